@@ -1,1 +1,1 @@
-
+//! The integration tests: the program and the machine, from outside.

@@ -1,0 +1,80 @@
+//! A [`ListerWatcher`] made of two closures, and a list that is already there.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::vec;
+
+use super::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchOptions, WatchStream};
+use crate::object::Object;
+
+/// A [`ListerWatcher`] from two closures (client-go: `ListWatch`).
+pub struct ListWatch<L, W> {
+    list: L,
+    watch: W,
+    supports_watch_list: bool,
+}
+
+impl<L, W> ListWatch<L, W> {
+    /// Lists with the one, watches with the other. Watch-list is not asked of closures unless
+    /// [`ListWatch::with_watch_list`] says that they can.
+    pub fn new(list: L, watch: W) -> Self {
+        Self { list, watch, supports_watch_list: false }
+    }
+
+    /// The same, able to send the initial state through a watch.
+    #[must_use]
+    pub fn with_watch_list(mut self) -> Self {
+        self.supports_watch_list = true;
+        self
+    }
+}
+
+impl<L, LF, P, W, WF, S> ListerWatcher for ListWatch<L, W>
+where
+    L: Fn(ListOptions) -> LF + Send + Sync + 'static,
+    LF: Future<Output = Result<P, Error>> + Send,
+    P: ListStream,
+    W: Fn(WatchOptions) -> WF + Send + Sync + 'static,
+    WF: Future<Output = Result<S, Error>> + Send,
+    S: WatchStream,
+{
+    type List = P;
+    type Watch = S;
+
+    fn list(&self, options: &ListOptions) -> impl Future<Output = Result<P, Error>> + Send {
+        (self.list)(options.clone())
+    }
+
+    fn watch(&self, options: &WatchOptions) -> impl Future<Output = Result<S, Error>> + Send {
+        (self.watch)(options.clone())
+    }
+
+    fn supports_watch_list(&self) -> bool {
+        self.supports_watch_list
+    }
+}
+
+/// A page whose items are all there.
+#[derive(Debug, Default)]
+pub struct PageStream {
+    items: vec::IntoIter<Arc<Object>>,
+    meta: ListMeta,
+}
+
+impl PageStream {
+    /// A page of these items.
+    #[must_use]
+    pub fn new(items: Vec<Arc<Object>>, meta: ListMeta) -> Self {
+        Self { items: items.into_iter(), meta }
+    }
+}
+
+impl ListStream for PageStream {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        Ok(self.items.next())
+    }
+
+    fn meta(&self) -> &ListMeta {
+        &self.meta
+    }
+}

@@ -1,0 +1,111 @@
+//! What can go wrong with a list or a watch, by what the caller can do about it.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a list or a watch failed. The variant says what can be done; the text inside is for people.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The version or continue token asked for is too old to be served: list anew.
+    #[error("{0}")]
+    Expired(Status),
+    /// The version asked for is not known yet: ask again, or without a version.
+    #[error("{0}")]
+    TooLargeResourceVersion(Status),
+    /// Asked too often, or of a server that is overloaded: the same again, later.
+    #[error("{status}")]
+    TooManyRequests {
+        /// What the server said.
+        status: Status,
+        /// How long it asked us to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The server, or something in front of it, is not able to answer for now: the same again, later.
+    #[error("{status}")]
+    Unavailable {
+        /// What the server said.
+        status: Status,
+        /// How long it asked us to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The server failed inside: the same again may work.
+    #[error("{0}")]
+    Internal(Status),
+    /// The credentials are missing, wrong or expired.
+    #[error("{0}")]
+    Unauthorized(Status),
+    /// Known, and not allowed.
+    #[error("{0}")]
+    Forbidden(Status),
+    /// No such resource or object.
+    #[error("{0}")]
+    NotFound(Status),
+    /// The server does not do this with this resource, as watching one that can only be listed.
+    #[error("{0}")]
+    NotSupported(Status),
+    /// The request is wrong and stays so: a selector, an option, a representation.
+    #[error("{0}")]
+    Invalid(Status),
+    /// Nobody listens at the address: the same again, later.
+    #[error("{0}")]
+    Refused(String),
+    /// The other side could not prove who it is, or did not accept our proof.
+    #[error("{0}")]
+    Tls(String),
+    /// The connection broke, or could not be made for another reason.
+    #[error("{0}")]
+    Transport(String),
+    /// Nothing arrived for as long as we are ready to wait.
+    #[error("{0}")]
+    Timeout(String),
+    /// What arrived can't be read: the rest of the stream is worthless.
+    #[error("{0}")]
+    Decode(String),
+}
+
+impl Error {
+    /// The server's own words, where a server spoke.
+    #[must_use]
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Expired(status)
+            | Self::TooLargeResourceVersion(status)
+            | Self::TooManyRequests { status, .. }
+            | Self::Unavailable { status, .. }
+            | Self::Internal(status)
+            | Self::Unauthorized(status)
+            | Self::Forbidden(status)
+            | Self::NotFound(status)
+            | Self::NotSupported(status)
+            | Self::Invalid(status) => Some(status),
+            Self::Refused(_) | Self::Tls(_) | Self::Transport(_) | Self::Timeout(_) | Self::Decode(_) => None,
+        }
+    }
+
+    /// How long the server asked us to wait before the next try.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::TooManyRequests { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+}
+
+/// What a server says when it refuses (`meta/v1` Status), or what stands in for it when a proxy answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// One word for programs: `Forbidden`, `Expired`, …; empty when none was given.
+    pub reason: String,
+    /// One sentence for people.
+    pub message: String,
+    /// The whole Status as compact JSON, for those who pass it on.
+    pub json: String,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,263 @@
+//! The bytes of an object: how they are read at ingest and how they are held.
+//!
+//! Reading is one pass of `serde_json` that validates the whole text and takes out the metadata; nothing is turned
+//! into a tree. What is then stored is cut from the original text, so the server's key order and number spelling stay.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Object, ResourceVersion, TypeMeta, Uid, key};
+
+/// What an object takes from the request it came with.
+#[derive(Debug, Clone)]
+pub struct Ingest {
+    /// The type of an object that does not say its own.
+    pub type_meta: Arc<TypeMeta>,
+    /// Whether `metadata.managedFields` stays in the body. It is more than half of many objects and few ask for it.
+    pub keep_managed_fields: bool,
+}
+
+impl Ingest {
+    /// Objects of this type, without managedFields.
+    #[must_use]
+    pub fn of(type_meta: Arc<TypeMeta>) -> Self {
+        Self { type_meta, keep_managed_fields: false }
+    }
+}
+
+/// Why a text is no object, or not the one asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// Not JSON, or not of the types the API conventions give metadata. The text itself is not repeated: it may be
+    /// a Secret.
+    #[error("not a Kubernetes object: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// There is no `metadata.name`.
+    #[error("not a Kubernetes object: it has no metadata.name")]
+    Nameless,
+}
+
+/// The stored form of a body. An object known by its row only has an empty one.
+pub(super) struct Body(Box<[u8]>);
+
+impl Body {
+    pub(super) fn none() -> Self {
+        Self(Box::default())
+    }
+
+    pub(super) fn json(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    api_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    namespace: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    resource_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    managed_fields: Option<&'a RawValue>,
+}
+
+/// See [`Object::from_json`].
+pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
+    let json = json.trim_ascii();
+    let Envelope { api_version, kind, metadata } = serde_json::from_slice(json)?;
+    let metadata = metadata.ok_or(ObjectError::Nameless)?;
+    let name = metadata.name.filter(|name| !name.is_empty()).ok_or(ObjectError::Nameless)?;
+    let namespace = metadata.namespace.unwrap_or_default();
+    let unwanted = match metadata.managed_fields {
+        Some(raw) if !ingest.keep_managed_fields => member_span(json, raw.get()),
+        _ => 0..0,
+    };
+    let prefix = missing_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta);
+    Ok(Object {
+        key: key::join(&namespace, &name),
+        namespace_len: key::length_of(&namespace),
+        uid: Uid::new(&metadata.uid.unwrap_or_default()),
+        version: ResourceVersion::new(&metadata.resource_version.unwrap_or_default()),
+        body: Body(assemble(json, &prefix, unwanted)),
+        type_meta: shared_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta),
+        row: None,
+    })
+}
+
+/// The members that say an object's type and that the server left out, as text to stand right after its `{`.
+fn missing_type(api_version: Option<&str>, kind: Option<&str>, default: &TypeMeta) -> String {
+    let member = |name: &str, value: &str| format!("\"{name}\":{},", serde_json::Value::from(value));
+    let kind = if kind.is_none() { member("kind", &default.kind) } else { String::new() };
+    let api_version =
+        if api_version.is_none() { member("apiVersion", &default.api_version) } else { String::new() };
+    kind + &api_version
+}
+
+/// The default type itself where the object says the same, so that a million objects share one.
+fn shared_type(api_version: Option<&str>, kind: Option<&str>, default: &Arc<TypeMeta>) -> Arc<TypeMeta> {
+    let api_version = api_version.unwrap_or(&default.api_version);
+    let kind = kind.unwrap_or(&default.kind);
+    if api_version == default.api_version && kind == default.kind {
+        Arc::clone(default)
+    } else {
+        Arc::new(TypeMeta { api_version: api_version.to_owned(), kind: kind.to_owned() })
+    }
+}
+
+/// Where the member with this value stands in `json`, with its name and the one comma that goes with it. `value` must
+/// be a part of `json`. A name spelled with escapes is left where it is: no server writes one.
+fn member_span(json: &[u8], value: &str) -> Range<usize> {
+    const NAME: &[u8] = b"\"managedFields\"";
+    let start = value.as_ptr().addr() - json.as_ptr().addr();
+    let end = start + value.len();
+    let before = json[..start].trim_ascii_end();
+    let before = before.strip_suffix(b":").unwrap_or(before).trim_ascii_end();
+    let Some(before) = before.strip_suffix(NAME) else { return 0..0 };
+    let before = before.trim_ascii_end();
+    if let Some(rest) = before.strip_suffix(b",") {
+        return rest.len()..end;
+    }
+    let after = json[end..].trim_ascii_start();
+    let comma = usize::from(after.first() == Some(&b','));
+    before.len()..json.len() - after.len() + comma
+}
+
+/// The stored text: `json` on one line, without the unwanted span, with `prefix` after its first brace.
+///
+/// Only a server that pretty-prints puts a newline into an object (inside a JSON string it would be escaped), so the
+/// usual text is copied in two pieces and never looked at byte by byte.
+fn assemble(json: &[u8], prefix: &str, unwanted: Range<usize>) -> Box<[u8]> {
+    let mut out = Vec::with_capacity(json.len() + prefix.len() - unwanted.len());
+    out.push(b'{');
+    out.extend_from_slice(prefix.as_bytes());
+    let kept = [&json[1..unwanted.start.max(1)], &json[unwanted.end.max(1)..]];
+    if memchr::memchr2(b'\n', b'\r', json).is_none() {
+        for part in kept {
+            out.extend_from_slice(part);
+        }
+    } else {
+        let mut whitespace = Whitespace::default();
+        out.extend(kept.iter().copied().flatten().filter(|byte| !whitespace.is_at(**byte)));
+    }
+    out.into_boxed_slice()
+}
+
+/// Tells the bytes of validated JSON that only lay it out.
+#[derive(Default)]
+struct Whitespace {
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Whitespace {
+    fn is_at(&mut self, byte: u8) -> bool {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.in_string => self.escaped = true,
+            b'"' => self.in_string = !self.in_string,
+            _ => return !self.in_string && byte.is_ascii_whitespace(),
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod() -> Ingest {
+        Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }))
+    }
+
+    fn read_text(json: &str, ingest: &Ingest) -> String {
+        let object = Object::from_json(json.as_bytes(), ingest).expect("an object");
+        String::from_utf8(object.json().into_owned()).expect("UTF-8")
+    }
+
+    #[test]
+    fn metadata_is_held_apart_and_the_body_keeps_its_order() {
+        let json = r#"{"metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"17"},"kind":"Pod","apiVersion":"v1","z":1.50,"a":"\u003c"}"#;
+        let object = Object::from_json(json.as_bytes(), &pod()).expect("an object");
+        assert_eq!((&**object.key(), object.namespace(), object.name()), ("shop/web", "shop", "web"));
+        assert_eq!((object.uid(), object.resource_version()), (&Uid::new("u-1"), &"17".into()));
+        assert_eq!(object.json(), json.as_bytes());
+    }
+
+    #[test]
+    fn an_object_of_a_typed_list_gets_the_type_of_the_list() {
+        assert_eq!(
+            read_text(r#"{"metadata":{"name":"a"},"spec":{}}"#, &pod()),
+            r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}"#
+        );
+        let ingest = pod();
+        let own = Object::from_json(br#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}"#, &ingest);
+        assert!(Arc::ptr_eq(own.expect("an object").type_meta(), &ingest.type_meta));
+    }
+
+    #[test]
+    fn managed_fields_go_wherever_they_stand() {
+        for (given, wanted) in [
+            (r#"{"name":"a","managedFields":[{"f":{"k":"]}"}}]}"#, r#"{"name":"a"}"#),
+            (r#"{"managedFields":[],"name":"a"}"#, r#"{"name":"a"}"#),
+            (r#"{"uid":"u","managedFields":[1],"name":"a"}"#, r#"{"uid":"u","name":"a"}"#),
+            (r#"{ "managedFields" : [ ] , "name":"a" }"#, r#"{"name":"a" }"#),
+            (r#"{"name":"a","managedFields":null}"#, r#"{"name":"a","managedFields":null}"#),
+            (r#"{"name":"a","managed\u0046ields":[]}"#, r#"{"name":"a","managed\u0046ields":[]}"#),
+        ] {
+            let whole = |metadata| format!(r#"{{"kind":"Pod","apiVersion":"v1","metadata":{metadata}}}"#);
+            let text = read_text(&whole(given), &pod());
+            assert_eq!(text.replace("{ ", "{"), whole(wanted));
+            let keep = Ingest { keep_managed_fields: true, ..pod() };
+            assert_eq!(read_text(&whole(given), &keep), whole(given));
+        }
+    }
+
+    #[test]
+    fn a_pretty_printed_object_becomes_one_line() {
+        let json = "{\n  \"kind\": \"Pod\",\r\n\t\"apiVersion\": \"v1\", \"metadata\": {\n \"managedFields\": [\n ],\n \"name\": \"a \\\" b\"\n }\n}\n";
+        assert_eq!(
+            read_text(json, &pod()),
+            r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a \" b"}}"#
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_without_repeating_it() {
+        for json in [
+            "",
+            "[]",
+            "null",
+            "{",
+            r#"{"metadata":{"name":7}}"#,
+            r#"{"metadata":{"name":"x"}} {}"#,
+            r#"{"metadata":{"name":"x"},"secret":tru}"#,
+            r#"{"metadata":{}}"#,
+            r#"{"metadata":{"name":""}}"#,
+            "{}",
+            "{\"metadata\":{\"name\":\"x\"},\"a\":1\n2}",
+        ] {
+            let error = Object::from_json(json.as_bytes(), &pod()).expect_err(json).to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}

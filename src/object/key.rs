@@ -1,0 +1,150 @@
+//! Object → `namespace/name`, and the smallest interfaces of whoever holds objects by key.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{DeletedObject, Object};
+
+/// A store key: `namespace/name`, or `name` for a cluster-scoped object. Shared, because maps, index sets and queues
+/// all hold the key of the same object.
+pub type Key = Arc<str>;
+
+/// How a store finds the key of an object.
+pub type KeyFunc = fn(&Object) -> Result<Key, KeyError>;
+
+/// Why a key could not be made or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The key function refused the object.
+    #[error("couldn't create key for object {object}: {reason}")]
+    NoKey {
+        /// The object, by the names it has.
+        object: String,
+        /// What the key function missed.
+        reason: String,
+    },
+    /// A text has more than one `/`.
+    #[error("unexpected key format: {0:?}")]
+    Format(String),
+}
+
+/// The key of an object by its metadata: `namespace/name`, or `name` when there is no namespace. The uid plays no
+/// part: an object that was deleted and made again has the same key.
+///
+/// # Errors
+/// None with this function; the signature is that of every [`KeyFunc`].
+pub fn meta_namespace_key(object: &Object) -> Result<Key, KeyError> {
+    Ok(object.key().clone())
+}
+
+/// As [`meta_namespace_key`], and for a tombstone the key it was made with, also when it holds no object.
+#[must_use]
+pub fn deletion_handling_meta_namespace_key(deleted: &DeletedObject) -> Key {
+    deleted.key().clone()
+}
+
+/// Splits a key into namespace (empty for a cluster-scoped object) and name.
+///
+/// # Errors
+/// [`KeyError::Format`] when there is more than one `/`.
+pub fn split_meta_namespace_key(key: &str) -> Result<(&str, &str), KeyError> {
+    match key.split_once('/') {
+        None => Ok(("", key)),
+        Some((namespace, name)) if !name.contains('/') => Ok((namespace, name)),
+        Some(_) => Err(KeyError::Format(key.to_owned())),
+    }
+}
+
+/// A key with its parts apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct ObjectName {
+    /// The namespace; empty for a cluster-scoped object.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl ObjectName {
+    /// Reads a key.
+    ///
+    /// # Errors
+    /// [`KeyError::Format`] when there is more than one `/`.
+    pub fn parse(key: &str) -> Result<Self, KeyError> {
+        let (namespace, name) = split_meta_namespace_key(key)?;
+        Ok(Self { namespace: namespace.to_owned(), name: name.to_owned() })
+    }
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            f.write_str(&self.name)
+        } else {
+            write!(f, "{}/{}", self.namespace, self.name)
+        }
+    }
+}
+
+/// Lists keys. (client-go: `KeyLister`.)
+pub trait KeyLister {
+    /// Every key, in no particular order.
+    fn list_keys(&self) -> Vec<Key>;
+}
+
+/// Gets by key. (client-go: `KeyGetter`.)
+pub trait KeyGetter {
+    /// The object of that key, or nothing: a missing key is never an error.
+    fn get_by_key(&self, key: &str) -> Option<Arc<Object>>;
+}
+
+/// Both: all that a queue asks of the store behind it. (client-go: `KeyListerGetter`.)
+pub trait KeyListerGetter: KeyLister + KeyGetter + Send + Sync {}
+
+impl<T: KeyLister + KeyGetter + Send + Sync + ?Sized> KeyListerGetter for T {}
+
+/// `namespace/name`, or `name`.
+pub(super) fn join(namespace: &str, name: &str) -> Key {
+    if namespace.is_empty() { name.into() } else { format!("{namespace}/{name}").into() }
+}
+
+/// The length of a namespace as an object keeps it. The API's own limit is 63 bytes; what is absurdly longer would
+/// not have passed the size limit of a frame.
+pub(super) fn length_of(namespace: &str) -> u32 {
+    u32::try_from(namespace.len()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        // A2
+        #[test]
+        fn a_key_splits_unless_it_has_two_slashes(key in "[a-i/]{0,10}") {
+            match ObjectName::parse(&key) {
+                Err(error) => {
+                    prop_assert!(key.matches('/').count() > 1);
+                    prop_assert_eq!(error.to_string(), format!("unexpected key format: {key:?}"));
+                }
+                Ok(name) => {
+                    prop_assert!(key.matches('/').count() <= 1);
+                    // Only a leading slash does not survive the round trip.
+                    prop_assert_eq!(name.to_string(), key.strip_prefix('/').unwrap_or(&key));
+                }
+            }
+        }
+    }
+
+    // A3, A4
+    #[test]
+    fn a_tombstone_has_the_key_it_was_made_with() {
+        let tombstone = DeletedObject::FinalStateUnknown(super::super::DeletedFinalStateUnknown {
+            key: "testnamespace/testname".into(),
+            object: None,
+        });
+        assert_eq!(&*deletion_handling_meta_namespace_key(&tombstone), "testnamespace/testname");
+    }
+}

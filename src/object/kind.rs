@@ -1,0 +1,87 @@
+//! What kind of thing an object is, and where the server keeps it.
+
+use std::sync::Arc;
+
+/// `apiVersion` and `kind`, as every object carries them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TypeMeta {
+    /// `v1`, `apps/v1`, …
+    pub api_version: String,
+    /// `Pod`, `Deployment`, …
+    pub kind: String,
+}
+
+/// A resource as a server offers it: what discovery found, and all that a request's path needs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ApiResource {
+    /// API group; empty for the core group.
+    pub group: String,
+    /// API version inside the group.
+    pub version: String,
+    /// The plural name in paths (client-go: `Resource` of a `GroupVersionResource`).
+    pub resource: String,
+    /// The kind of its objects.
+    pub kind: String,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+}
+
+impl ApiResource {
+    /// `v1` or `group/version`.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// The type of the objects of this resource.
+    #[must_use]
+    pub fn type_meta(&self) -> Arc<TypeMeta> {
+        Arc::new(TypeMeta { api_version: self.api_version(), kind: self.kind.clone() })
+    }
+
+    /// `pods` or `deployments.apps`: how the server's own messages and kubectl name a resource.
+    #[must_use]
+    pub fn group_resource(&self) -> String {
+        if self.group.is_empty() {
+            self.resource.clone()
+        } else {
+            format!("{}.{}", self.resource, self.group)
+        }
+    }
+
+    /// `pod` or `deployment.apps`: the prefix kubectl puts before `/name`.
+    #[must_use]
+    pub fn group_kind_lower(&self) -> String {
+        let kind = self.kind.to_lowercase();
+        if self.group.is_empty() { kind } else { format!("{kind}.{}", self.group) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_group_has_no_name_in_any_form() {
+        let pods = ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "pods".into(),
+            kind: "Pod".into(),
+            namespaced: true,
+        };
+        assert_eq!(
+            (pods.api_version(), pods.group_resource(), pods.group_kind_lower()),
+            ("v1".into(), "pods".into(), "pod".into())
+        );
+        let deployments = ApiResource {
+            group: "apps".into(),
+            resource: "deployments".into(),
+            kind: "Deployment".into(),
+            ..pods
+        };
+        assert_eq!(deployments.api_version(), "apps/v1");
+        assert_eq!(deployments.group_resource(), "deployments.apps");
+        assert_eq!(deployments.group_kind_lower(), "deployment.apps");
+    }
+}

@@ -1,0 +1,165 @@
+//! The nouns every other room speaks of: an object as bytes, its key, kind and version, the paths and selectors that
+//! ask something of it. No I/O, no async, no import from any other room.
+
+mod body;
+mod key;
+mod kind;
+mod origin;
+mod row;
+mod tombstone;
+mod uid;
+mod version;
+
+pub use body::{Ingest, ObjectError};
+pub use key::{
+    Key, KeyError, KeyFunc, KeyGetter, KeyLister, KeyListerGetter, ObjectName,
+    deletion_handling_meta_namespace_key, meta_namespace_key, split_meta_namespace_key,
+};
+pub use kind::{ApiResource, TypeMeta};
+pub use origin::Origin;
+pub use row::{Column, Row};
+pub use tombstone::{DeletedFinalStateUnknown, DeletedObject};
+pub use uid::Uid;
+pub use version::{ResourceVersion, VersionError};
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use body::Body;
+
+/// One Kubernetes object of a kind chosen at run time.
+///
+/// An object is bytes, not a tree: what the machine needs (key, uid, resourceVersion) is held apart, the body stays
+/// compact JSON and is parsed only when something asks for a path. It may carry a row of Table cells beside its body,
+/// or instead of it. An object is never changed once it is made; it is shared as `Arc<Object>`, which has no `&mut`:
+///
+/// ```compile_fail
+/// # use std::sync::Arc;
+/// fn rename(object: Arc<kdelta::object::Object>) {
+///     let object: &mut kdelta::object::Object = &mut object;
+/// }
+/// ```
+pub struct Object {
+    type_meta: Arc<TypeMeta>,
+    key: Key,
+    /// Length of the namespace part of `key`; 0 for a cluster-scoped object. Kept so that no name can be misread.
+    namespace_len: u32,
+    uid: Uid,
+    version: ResourceVersion,
+    body: Body,
+    row: Option<Row>,
+}
+
+impl Object {
+    /// Reads one object from its JSON.
+    ///
+    /// The result's body is compact, carries `apiVersion` and `kind` (those of `ingest` where the server left them
+    /// out, as it does inside typed lists) and has no `metadata.managedFields` unless `ingest` keeps them. The order
+    /// of keys stays the server's.
+    ///
+    /// # Errors
+    /// [`ObjectError`] when the text is not one JSON object, or its metadata has no name or is not of the types that
+    /// the Kubernetes API conventions give it.
+    pub fn from_json(json: &[u8], ingest: &Ingest) -> Result<Self, ObjectError> {
+        body::read(json, ingest)
+    }
+
+    /// An object known by its names only, as a Table row without an object is. It has no body, uid or version.
+    #[must_use]
+    pub fn named(type_meta: Arc<TypeMeta>, namespace: &str, name: &str) -> Self {
+        Self {
+            type_meta,
+            key: key::join(namespace, name),
+            namespace_len: key::length_of(namespace),
+            uid: Uid::default(),
+            version: ResourceVersion::UNSET,
+            body: Body::none(),
+            row: None,
+        }
+    }
+
+    /// The same object with a row of Table cells.
+    #[must_use]
+    pub fn with_row(mut self, row: Row) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// `apiVersion` and `kind`.
+    #[must_use]
+    pub fn type_meta(&self) -> &Arc<TypeMeta> {
+        &self.type_meta
+    }
+
+    /// The store key: `namespace/name`, or `name` alone for a cluster-scoped object. Cloning it copies no text.
+    #[must_use]
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The namespace; empty for a cluster-scoped object.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.key[..self.namespace_len as usize]
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self.namespace_len as usize {
+            0 => &self.key,
+            n => &self.key[n + 1..],
+        }
+    }
+
+    /// The uid: who this object is, beyond its name.
+    #[must_use]
+    pub fn uid(&self) -> &Uid {
+        &self.uid
+    }
+
+    /// The version the server gave this state; unset where the representation carries none.
+    #[must_use]
+    pub fn resource_version(&self) -> &ResourceVersion {
+        &self.version
+    }
+
+    /// Whether both are the same state of the same object: equal uid and equal, set resourceVersion.
+    #[must_use]
+    pub fn same_state(&self, other: &Self) -> bool {
+        !self.version.is_unset() && self.uid == other.uid && self.version == other.version
+    }
+
+    /// The compact JSON text; empty when the object is known by its row or its name only.
+    #[must_use]
+    pub fn json(&self) -> Cow<'_, [u8]> {
+        self.body.json()
+    }
+
+    /// The row of Table cells that came with this object.
+    #[must_use]
+    pub fn row(&self) -> Option<&Row> {
+        self.row.as_ref()
+    }
+
+    /// A typed view, for library users.
+    ///
+    /// # Errors
+    /// [`ObjectError`] when the body does not fit `T`.
+    pub fn parse<T: serde::de::DeserializeOwned>(&self) -> Result<T, ObjectError> {
+        serde_json::from_slice(&self.json()).map_err(ObjectError::from)
+    }
+}
+
+/// Shows names and version, never the body: it may be a Secret.
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object")
+            .field("kind", &self.type_meta.kind)
+            .field("key", &self.key)
+            .field("uid", &self.uid)
+            .field("resource_version", &self.version)
+            .finish_non_exhaustive()
+    }
+}

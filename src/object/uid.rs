@@ -1,0 +1,91 @@
+//! `metadata.uid`: what tells an object from a later one of the same name.
+
+use std::fmt;
+
+/// A uid as the server wrote it; empty where a representation carries none.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Uid(Repr);
+
+/// Servers write lower-case UUIDs: held as a number they cost 16 bytes and no allocation. Any other text is kept.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+enum Repr {
+    #[default]
+    Empty,
+    Uuid(u128),
+    Text(Box<str>),
+}
+
+impl Uid {
+    /// Reads the text of a uid.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        match uuid(text) {
+            _ if text.is_empty() => Self(Repr::Empty),
+            Some(number) => Self(Repr::Uuid(number)),
+            None => Self(Repr::Text(text.into())),
+        }
+    }
+
+    /// Whether there is no uid.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == Repr::Empty
+    }
+}
+
+/// The value of a canonical UUID: 8-4-4-4-12 lower-case hexadecimal digits.
+fn uuid(text: &str) -> Option<u128> {
+    if text.len() != 36 {
+        return None;
+    }
+    text.bytes().enumerate().try_fold(0u128, |number, (at, byte)| match (at, byte) {
+        (8 | 13 | 18 | 23, b'-') => Some(number),
+        (8 | 13 | 18 | 23, _) => None,
+        (_, b'0'..=b'9') => Some(number << 4 | u128::from(byte - b'0')),
+        (_, b'a'..=b'f') => Some(number << 4 | u128::from(byte - b'a' + 10)),
+        _ => None,
+    })
+}
+
+impl fmt::Display for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Empty => Ok(()),
+            Repr::Text(text) => f.write_str(text),
+            Repr::Uuid(number) => write!(
+                f,
+                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+                number >> 96,
+                number >> 80 & 0xffff,
+                number >> 64 & 0xffff,
+                number >> 48 & 0xffff,
+                number & 0xffff_ffff_ffff,
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_uid_prints_as_it_was_read() {
+        for text in [
+            "",
+            "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+            "00000000-0000-0000-0000-000000000000",
+            "0A1B2C3D-4E5F-6071-8293-A4B5C6D7E8F9",
+            "0a1b2c3d+4e5f-6071-8293-a4b5c6d7e8f9",
+            "mirror-4f2a",
+        ] {
+            assert_eq!(Uid::new(text).to_string(), text);
+        }
+    }
+}

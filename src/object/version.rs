@@ -1,0 +1,136 @@
+//! `resourceVersion`: opaque to read, comparable since KEP-5504, and a request of its own when unset or "0".
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A resourceVersion as the server wrote it.
+///
+/// Equality is that of the text. Order is asked with [`ResourceVersion::compare`], which has an answer only for the
+/// well-formed versions of one resource on one server (KEP-5504).
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct ResourceVersion(Repr);
+
+/// Nearly every version is a decimal number below 2^64, so most objects need no allocation for theirs.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+enum Repr {
+    #[default]
+    Unset,
+    Number(u64),
+    Text(Box<str>),
+}
+
+/// Why two versions have no order.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("resource version {0:?} is not well-formed, so it has no order")]
+pub struct VersionError(pub String);
+
+impl ResourceVersion {
+    /// No version: in a request "the most recent state", in an object "not told".
+    pub const UNSET: Self = Self(Repr::Unset);
+    /// "0": in a request "any state you have".
+    pub const ANY: Self = Self(Repr::Number(0));
+
+    /// Reads the text of a version; an empty text is [`ResourceVersion::UNSET`].
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let canonical = text == "0" || !text.starts_with('0');
+        match text.parse::<u64>() {
+            _ if text.is_empty() => Self(Repr::Unset),
+            Ok(number) if canonical && !text.starts_with('+') => Self(Repr::Number(number)),
+            _ => Self(Repr::Text(text.into())),
+        }
+    }
+
+    /// Whether there is no version.
+    #[must_use]
+    pub fn is_unset(&self) -> bool {
+        self.0 == Repr::Unset
+    }
+
+    /// Whether this is "0", the request for any state.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.0 == Repr::Number(0)
+    }
+
+    /// Which of two versions of the same resource on the same server is older (KEP-5504: decimal digits without a
+    /// leading zero, of any length).
+    ///
+    /// # Errors
+    /// [`VersionError`] when either is unset, "0" or malformed; nothing can then be said but whether they are equal.
+    pub fn compare(&self, other: &Self) -> Result<Ordering, VersionError> {
+        self.well_formed()?;
+        other.well_formed()?;
+        if let (Repr::Number(a), Repr::Number(b)) = (&self.0, &other.0) {
+            return Ok(a.cmp(b));
+        }
+        let (a, b) = (self.to_string(), other.to_string());
+        Ok(a.len().cmp(&b.len()).then_with(|| a.cmp(&b)))
+    }
+
+    fn well_formed(&self) -> Result<(), VersionError> {
+        let ok = match &self.0 {
+            Repr::Unset => false,
+            Repr::Number(number) => *number != 0,
+            Repr::Text(text) => !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()),
+        };
+        if ok { Ok(()) } else { Err(VersionError(self.to_string())) }
+    }
+}
+
+impl fmt::Display for ResourceVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Unset => Ok(()),
+            Repr::Number(number) => fmt::Display::fmt(number, f),
+            Repr::Text(text) => fmt::Display::fmt(text, f),
+        }
+    }
+}
+
+impl fmt::Debug for ResourceVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+impl From<&str> for ResourceVersion {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A18
+    #[test]
+    fn versions_of_any_length_compare_as_numbers() {
+        let nines = "9".repeat(50);
+        let beyond = format!("1{}", "0".repeat(50));
+        for (a, b, order) in [
+            ("100", "200", Ordering::Less),
+            ("200", "100", Ordering::Greater),
+            ("1", "1", Ordering::Equal),
+            ("99", "100", Ordering::Less),
+            ("100", "99", Ordering::Greater),
+            (&nines, &beyond, Ordering::Less),
+            (&beyond, &nines, Ordering::Greater),
+            (&nines, &nines, Ordering::Equal),
+            ("5", &nines, Ordering::Less),
+        ] {
+            assert_eq!(ResourceVersion::new(a).compare(&b.into()), Ok(order), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn malformed_versions_have_no_order_but_keep_their_text() {
+        for text in ["", "0", "01", "abc", "-1", "+1", "1.0"] {
+            let version = ResourceVersion::new(text);
+            assert!(version.compare(&"1".into()).is_err(), "{text:?}");
+            assert!(ResourceVersion::new("1").compare(&version).is_err(), "{text:?}");
+            assert_eq!(version.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! List, watch, recover: carries what a source holds into a [`ReflectorStore`], for ever.
+
+mod sink;
+
+pub use sink::ReflectorStore;

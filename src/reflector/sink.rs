@@ -1,0 +1,73 @@
+//! What the reflector writes to.
+
+use std::error::Error;
+use std::future::Future;
+use std::sync::Arc;
+
+use crate::object::{Object, Origin, ResourceVersion};
+
+/// The subset of a store that the reflector uses (client-go: `ReflectorStore`): a queue, a plain store, or anything
+/// that takes the states of one collection in order.
+///
+/// Calls come from one task, one after the other. An error is reported and the reflector goes on: the source is
+/// right, whatever the store thinks of one object.
+pub trait ReflectorStore: Send + Sync + 'static {
+    /// Why the store refused.
+    type Error: Error + Send + Sync + 'static;
+
+    /// Waits until there is room for one more event. The reflector awaits this before it reads the next frame, so a
+    /// slow reader presses back to the socket.
+    fn ready(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
+    /// An object is there.
+    ///
+    /// # Errors
+    /// The store refused the object.
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), Self::Error>;
+
+    /// An object changed.
+    ///
+    /// # Errors
+    /// The store refused the object.
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), Self::Error>;
+
+    /// An object is gone; this is its last state, with the version of the deletion.
+    ///
+    /// # Errors
+    /// The store refused the object.
+    fn delete(&self, object: Arc<Object>, origin: Origin) -> Result<(), Self::Error>;
+
+    /// A list begins; what an earlier list handed to [`ReflectorStore::list_item`] without a
+    /// [`ReflectorStore::replace`] at its end is void as a list, though each of its items was true.
+    fn list_begin(&self, _origin: Origin) {}
+
+    /// One object of a list that is still coming in. A store that shows a list as it arrives takes the object; any
+    /// other hands it back, possibly as the equal one it already holds, and gets it again with
+    /// [`ReflectorStore::replace`].
+    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+        Some(object)
+    }
+
+    /// The list is complete: what the store holds is exactly `objects` and what [`ReflectorStore::list_item`] took
+    /// since [`ReflectorStore::list_begin`], at `version`. What it holds beyond is gone.
+    ///
+    /// # Errors
+    /// The store refused an object; nothing changed.
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), Self::Error>;
+
+    /// Repeat to everybody what is stored.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn resync(&self) -> Result<(), Self::Error>;
+
+    /// The source told everything up to this version.
+    fn bookmark(&self, _version: &ResourceVersion) {}
+}

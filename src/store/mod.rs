@@ -1,0 +1,79 @@
+//! What is so: the objects known now, under their keys and under any number of named indices.
+
+use std::sync::Arc;
+
+use crate::object::{KeyError, KeyListerGetter, Object, ResourceVersion};
+
+/// What anything that holds objects can do (client-go: `Store`).
+///
+/// Everything read is shared and never changes. A missing key is never an error.
+pub trait Store: KeyListerGetter + 'static {
+    /// Puts the object under its key, replacing what was there.
+    ///
+    /// # Errors
+    /// [`StoreError::Key`] when the key function refuses the object; nothing changed.
+    fn add(&self, object: Arc<Object>) -> Result<(), StoreError>;
+
+    /// The same as [`Store::add`]: a store does not care what was there.
+    ///
+    /// # Errors
+    /// As [`Store::add`].
+    fn update(&self, object: Arc<Object>) -> Result<(), StoreError>;
+
+    /// Takes the object of that object's key out, if there is one. The version of the given object, which is that
+    /// of the deletion, becomes the store's.
+    ///
+    /// # Errors
+    /// As [`Store::add`].
+    fn delete(&self, object: &Object) -> Result<(), StoreError>;
+
+    /// Takes out what is under a key: all that a tombstone allows. The store's version stays.
+    fn delete_by_key(&self, key: &str);
+
+    /// Every object, in no particular order.
+    fn list(&self) -> Vec<Arc<Object>>;
+
+    /// The stored object of that object's key.
+    ///
+    /// # Errors
+    /// As [`Store::add`].
+    fn get(&self, object: &Object) -> Result<Option<Arc<Object>>, StoreError>;
+
+    /// Replaces all at once: no reader sees a part of it. Of equal keys the last wins.
+    ///
+    /// # Errors
+    /// As [`Store::add`]; nothing changed.
+    fn replace(&self, objects: Vec<Arc<Object>>, version: &ResourceVersion) -> Result<(), StoreError>;
+
+    /// Sends everything again to whom it may concern. A plain store concerns nobody.
+    fn resync(&self) {}
+
+    /// The source told everything up to this version.
+    fn bookmark(&self, version: &ResourceVersion);
+
+    /// The version last applied. "Last", not "greatest": versions are opaque.
+    fn last_store_sync_resource_version(&self) -> ResourceVersion;
+}
+
+/// Why a store refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The key function refused the object.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// There is no index of that name.
+    #[error("Index with name {0} does not exist")]
+    NoSuchIndex(String),
+    /// An index of that name is already there; nothing was added.
+    #[error("indexer conflict: {0}")]
+    IndexerConflict(String),
+    /// An index function refused the object that was asked about.
+    #[error("index {index}: {reason}")]
+    Index {
+        /// The index.
+        index: String,
+        /// What its function said.
+        reason: String,
+    },
+}
