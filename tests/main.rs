@@ -1,1 +1,3 @@
 //! The integration tests: the program and the machine, from outside.
+
+mod architecture;
