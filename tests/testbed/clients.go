@@ -1,0 +1,34 @@
+// How the tools of the testbed reach the server: without a limit on their request rate.
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// restConfig reads a kubeconfig; an empty context means its current one.
+func restConfig(kubeconfig, context string) (*rest.Config, error) {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig},
+		&clientcmd.ConfigOverrides{CurrentContext: context},
+	).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	config.UserAgent = "testbed"
+	return config, nil
+}
+
+// typedClient is a client for the built-in kinds that speaks protobuf, which costs the server least.
+func typedClient(kubeconfig string) (kubernetes.Interface, error) {
+	config, err := restConfig(kubeconfig, "")
+	if err != nil {
+		return nil, err
+	}
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.WarningHandler = rest.NoWarnings{}
+	return kubernetes.NewForConfig(config)
+}

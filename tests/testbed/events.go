@@ -1,0 +1,146 @@
+// The lines that testbed informer prints.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+type eventLine struct {
+	Type               string `json:"type"`
+	Initial            bool   `json:"initial"`
+	Namespace          string `json:"namespace"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	ResourceVersion    string `json:"resourceVersion"`
+	OldResourceVersion string `json:"oldResourceVersion,omitempty"`
+	Unchanged          bool   `json:"unchanged,omitempty"`
+	Tombstone          bool   `json:"tombstone,omitempty"`
+	Object             any    `json:"object,omitempty"`
+}
+
+type syncedLine struct {
+	Type            string  `json:"type"`
+	Seconds         float64 `json:"seconds"`
+	Objects         int     `json:"objects"`
+	RSSBytes        int64   `json:"rssBytes"`
+	CPUSeconds      float64 `json:"cpuSeconds"`
+	StartRSSBytes   int64   `json:"startRssBytes"`
+	StartCPUSeconds float64 `json:"startCpuSeconds"`
+}
+
+// eventPrinter is an event handler that writes and flushes a line for each call.
+type eventPrinter struct {
+	mu      sync.Mutex
+	out     *bufio.Writer
+	objects bool
+}
+
+var _ cache.ResourceEventHandler = &eventPrinter{}
+
+func newEventPrinter(out io.Writer, objects bool) *eventPrinter {
+	return &eventPrinter{out: bufio.NewWriterSize(out, 64<<10), objects: objects}
+}
+
+func (p *eventPrinter) OnAdd(obj any, isInInitialList bool) {
+	line := p.describe("ADDED", obj)
+	line.Initial = isInInitialList
+	p.print(line)
+}
+
+func (p *eventPrinter) OnUpdate(oldObj, newObj any) {
+	line := p.describe("MODIFIED", newObj)
+	line.OldResourceVersion = oldObj.(metav1.Object).GetResourceVersion()
+	line.Unchanged = line.OldResourceVersion == line.ResourceVersion
+	p.print(line)
+}
+
+func (p *eventPrinter) OnDelete(obj any) {
+	tombstone, isTombstone := obj.(cache.DeletedFinalStateUnknown)
+	if isTombstone {
+		obj = tombstone.Obj
+	}
+	line := p.describe("DELETED", obj)
+	line.Tombstone = isTombstone
+	p.print(line)
+}
+
+func (p *eventPrinter) describe(kind string, obj any) *eventLine {
+	meta := obj.(metav1.Object)
+	line := &eventLine{
+		Type:            kind,
+		Namespace:       meta.GetNamespace(),
+		Name:            meta.GetName(),
+		UID:             string(meta.GetUID()),
+		ResourceVersion: meta.GetResourceVersion(),
+	}
+	if p.objects {
+		line.Object = obj
+	}
+	return line
+}
+
+// synced prints the line for the end of the first list; start is the process before it began.
+func (p *eventPrinter) synced(took time.Duration, objects int, start processSample) {
+	now := sampleProcess()
+	p.print(&syncedLine{
+		Type:            "SYNCED",
+		Seconds:         took.Seconds(),
+		Objects:         objects,
+		RSSBytes:        now.peakRSS,
+		CPUSeconds:      now.cpu.Seconds(),
+		StartRSSBytes:   start.peakRSS,
+		StartCPUSeconds: start.cpu.Seconds(),
+	})
+}
+
+func (p *eventPrinter) print(line any) {
+	encoded, err := json.Marshal(line)
+	if err != nil {
+		panic(err) // the lines above and Kubernetes' own objects are JSON by construction
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = p.out.Write(append(encoded, '\n'))
+	if err := p.out.Flush(); err != nil {
+		os.Exit(1) // the reader is gone
+	}
+}
+
+func (p *eventPrinter) flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Flush()
+}
+
+// processSample is what this process has used so far.
+type processSample struct {
+	peakRSS int64
+	cpu     time.Duration
+}
+
+func sampleProcess() processSample {
+	var sample processSample
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
+		sample.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "VmHWM:" {
+			kilobytes, _ := strconv.ParseInt(fields[1], 10, 64)
+			sample.peakRSS = kilobytes << 10
+		}
+	}
+	return sample
+}

@@ -1,0 +1,164 @@
+// testbed informer: a client-go shared informer that prints what its handler is told, one JSON line each.
+// It is the peer that kdelta's own machine is compared with.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+type informerOptions struct {
+	kubeconfig, context     string
+	resource, namespace     string
+	selector, fieldSelector string
+	mode                    string
+	watchList               bool
+	events, objects         bool
+	untilSynced, stdinEnds  bool
+}
+
+func inform(ctx context.Context, args []string) error {
+	process := sampleProcess()
+	o, err := parseInformerFlags(args)
+	if err != nil {
+		return err
+	}
+	features.ReplaceFeatureGates(watchListGate{Gates: features.FeatureGates(), enabled: o.watchList})
+	if o.stdinEnds {
+		ctx = endWithStdin(ctx)
+	}
+	informer, err := newInformer(o)
+	if err != nil {
+		return err
+	}
+	printer := newEventPrinter(os.Stdout, o.objects)
+	handler := cache.ResourceEventHandler(cache.ResourceEventHandlerFuncs{})
+	if o.events {
+		handler = printer
+	}
+	registration, err := informer.AddEventHandler(handler)
+	if err != nil {
+		return err
+	}
+	if err := informer.SetWatchErrorHandlerWithContext(logWatchError); err != nil {
+		return err
+	}
+	started := time.Now()
+	go informer.RunWithContext(ctx)
+	select {
+	case <-ctx.Done():
+		return printer.flush()
+	case <-registration.HasSyncedChecker().Done():
+	}
+	printer.synced(time.Since(started), len(informer.GetStore().ListKeys()), process)
+	if !o.untilSynced {
+		<-ctx.Done()
+	}
+	return printer.flush()
+}
+
+// logWatchError does what client-go does by default, but not for the watches that end because this process ends.
+func logWatchError(ctx context.Context, reflector *cache.Reflector, err error) {
+	if ctx.Err() == nil {
+		cache.DefaultWatchErrorHandler(ctx, reflector, err)
+	}
+}
+
+// watchListGate is client-go's feature gates with one of them set.
+type watchListGate struct {
+	features.Gates
+	enabled bool
+}
+
+func (g watchListGate) Enabled(key features.Feature) bool {
+	if key == features.WatchListClient {
+		return g.enabled
+	}
+	return g.Gates.Enabled(key)
+}
+
+func parseInformerFlags(args []string) (*informerOptions, error) {
+	o := &informerOptions{}
+	flags := pflag.NewFlagSet("informer", pflag.ContinueOnError)
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.resource, "resource", "pods", "resource of the core group, or RESOURCE.VERSION.GROUP")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace to watch (default: all)")
+	allNamespaces := flags.BoolP("all-namespaces", "A", false, "watch all namespaces (the default)")
+	flags.StringVarP(&o.selector, "selector", "l", "", "label selector")
+	flags.StringVar(&o.fieldSelector, "field-selector", "", "field selector")
+	flags.StringVar(&o.mode, "mode", "dynamic", "dynamic (JSON, unstructured objects) or typed (protobuf)")
+	flags.BoolVar(&o.watchList, "watch-list", true, "list by a watch, as client-go does by default")
+	flags.BoolVar(&o.events, "events", true, "print events, not only the line for the sync")
+	flags.BoolVar(&o.objects, "objects", false, "print whole objects")
+	flags.BoolVar(&o.untilSynced, "until-synced", false, "end once synced")
+	flags.BoolVar(&o.stdinEnds, "stdin-ends", false, "end with standard input, unless it is a terminal")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if *allNamespaces {
+		o.namespace = metav1.NamespaceAll
+	}
+	return o, nil
+}
+
+// newInformer makes the informer of the wanted mode.
+func newInformer(o *informerOptions) (cache.SharedIndexInformer, error) {
+	config, err := restConfig(o.kubeconfig, o.context)
+	if err != nil {
+		return nil, err
+	}
+	resource := schema.GroupVersionResource{Version: "v1", Resource: o.resource}
+	if full, _ := schema.ParseResourceArg(o.resource); full != nil {
+		resource = *full
+	}
+	selectors := func(options *metav1.ListOptions) {
+		options.LabelSelector, options.FieldSelector = o.selector, o.fieldSelector
+	}
+	switch o.mode {
+	case "dynamic":
+		return newDynamicInformer(config, resource, o.namespace, selectors)
+	case "typed":
+		return newTypedInformer(config, resource, o.namespace, selectors)
+	default:
+		return nil, fmt.Errorf("--mode is dynamic or typed, not %s", o.mode)
+	}
+}
+
+func newDynamicInformer(config *rest.Config, resource schema.GroupVersionResource, namespace string, selectors func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, selectors)
+	return factory.ForResource(resource).Informer(), nil
+}
+
+func newTypedInformer(config *rest.Config, resource schema.GroupVersionResource, namespace string, selectors func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
+	config.ContentType = runtime.ContentTypeProtobuf
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+		informers.WithNamespace(namespace), informers.WithTweakListOptions(selectors))
+	generic, err := factory.ForResource(resource)
+	if err != nil {
+		return nil, err
+	}
+	return generic.Informer(), nil
+}

@@ -1,0 +1,49 @@
+// Command testbed is the real Kubernetes that kdelta's tests and measurements run against:
+// a kube-apiserver with its etcd in one process, and the tools that load it, churn it and watch it as client-go does.
+// This file only picks the subcommand.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+const usage = `Usage: testbed COMMAND [flags]
+
+  serve     run a kube-apiserver with etcd on loopback
+  informer  watch a resource with a client-go informer and print its events
+  load      create pods that look like a real cluster's
+  churn     change pods at a steady rate
+`
+
+type command func(ctx context.Context, args []string) error
+
+// commands is what this binary can do; serve adds itself where it is built in.
+var commands = map[string]command{
+	"informer": inform,
+	"load":     load,
+	"churn":    churn,
+}
+
+func main() {
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	err := commands[os.Args[1]](ctx, os.Args[2:])
+	if errors.Is(err, pflag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "testbed %s: %v\n", os.Args[1], err)
+		os.Exit(1)
+	}
+}

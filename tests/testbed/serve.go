@@ -1,0 +1,134 @@
+//go:build !clientonly
+
+// testbed serve: starts etcd and the API server, says where they are, and stops them.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// drainTimeout is how long open requests may hold up the end.
+const drainTimeout = 500 * time.Millisecond
+
+func init() { commands["serve"] = serve }
+
+// announcement is the one line that serve prints.
+type announcement struct {
+	Kubeconfig string            `json:"kubeconfig"`
+	Server     string            `json:"server"`
+	Version    string            `json:"version"`
+	CAFile     string            `json:"caFile"`
+	ClientCert string            `json:"clientCert"`
+	ClientKey  string            `json:"clientKey"`
+	State      string            `json:"state"`
+	Tokens     map[string]string `json:"tokens"`
+	PID        int               `json:"pid"`
+}
+
+func serve(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("serve [flags] [-- kube-apiserver flags]", pflag.ContinueOnError)
+	dir := flags.String("state", "", "directory that holds everything and survives restarts (default: a temporary one)")
+	port := flags.Int("port", 0, "port of the API server (default: the one of the state directory, or a free one)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	version, err := setVersion()
+	if err != nil {
+		return err
+	}
+	s, err := openState(*dir)
+	if err != nil {
+		return err
+	}
+	if *port != 0 {
+		s.Port = *port
+	}
+	ctx = endWithStdin(ctx)
+	return errors.Join(serveState(ctx, s, version, flags.Args()), s.close())
+}
+
+// serveState runs both servers on an open state directory until ctx is done.
+func serveState(ctx context.Context, s *state, version string, extra []string) error {
+	listener, err := listen(s.Port)
+	if err != nil {
+		return err
+	}
+	s.Port = portOf(listener)
+	if err := s.save(); err != nil {
+		return err
+	}
+	etcd, address, err := startEtcd(s)
+	if err != nil {
+		return err
+	}
+	defer stopEtcd(etcd)
+
+	ended, stop := startServer(s, listener, address, extra)
+	started := make(chan error, 1)
+	go func() { started <- waitReady(ctx, s) }()
+	select {
+	case err := <-ended:
+		return err
+	case err := <-started:
+		if ctx.Err() != nil {
+			return nil // a server stopped in the middle of its start would end the process with a failure
+		}
+		if err != nil {
+			return fmt.Errorf("the API server does not become ready, see %s: %w", s.path(serverLog), err)
+		}
+	}
+	if err := s.announce(version); err != nil {
+		return err
+	}
+	select {
+	case err := <-ended:
+		return fmt.Errorf("the API server ended by itself, see %s: %w", s.path(serverLog), err)
+	case <-ctx.Done():
+		stop()
+		return drain(ended)
+	}
+}
+
+// startServer runs the API server beside; it returns where its end will be told, and what asks for it.
+func startServer(s *state, listener net.Listener, etcd string, extra []string) (<-chan error, context.CancelFunc) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- runServer(ctx, s, listener, etcd, extra) }()
+	return ended, stop
+}
+
+func (s *state) announce(version string) error {
+	return json.NewEncoder(os.Stdout).Encode(announcement{
+		Kubeconfig: s.path(kubeconfigFile),
+		Server:     s.server(),
+		Version:    version,
+		CAFile:     s.path(caCert),
+		ClientCert: s.path(clientCert),
+		ClientKey:  s.path(clientKey),
+		State:      s.dir,
+		Tokens:     s.Tokens,
+		PID:        os.Getpid(),
+	})
+}
+
+// drain waits a little for the API server to end. Open watches may keep it longer; the process ends without it then.
+func drain(ended <-chan error) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(drainTimeout):
+		return nil
+	}
+}
+
+// stopEtcd closes the store. Only the store: the listeners of etcd wait for their clients, and the process ends anyway.
+func stopEtcd(etcd *embed.Etcd) { etcd.Server.Stop() }
