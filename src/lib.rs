@@ -1,5 +1,57 @@
-//! kdelta: a Kubernetes informer that holds objects as bytes.
-#![warn(clippy::print_stdout, clippy::print_stderr)]
+//! kdelta: the informer of Kubernetes' client-go in Rust, and what a program that watches a cluster needs besides.
+//!
+//! # The pipeline
+//!
+//! Data flows one way, and each arrow is a trait, so that every room can be tested without its neighbours:
+//!
+//! ```text
+//! server ─▶ api ─▶ ListerWatcher ─▶ Reflector ─▶ Queue ─▶ process ─▶ Indexer
+//!                  (listwatch)      list, watch, DeltaFifo, under the   (store)
+//!                                   recover      OrderedFifo queue's       │
+//!                                                lock                      ▼
+//!                                                  └─────────────▶ SharedIndexInformer ─▶ handlers, subscriptions
+//! ```
+//!
+//! - [`listwatch`] is the seam: whoever can list a collection and watch it from a version can stand behind it.
+//! - [`reflector`] lists, then watches from the version the list returned, and recovers from whatever happens: it goes
+//!   on from the last version while the server still knows it, and lists anew when it does not.
+//! - [`queue`] holds what happened until it is applied. `DeltaFifo` groups it by object; `OrderedFifo` keeps the order in
+//!   which it was received.
+//! - [`store`] holds what is so, with any number of named indices.
+//! - [`informer`] wires them: a delta is applied to the store, and those who are to hear of it are fixed, while the
+//!   queue is locked; sending happens after.
+//! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
+#![cfg_attr(
+    feature = "api",
+    doc = "- [`api`] is the network: the only room that knows HTTP, TLS and kubeconfig files."
+)]
+#![cfg_attr(
+    feature = "testing",
+    doc = "- [`testing`] is a source with faults and a clock that is moved by hand."
+)]
+//!
+//! The names are those of client-go's `tools/cache`, so that whoever knows the original finds the way. Where the
+//! behaviour differs on purpose, the item says so.
+//!
+//! # What is promised
+//!
+//! - **Eventually the index equals the source.** After any fault the store holds what the source's list at the same
+//!   version holds. Handlers that replay what they are told over nothing come to the same state.
+//! - **Per object, order.** A handler sees the states of one object in their order, possibly not every one of them when
+//!   they came through a `DeltaFifo`; with an `OrderedFifo` it sees every event in the order it was received.
+//! - **Nothing twice, nothing for ever.** A handler that joins late is first told the whole state, once. A deletion
+//!   that no watch told is found by the next list and told as a tombstone with the last known state.
+//! - **Everything is bounded.** A slow handler fills its channel, then the queue, and then the reflector stops reading
+//!   from the socket.
+//! - **Errors are values.** No index function, handler or byte from the network panics the machine.
+//!
+//! # Import rules
+//!
+//! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api` and `testing` import
+//! `listwatch` and `object`; `informer` imports all of them but `api`. A reflector so knows no queue (it writes to its own
+//! trait [`reflector::ReflectorStore`]), a queue no store (it asks [`object::KeyListerGetter`]), and the whole machine
+//! runs without a network. `tests/architecture.rs` holds this against the source.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod listwatch;
 pub mod object;

@@ -164,13 +164,13 @@ fn assemble(json: &[u8], prefix: &str, unwanted: Range<usize>) -> Box<[u8]> {
 
 /// Tells the bytes of validated JSON that only lay it out.
 #[derive(Default)]
-struct Whitespace {
+pub(super) struct Whitespace {
     in_string: bool,
     escaped: bool,
 }
 
 impl Whitespace {
-    fn is_at(&mut self, byte: u8) -> bool {
+    pub(super) fn is_at(&mut self, byte: u8) -> bool {
         match byte {
             _ if self.escaped => self.escaped = false,
             b'\\' if self.in_string => self.escaped = true,

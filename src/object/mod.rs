@@ -5,7 +5,9 @@ mod body;
 mod key;
 mod kind;
 mod origin;
+mod path;
 mod row;
+mod selector;
 mod tombstone;
 mod uid;
 mod version;
@@ -17,7 +19,9 @@ pub use key::{
 };
 pub use kind::{ApiResource, TypeMeta};
 pub use origin::Origin;
+pub use path::{FieldPath, PathError};
 pub use row::{Column, Row};
+pub use selector::{FieldSelector, LabelSelector, SelectorError};
 pub use tombstone::{DeletedFinalStateUnknown, DeletedObject};
 pub use uid::Uid;
 pub use version::{ResourceVersion, VersionError};
@@ -83,6 +87,13 @@ impl Object {
     #[must_use]
     pub fn with_row(mut self, row: Row) -> Self {
         self.row = Some(row);
+        self
+    }
+
+    /// The same object with the version of its state, for one whose text carries none.
+    #[must_use]
+    pub fn with_resource_version(mut self, version: ResourceVersion) -> Self {
+        self.version = version;
         self
     }
 

@@ -1,5 +1,22 @@
 //! What is so: the objects known now, under their keys and under any number of named indices.
 
+mod cache;
+#[cfg(test)]
+mod fixtures;
+mod index;
+pub mod index_funcs;
+mod indexer;
+mod items;
+mod lister;
+mod state;
+mod thread_safe;
+
+pub use cache::{Cache, Transaction};
+pub use index::{IndexFunc, IndexFuncError, Indexers};
+pub use indexer::Indexer;
+pub use lister::{Lister, NamespaceLister, list_all, list_all_by_namespace};
+pub use thread_safe::ThreadSafeStore;
+
 use std::sync::Arc;
 
 use crate::object::{KeyError, KeyListerGetter, Object, ResourceVersion};
@@ -75,5 +92,29 @@ pub enum StoreError {
         index: String,
         /// What its function said.
         reason: String,
+    },
+    /// A store numbers its objects with 32 bits, and all numbers are taken.
+    #[error("the store is full")]
+    Full,
+    /// A lister holds no object of that name.
+    #[error("{resource} {name:?} not found")]
+    NotFound {
+        /// What was looked for, as the server's messages name it: `pods`, `deployments.apps`.
+        resource: String,
+        /// The name that is not there.
+        name: String,
+    },
+    /// Some changes of a transaction were refused; the others are done.
+    #[error(
+        "failed to execute ({}/{total}) transactions failed due to: {}",
+        .errors.len(), .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    Transaction {
+        /// The positions of the changes that are done.
+        successful: Vec<usize>,
+        /// How many changes there were.
+        total: usize,
+        /// Why each of the others was refused.
+        errors: Vec<KeyError>,
     },
 }

@@ -1,0 +1,255 @@
+//! The walk along a path over JSON text. Nothing is turned into a tree: what the path does not lead to is skipped by
+//! the parser, and what stands at its end is handed out as a slice of the text wherever that is possible.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::Step;
+use crate::object::body::Whitespace;
+
+/// Visits what stands at the end of the path.
+pub(super) fn walk(
+    steps: &[Step],
+    json: &[u8],
+    visit: &mut dyn FnMut(&str),
+) -> Result<(), serde_json::Error> {
+    let mut done = false;
+    let walk = Walk { steps, alone: true, done: &mut done, visit };
+    let result = walk.deserialize(&mut serde_json::Deserializer::from_slice(json));
+    if done { Ok(()) } else { result }
+}
+
+struct Walk<'w> {
+    /// What is left of the path.
+    steps: &'w [Step],
+    /// Whether the path leads nowhere else once this value is done: no array or `*` lies behind.
+    alone: bool,
+    /// Set when nothing is left to find. A visitor can end a parse only by an error, so one follows that means this.
+    done: &'w mut bool,
+    visit: &'w mut dyn FnMut(&str),
+}
+
+impl Walk<'_> {
+    fn at<'s>(&'s mut self, steps: &'s [Step], alone: bool) -> Walk<'s> {
+        Walk { steps, alone, done: self.done, visit: self.visit }
+    }
+
+    /// The end of the walk, if nothing can follow.
+    fn end<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        if self.alone {
+            *self.done = true;
+            return Err(E::custom("done"));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.steps.is_empty() {
+            let raw: &RawValue = serde::Deserialize::deserialize(deserializer)?;
+            hand_out(raw.get(), self.visit).map_err(D::Error::custom)
+        } else {
+            deserializer.deserialize_any(self)
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        let Some((step, rest)) = self.steps.split_first() else { return Ok(()) };
+        match step {
+            Step::Name(name) => {
+                while let Some(found) = map.next_key_seed(Is(name))? {
+                    if found {
+                        let alone = self.alone;
+                        map.next_value_seed(self.at(rest, alone))?;
+                        self.end()?;
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+            }
+            Step::Each => {
+                while map.next_key::<IgnoredAny>()?.is_some() {
+                    map.next_value_seed(self.at(rest, false))?;
+                }
+            }
+            Step::Element(_) => while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {},
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        let steps = self.steps;
+        match steps.split_first() {
+            Some((Step::Name(_), _)) => while seq.next_element_seed(self.at(steps, false))?.is_some() {},
+            Some((Step::Each, rest)) => while seq.next_element_seed(self.at(rest, false))?.is_some() {},
+            Some((Step::Element(number), rest)) => {
+                for _ in 0..*number {
+                    if seq.next_element::<IgnoredAny>()?.is_none() {
+                        return Ok(());
+                    }
+                }
+                let alone = self.alone;
+                if seq.next_element_seed(self.at(rest, alone))?.is_some() {
+                    self.end()?;
+                    while seq.next_element::<IgnoredAny>()?.is_some() {}
+                }
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// Whether a member has this name.
+struct Is<'n>(&'n str);
+
+impl<'de> DeserializeSeed<'de> for Is<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Is<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member's name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
+    }
+}
+
+fn hand_out(raw: &str, visit: &mut dyn FnMut(&str)) -> Result<(), serde_json::Error> {
+    match raw.as_bytes() {
+        [b'n', ..] => {}
+        [b'"', ..] if memchr::memchr(b'\\', raw.as_bytes()).is_none() => visit(&raw[1..raw.len() - 1]),
+        [b'"', ..] => visit(&serde_json::from_str::<String>(raw)?),
+        [b'{' | b'[', ..] => visit(&compact(raw)),
+        _ => visit(raw),
+    }
+    Ok(())
+}
+
+/// The text without the bytes that only lay it out; most bodies have none.
+fn compact(json: &str) -> Cow<'_, str> {
+    let mut whitespace = Whitespace::default();
+    if json.bytes().any(|byte| whitespace.is_at(byte)) {
+        let mut whitespace = Whitespace::default();
+        // Whitespace is ASCII, and an ASCII byte is never a part of another character.
+        let is_kept = |char: &char| !u8::try_from(*char).is_ok_and(|byte| whitespace.is_at(byte));
+        Cow::Owned(json.chars().filter(is_kept).collect())
+    } else {
+        Cow::Borrowed(json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use crate::object::path::{FieldPath, Step};
+
+    /// The same walk over a tree.
+    fn naive(steps: &[Step], value: &Value, found: &mut Vec<String>) {
+        let Some((step, rest)) = steps.split_first() else {
+            match value {
+                Value::Null => {}
+                Value::String(text) => found.push(text.clone()),
+                other => found.push(other.to_string()),
+            }
+            return;
+        };
+        match (step, value) {
+            (Step::Name(name), Value::Object(map)) => {
+                map.get(&**name).into_iter().for_each(|value| naive(rest, value, found));
+            }
+            (Step::Name(_), Value::Array(array)) => array.iter().for_each(|value| naive(steps, value, found)),
+            (Step::Element(at), Value::Array(array)) => {
+                array.get(*at).into_iter().for_each(|value| naive(rest, value, found));
+            }
+            (Step::Each, Value::Array(array)) => array.iter().for_each(|value| naive(rest, value, found)),
+            (Step::Each, Value::Object(map)) => map.values().for_each(|value| naive(rest, value, found)),
+            _ => {}
+        }
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[ab\" \\\\ü\\n]{0,4}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 40, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("[abc.]|a\"", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn path() -> impl Strategy<Value = FieldPath> {
+        let step = prop_oneof![
+            4 => "[abc.]|a\"".prop_map(|name| Step::Name(name.into())),
+            1 => (0..3usize).prop_map(Step::Element),
+            1 => Just(Step::Each),
+        ];
+        proptest::collection::vec(step, 0..5).prop_map(|steps| FieldPath(steps.into()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_walk_over_text_finds_what_a_walk_over_the_tree_finds(json in json(), path in path(), pretty: bool) {
+            let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
+            let mut wanted = Vec::new();
+            naive(&path.0, &json, &mut wanted);
+            prop_assert_eq!(path.values(text.expect("JSON").as_bytes()).expect("values"), wanted);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Selection by labels.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+use super::{SelectorError, label_syntax};
+use crate::object::{FieldPath, Object};
+
+/// Requirements on labels, all of which must hold; with none, every object is selected.
+///
+/// The grammar is kubectl's: `app=web`, `app==web`, `app!=web`, `app in (web,api)`, `app notin (web)`, `app`, `!app`,
+/// `weight>5`, `weight<5`, joined by commas. An absent label satisfies `!=`, `notin` and `!`. Requirements print in
+/// the order of their labels, so that equal selectors print equal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LabelSelector {
+    requirements: Vec<Requirement>,
+    nothing: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Requirement {
+    pub(super) label: String,
+    pub(super) test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Test {
+    Exists,
+    Absent,
+    /// The operator as it was written, and the value.
+    Is(&'static str, String),
+    IsNot(String),
+    /// Sorted, each once, at least one.
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Greater(i64),
+    Less(i64),
+}
+
+impl LabelSelector {
+    /// Reads a selector; the empty text selects every object.
+    ///
+    /// # Errors
+    /// [`SelectorError`] when the text does not follow the grammar, or a label or value could not be one.
+    pub fn parse(text: &str) -> Result<Self, SelectorError> {
+        let mut requirements = label_syntax::parse(text)?;
+        requirements.sort_by(|a, b| a.label.cmp(&b.label));
+        Ok(Self { requirements, nothing: false })
+    }
+
+    /// Selects no object. It has no text: it prints as the empty selector does, and must not be sent to a server.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { requirements: Vec::new(), nothing: true }
+    }
+
+    /// Whether no object can ever be selected.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.nothing
+    }
+
+    /// Whether every object is selected.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.requirements.is_empty() && !self.nothing
+    }
+
+    /// Whether the object is selected. Its labels are read from its body; labels that are no texts, or a body that
+    /// is not there, count as no labels.
+    #[must_use]
+    pub fn matches(&self, object: &Object) -> bool {
+        static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["metadata", "labels"]));
+        if self.requirements.is_empty() {
+            return !self.nothing;
+        }
+        let mut verdict = Verdict::new(self);
+        // A body was validated when it came in: its labels may be of the wrong type, but they can be read.
+        let _unread = LABELS.values_of(object, |labels| {
+            if serde_json::Deserializer::from_str(labels).deserialize_map(&mut verdict).is_err() {
+                verdict = Verdict::new(self);
+            }
+        });
+        verdict.holds()
+    }
+
+    /// Whether an object with these labels is selected. Each label stands there once.
+    pub fn matches_labels<'l>(&self, labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> bool {
+        let mut verdict = Verdict::new(self);
+        labels.into_iter().for_each(|(label, value)| verdict.hear(label, value));
+        verdict.holds()
+    }
+}
+
+/// Hears the labels of one object, each once, without keeping them.
+struct Verdict<'s> {
+    selector: &'s LabelSelector,
+    refused: bool,
+    /// How many requirements have not been met yet but need a label to be.
+    missing: usize,
+}
+
+impl<'s> Verdict<'s> {
+    fn new(selector: &'s LabelSelector) -> Self {
+        let missing =
+            selector.requirements.iter().filter(|requirement| !requirement.test.allows_absent()).count();
+        Self { selector, refused: selector.nothing, missing }
+    }
+
+    fn hear(&mut self, label: &str, value: &str) {
+        for requirement in self.selector.requirements.iter().filter(|requirement| requirement.label == label)
+        {
+            if !requirement.test.allows(value) {
+                self.refused = true;
+            } else if !requirement.test.allows_absent() {
+                self.missing = self.missing.saturating_sub(1);
+            }
+        }
+    }
+
+    fn holds(&self) -> bool {
+        !self.refused && self.missing == 0
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Verdict<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("labels")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Text(label), Text(value))) = map.next_entry()? {
+            self.hear(&label, &value);
+        }
+        Ok(())
+    }
+}
+
+/// A text that is copied only when it was written with escapes.
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Test {
+    fn allows_absent(&self) -> bool {
+        matches!(self, Self::Absent | Self::IsNot(_) | Self::NotIn(_))
+    }
+
+    fn allows(&self, value: &str) -> bool {
+        match self {
+            Self::Exists => true,
+            Self::Absent => false,
+            Self::Is(_, wanted) => value == wanted,
+            Self::IsNot(unwanted) => value != unwanted,
+            Self::In(values) => values.iter().any(|wanted| wanted == value),
+            Self::NotIn(values) => values.iter().all(|unwanted| unwanted != value),
+            Self::Greater(bound) => value.parse().is_ok_and(|number: i64| number > *bound),
+            Self::Less(bound) => value.parse().is_ok_and(|number: i64| number < *bound),
+        }
+    }
+}
+
+impl FromStr for LabelSelector {
+    type Err = SelectorError;
+
+    fn from_str(text: &str) -> Result<Self, SelectorError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, Requirement { label, test }) in self.requirements.iter().enumerate() {
+            f.write_str(if at == 0 { "" } else { "," })?;
+            match test {
+                Test::Exists => f.write_str(label)?,
+                Test::Absent => write!(f, "!{label}")?,
+                Test::Is(operator, value) => write!(f, "{label}{operator}{value}")?,
+                Test::IsNot(value) => write!(f, "{label}!={value}")?,
+                Test::In(values) => write!(f, "{label} in ({})", values.join(","))?,
+                Test::NotIn(values) => write!(f, "{label} notin ({})", values.join(","))?,
+                Test::Greater(bound) => write!(f, "{label}>{bound}")?,
+                Test::Less(bound) => write!(f, "{label}<{bound}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::object::{Ingest, TypeMeta};
+
+    fn object(labels: &[(&str, &str)]) -> Object {
+        let labels: serde_json::Map<_, _> =
+            labels.iter().map(|(label, value)| ((*label).to_owned(), (*value).into())).collect();
+        let json = serde_json::json!({"metadata": {"name": "a", "labels": labels}});
+        let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+        Object::from_json(json.to_string().as_bytes(), &ingest).expect("an object")
+    }
+
+    #[test]
+    fn a_selector_selects_what_kubectl_selects() {
+        for (selector, labels, wanted) in [
+            ("", &[("x", "y")][..], true),
+            ("x=y", &[("x", "y")], true),
+            ("x==y,z=w", &[("x", "y"), ("z", "w")], true),
+            ("x!=y,z!=w", &[("x", "z"), ("z", "a")], true),
+            ("x!=y,z!=w", &[("x", "z"), ("z", "w")], false),
+            ("notin=in", &[("notin", "in")], true),
+            ("x", &[("x", "z")], true),
+            ("x", &[("x", "")], true),
+            ("x=", &[("x", "")], true),
+            ("x=", &[], false),
+            ("x", &[("y", "z")], false),
+            ("!x", &[("y", "z")], true),
+            ("!x", &[("x", "z")], false),
+            ("x>1", &[("x", "2")], true),
+            ("x>1", &[("x", "1")], false),
+            ("x>1", &[("x", "two")], false),
+            ("x>1", &[], false),
+            ("x<1", &[("x", "0")], true),
+            ("x<1", &[("x", "2")], false),
+            ("x=y", &[], false),
+            ("x=y", &[("x", "z")], false),
+            ("foo=bar,foobar=bar", &[("foo", "bar")], false),
+            ("x in (a,b)", &[("x", "b")], true),
+            ("x in (a,b)", &[("x", "c")], false),
+            ("x in (a,b)", &[], false),
+            ("x in ()", &[("x", "")], true),
+            ("x notin (a,b)", &[], true),
+            ("x notin (a,b)", &[("x", "a")], false),
+            ("x,x!=a,x!=b", &[("x", "c")], true),
+            ("x!=a,x!=b", &[("x", "b")], false),
+        ] {
+            let parsed = LabelSelector::parse(selector).expect(selector);
+            assert_eq!(parsed.matches(&object(labels)), wanted, "{selector} {labels:?}");
+            assert_eq!(parsed.matches_labels(labels.iter().copied()), wanted, "{selector} {labels:?}");
+        }
+    }
+
+    #[test]
+    fn labels_of_the_wrong_type_are_no_labels() {
+        let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+        for labels in [r#"{"x":"y","z":null}"#, r#"{"z":7,"x":"y"}"#, "[]", "null", "\"x\""] {
+            let json = format!(r#"{{"metadata":{{"name":"a","labels":{labels}}}}}"#);
+            let object = Object::from_json(json.as_bytes(), &ingest).expect("an object");
+            assert!(!LabelSelector::parse("x=y").expect("a selector").matches(&object), "{labels}");
+            assert!(LabelSelector::parse("!x").expect("a selector").matches(&object), "{labels}");
+        }
+    }
+
+    #[test]
+    fn everything_and_nothing_ask_no_labels() {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        let bare = Object::named(type_meta, "", "a");
+        let everything = LabelSelector::default();
+        assert!(everything.is_everything() && everything.matches(&bare) && everything.matches_labels([]));
+        let nothing = LabelSelector::nothing();
+        assert!(nothing.is_nothing() && !nothing.is_everything());
+        assert!(!nothing.matches(&bare) && !nothing.matches_labels([]));
+        assert!(!LabelSelector::parse("x").expect("a selector").matches(&bare));
+        assert!(LabelSelector::parse("!x").expect("a selector").matches(&bare));
+    }
+
+    fn requirement() -> impl Strategy<Value = Requirement> {
+        let value = || "(a|b|1|-1|7)?";
+        let values =
+            || proptest::collection::btree_set("a|b|1", 1..3).prop_map(|set| set.into_iter().collect());
+        let test = prop_oneof![
+            Just(Test::Exists),
+            Just(Test::Absent),
+            "a|b|1".prop_map(|value| Test::Is("=", value)),
+            value().prop_map(|_| Test::Is("==", String::new())),
+            "a|b|1".prop_map(Test::IsNot),
+            values().prop_map(Test::In),
+            values().prop_map(Test::NotIn),
+            (0..9i64).prop_map(Test::Greater),
+            (0..9i64).prop_map(Test::Less),
+        ];
+        ("x|y|in|notin|a\\.b/c", test).prop_map(|(label, test)| Requirement { label, test })
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_selector_reads_back(mut requirements in proptest::collection::vec(requirement(), 0..4)) {
+            requirements.sort_by(|a, b| a.label.cmp(&b.label));
+            let selector = LabelSelector { requirements, nothing: false };
+            prop_assert_eq!(LabelSelector::parse(&selector.to_string()), Ok(selector));
+        }
+
+        #[test]
+        fn labels_are_judged_one_requirement_at_a_time(
+            requirements in proptest::collection::vec(requirement(), 0..4),
+            labels in proptest::collection::btree_map("x|y|in|z", "a|b|1|-1|7|", 0..4),
+        ) {
+            let one = |requirement: &Requirement| labels.get(&requirement.label).map_or(
+                requirement.test.allows_absent(),
+                |value| requirement.test.allows(value),
+            );
+            let wanted = requirements.iter().all(one);
+            let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), value.as_str())).collect();
+            let selector = LabelSelector { requirements, nothing: false };
+            prop_assert_eq!(selector.matches(&object(&labels)), wanted);
+            prop_assert_eq!(selector.matches_labels(labels), wanted);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Objects for the tests of this room.
+
+use std::sync::Arc;
+
+use super::IndexFunc;
+use super::index::IndexFuncError;
+use crate::object::{Ingest, Object, TypeMeta};
+
+/// A pod of this name and version whose `spec.values` are the parts of `values` between commas.
+pub(super) fn pod(name: &str, version: &str, values: &str) -> Arc<Object> {
+    let values: Vec<&str> = values.split(',').filter(|value| !value.is_empty()).collect();
+    let json = serde_json::json!({
+        "metadata": {"name": name, "resourceVersion": version, "labels": {"first": values.first()}},
+        "spec": {"values": values},
+    });
+    from_json(&json)
+}
+
+pub(super) fn from_json(json: &serde_json::Value) -> Arc<Object> {
+    let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+    Arc::new(Object::from_json(json.to_string().as_bytes(), &ingest).expect("an object"))
+}
+
+/// The values [`pod`] was given; refuses an object that has the value `bad`.
+pub(super) fn by_values() -> IndexFunc {
+    IndexFunc::returning(|object| {
+        let values = values_of(object);
+        if values.iter().any(|value| value == "bad") {
+            return Err(IndexFuncError("a bad value".into()));
+        }
+        Ok(values)
+    })
+}
+
+pub(super) fn values_of(object: &Object) -> Vec<String> {
+    let json: serde_json::Value = object.parse().expect("JSON");
+    let values = json["spec"]["values"].as_array().expect("an array");
+    values.iter().map(|value| value.as_str().expect("a text").to_owned()).collect()
+}
+
+pub(super) fn names(objects: &[Arc<Object>]) -> Vec<&str> {
+    let mut names: Vec<_> = objects.iter().map(|object| object.name()).collect();
+    names.sort_unstable();
+    names
+}

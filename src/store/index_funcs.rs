@@ -1,0 +1,167 @@
+//! The index functions everybody needs.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::{IndexFunc, IndexFuncError};
+use crate::object::{FieldPath, ObjectError};
+
+/// The name under which listers look for an index by namespace.
+pub const NAMESPACE_INDEX: &str = "namespace";
+
+/// By namespace; a cluster-scoped object stands under the empty text.
+#[must_use]
+pub fn namespace() -> IndexFunc {
+    IndexFunc::new(|object, visit| {
+        visit(object.namespace());
+        Ok(())
+    })
+}
+
+/// By name.
+#[must_use]
+pub fn name() -> IndexFunc {
+    IndexFunc::new(|object, visit| {
+        visit(object.name());
+        Ok(())
+    })
+}
+
+/// By the value of one label.
+#[must_use]
+pub fn label(key: &str) -> IndexFunc {
+    field(FieldPath::of_names(["metadata", "labels", key]))
+}
+
+/// By the value of one annotation.
+#[must_use]
+pub fn annotation(key: &str) -> IndexFunc {
+    field(FieldPath::of_names(["metadata", "annotations", key]))
+}
+
+/// By each owner reference, under `Kind/name` and under the owner's uid. `Kind/name` is short to type and the same
+/// for an owner and a later one of its name; the uid tells them apart.
+#[must_use]
+pub fn owner() -> IndexFunc {
+    let owners = FieldPath::of_names(["metadata", "ownerReferences"]);
+    IndexFunc::new(move |object, visit| {
+        let mut read = Ok(());
+        owners.values_of(object, |references| read = visit_owners(references, visit))?;
+        read
+    })
+}
+
+/// By the node a pod is bound to.
+#[must_use]
+pub fn node() -> IndexFunc {
+    field(FieldPath::of_names(["spec", "nodeName"]))
+}
+
+/// By the image of each container and init container of a pod.
+#[must_use]
+pub fn image() -> IndexFunc {
+    let paths = ["containers", "initContainers"].map(|list| FieldPath::of_names(["spec", list, "image"]));
+    IndexFunc::new(move |object, visit| {
+        for path in &paths {
+            path.values_of(object, &mut *visit)?;
+        }
+        Ok(())
+    })
+}
+
+/// By what stands at a path; arrays on the way fan out.
+#[must_use]
+pub fn field(path: FieldPath) -> IndexFunc {
+    IndexFunc::new(move |object, visit| Ok(path.values_of(object, visit)?))
+}
+
+#[derive(Deserialize)]
+struct OwnerReference<'a> {
+    #[serde(borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    uid: Cow<'a, str>,
+}
+
+fn visit_owners(references: &str, visit: &mut dyn FnMut(&str)) -> Result<(), IndexFuncError> {
+    let owners: Vec<OwnerReference<'_>> = serde_json::from_str(references).map_err(ObjectError::from)?;
+    for owner in owners {
+        visit(&format!("{}/{}", owner.kind, owner.name));
+        visit(&owner.uid);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::object::{Object, TypeMeta};
+    use crate::store::fixtures::from_json;
+
+    fn web() -> Arc<Object> {
+        from_json(&serde_json::json!({
+            "metadata": {
+                "name": "web-1",
+                "namespace": "shop",
+                "labels": {"app.kubernetes.io/name": "web", "tier": ""},
+                "annotations": {"note": "two\nlines"},
+                "ownerReferences": [
+                    {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u-1", "controller": true},
+                    {"kind": "Fleet", "name": "all", "uid": "u-2"},
+                ],
+            },
+            "spec": {
+                "nodeName": "node-7",
+                "containers": [{"image": "web:1"}, {"image": "proxy:2"}],
+                "initContainers": [{"image": "init:3"}],
+            },
+            "status": {"phase": "Running"},
+        }))
+    }
+
+    fn path(text: &str) -> FieldPath {
+        FieldPath::parse(text).expect(text)
+    }
+
+    #[test]
+    fn an_object_is_found_under_what_it_says() {
+        for (func, wanted) in [
+            (namespace(), &["shop"][..]),
+            (name(), &["web-1"]),
+            (label("app.kubernetes.io/name"), &["web"]),
+            (label("tier"), &[""]),
+            (label("absent"), &[]),
+            (annotation("note"), &["two\nlines"]),
+            (owner(), &["ReplicaSet/web", "u-1", "Fleet/all", "u-2"]),
+            (node(), &["node-7"]),
+            (image(), &["web:1", "proxy:2", "init:3"]),
+            (field(path("status.phase")), &["Running"]),
+            (field(path("spec.containers[*].image")), &["web:1", "proxy:2"]),
+        ] {
+            assert_eq!(func.values(&web()).expect("values"), wanted);
+        }
+    }
+
+    #[test]
+    fn an_object_without_a_body_has_its_names_only() {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Node".into() });
+        let object = Object::named(type_meta, "", "node-1");
+        for func in [label("a"), annotation("a"), owner(), node(), image(), field(path("status.phase"))] {
+            assert_eq!(func.values(&object).expect("values"), [""; 0]);
+        }
+        assert_eq!(namespace().values(&object).expect("values"), [""]);
+        assert_eq!(name().values(&object).expect("values"), ["node-1"]);
+    }
+
+    #[test]
+    fn owners_of_the_wrong_shape_are_refused() {
+        let odd =
+            from_json(&serde_json::json!({"metadata": {"name": "a", "ownerReferences": [{"kind": 7}]}}));
+        assert!(owner().values(&odd).is_err());
+    }
+}

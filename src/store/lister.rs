@@ -1,0 +1,177 @@
+//! Queries by label selector over a store, by the namespace index where one is asked for.
+
+use std::sync::Arc;
+
+use super::index_funcs::NAMESPACE_INDEX;
+use super::{Indexer, Store, StoreError};
+use crate::object::{LabelSelector, Object};
+
+/// Hands every stored object that the selector selects to `f`, in no particular order. Labels are read only when the
+/// selector asks for some.
+pub fn list_all<S: Store + ?Sized>(store: &S, selector: &LabelSelector, f: impl FnMut(Arc<Object>)) {
+    if !selector.is_nothing() {
+        hand_out(store.list(), selector, f);
+    }
+}
+
+/// As [`list_all`] over the objects of one namespace; the empty one means all. A store without a namespace index is
+/// searched through, which is said in a warning of `tracing`.
+pub fn list_all_by_namespace<I: Indexer + ?Sized>(
+    indexer: &I,
+    namespace: &str,
+    selector: &LabelSelector,
+    f: impl FnMut(Arc<Object>),
+) {
+    if selector.is_nothing() {
+        return;
+    }
+    let objects = if namespace.is_empty() {
+        indexer.list()
+    } else {
+        indexer.by_index(NAMESPACE_INDEX, namespace).unwrap_or_else(|error| {
+            tracing::warn!(%error, "listing a namespace without an index");
+            let mut objects = indexer.list();
+            objects.retain(|object| object.namespace() == namespace);
+            objects
+        })
+    };
+    hand_out(objects, selector, f);
+}
+
+fn hand_out(objects: Vec<Arc<Object>>, selector: &LabelSelector, f: impl FnMut(Arc<Object>)) {
+    objects.into_iter().filter(|object| selector.matches(object)).for_each(f);
+}
+
+/// Questions to an [`Indexer`] that holds the objects of one resource under `namespace/name` (client-go:
+/// `GenericLister`).
+#[derive(Clone)]
+pub struct Lister {
+    indexer: Arc<dyn Indexer>,
+    resource: Arc<str>,
+}
+
+/// The same for one namespace (client-go: `GenericNamespaceLister`).
+#[derive(Clone)]
+pub struct NamespaceLister {
+    lister: Lister,
+    namespace: Arc<str>,
+}
+
+impl Lister {
+    /// A lister over this store. `resource` is what [`StoreError::NotFound`] names, as
+    /// [`crate::object::ApiResource::group_resource`] gives it.
+    pub fn new(indexer: Arc<dyn Indexer>, resource: impl Into<Arc<str>>) -> Self {
+        Self { indexer, resource: resource.into() }
+    }
+
+    /// The objects of all namespaces that the selector selects, in no particular order.
+    #[must_use]
+    pub fn list(&self, selector: &LabelSelector) -> Vec<Arc<Object>> {
+        let mut objects = Vec::new();
+        list_all(&*self.indexer, selector, |object| objects.push(object));
+        objects
+    }
+
+    /// The cluster-scoped object of that name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    pub fn get(&self, name: &str) -> Result<Arc<Object>, StoreError> {
+        self.get_by_key(name, name)
+    }
+
+    /// A lister of one namespace.
+    #[must_use]
+    pub fn by_namespace(&self, namespace: &str) -> NamespaceLister {
+        NamespaceLister { lister: self.clone(), namespace: namespace.into() }
+    }
+
+    fn get_by_key(&self, key: &str, name: &str) -> Result<Arc<Object>, StoreError> {
+        let missing = || StoreError::NotFound { resource: self.resource.to_string(), name: name.to_owned() };
+        self.indexer.get_by_key(key).ok_or_else(missing)
+    }
+}
+
+impl NamespaceLister {
+    /// The objects of the namespace that the selector selects, in no particular order.
+    #[must_use]
+    pub fn list(&self, selector: &LabelSelector) -> Vec<Arc<Object>> {
+        let mut objects = Vec::new();
+        let indexer = &*self.lister.indexer;
+        list_all_by_namespace(indexer, &self.namespace, selector, |object| objects.push(object));
+        objects
+    }
+
+    /// The object of that name in the namespace.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    pub fn get(&self, name: &str) -> Result<Arc<Object>, StoreError> {
+        self.lister.get_by_key(&format!("{}/{name}", self.namespace), name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::fixtures::{from_json, names};
+    use crate::store::{Cache, Indexers, index_funcs};
+
+    fn filled(indexers: Indexers, count: usize) -> Cache {
+        let cache = Cache::with_indexers(indexers);
+        for number in 0..count {
+            let namespace = ["shop", "bank"][number % 2];
+            let matching = if number % 10 == 0 { "true" } else { "false" };
+            let object = from_json(&serde_json::json!({
+                "metadata": {"name": format!("p{number}"), "namespace": namespace, "labels": {"match": matching}},
+            }));
+            cache.add(object).expect("added");
+        }
+        cache
+    }
+
+    fn by_namespace() -> Indexers {
+        [(NAMESPACE_INDEX.to_owned(), index_funcs::namespace())].into()
+    }
+
+    fn selector(text: &str) -> LabelSelector {
+        LabelSelector::parse(text).expect(text)
+    }
+
+    // A17
+    #[test]
+    fn a_list_holds_what_the_selector_selects() {
+        let store = filled(Indexers::new(), 1000);
+        let count = |selector: &LabelSelector| {
+            let mut count = 0;
+            list_all(&store, selector, |_| count += 1);
+            count
+        };
+        assert_eq!(count(&selector("match=true")), 100);
+        assert_eq!(count(&LabelSelector::default()), 1000);
+        assert_eq!(count(&selector("match=never")), 0);
+        assert_eq!(count(&LabelSelector::nothing()), 0);
+    }
+
+    #[test]
+    fn a_namespace_is_listed_with_its_index_and_without() {
+        for indexers in [by_namespace(), Indexers::new()] {
+            let lister = Lister::new(Arc::new(filled(indexers, 20)), "pods");
+            assert_eq!(names(&lister.by_namespace("shop").list(&selector("match=true"))), ["p0", "p10"]);
+            assert_eq!(lister.by_namespace("bank").list(&LabelSelector::default()).len(), 10);
+            assert_eq!(lister.by_namespace("").list(&LabelSelector::default()).len(), 20);
+            assert!(lister.by_namespace("none").list(&LabelSelector::default()).is_empty());
+            assert!(lister.by_namespace("shop").list(&LabelSelector::nothing()).is_empty());
+            assert_eq!(lister.list(&selector("match=true")).len(), 2);
+        }
+    }
+
+    #[test]
+    fn what_a_lister_does_not_hold_is_not_found() {
+        let lister = Lister::new(Arc::new(filled(by_namespace(), 2)), "pods");
+        assert_eq!(lister.by_namespace("shop").get("p0").expect("an object").name(), "p0");
+        let missing = lister.by_namespace("bank").get("p0").expect_err("an error");
+        assert_eq!(missing.to_string(), "pods \"p0\" not found");
+        assert!(matches!(lister.get("p0"), Err(StoreError::NotFound { .. })));
+    }
+}

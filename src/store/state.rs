@@ -1,0 +1,190 @@
+//! Objects and the indices over them, always in step. No lock: [`super::ThreadSafeStore`] holds it.
+
+use std::sync::Arc;
+
+use super::StoreError;
+use super::index::{Index, IndexFuncError, Indexers, Indices, Values};
+use super::items::{Item, Items, Slot};
+use crate::object::{Key, Object, ResourceVersion};
+
+/// One thing to do to a store.
+pub(super) enum Change {
+    Put(Key, Arc<Object>),
+    /// The version is that of the deletion, if it is known.
+    Remove(Key, Option<ResourceVersion>),
+}
+
+/// All that a store holds.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) items: Items,
+    pub(super) indices: Indices,
+    pub(super) version: ResourceVersion,
+}
+
+/// The values of one object in each index, in the order of the indices.
+pub(super) type Computed = Vec<Result<Values, IndexFuncError>>;
+
+/// A refusal to be reported when no lock is held.
+pub(super) struct Refusal {
+    index: String,
+    key: Key,
+    reason: IndexFuncError,
+}
+
+impl State {
+    /// No objects, and these indices over none.
+    pub(super) fn empty(indexers: Indexers) -> Self {
+        Self { indices: empty_indices(indexers), ..Self::default() }
+    }
+
+    pub(super) fn index(&self, name: &str) -> Result<&Index, StoreError> {
+        self.indices.get(name).ok_or_else(|| StoreError::NoSuchIndex(name.to_owned()))
+    }
+
+    /// The objects with this value in an index, by slot.
+    pub(super) fn having(
+        &self,
+        index: &str,
+        value: &str,
+    ) -> Result<impl Iterator<Item = (Slot, &Item)>, StoreError> {
+        let slots = self.index(index)?.slots(value);
+        Ok(slots.filter_map(|slot| self.items.at(slot).map(|item| (slot, item))))
+    }
+
+    /// Runs the index functions on what a change brings; nothing changes yet.
+    pub(super) fn prepare(&self, change: Change) -> (Change, Computed) {
+        let computed = match &change {
+            Change::Put(key, object) => self.compute(&self.indices, key, object),
+            Change::Remove(..) => Computed::new(),
+        };
+        (change, computed)
+    }
+
+    /// The values the object has in `indices`, which are these or are being built to take their place. What is
+    /// stored already is not asked again, and a refusal that follows a refusal is not told again.
+    fn compute(&self, indices: &Indices, key: &str, object: &Arc<Object>) -> Computed {
+        let slot = self.items.slot_of(key);
+        let same = self.items.get(key).is_some_and(|stored| Arc::ptr_eq(stored, object));
+        let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
+            let kept = slot.map_or(Values::None, |slot| stored.values_of(slot).clone());
+            if same {
+                return Ok(kept);
+            }
+            match index.compute(object) {
+                Err(_) if kept == Values::LeftOut => Ok(kept),
+                values => values,
+            }
+        });
+        values.collect()
+    }
+
+    /// Does all changes in order.
+    pub(super) fn apply(
+        &mut self,
+        changes: Vec<(Change, Computed)>,
+        refusals: &mut Vec<Refusal>,
+    ) -> Result<(), StoreError> {
+        for (change, computed) in changes {
+            match change {
+                Change::Put(key, object) => self.put(&key, object, computed, refusals)?,
+                Change::Remove(key, version) => self.remove(&key, version),
+            }
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        key: &Key,
+        object: Arc<Object>,
+        computed: Computed,
+        refusals: &mut Vec<Refusal>,
+    ) -> Result<(), StoreError> {
+        let version = object.resource_version().clone();
+        let slot = self.items.put(Arc::clone(key), object)?;
+        self.told(version);
+        for ((name, index), values) in self.indices.iter_mut().zip(computed) {
+            let (values, reason) = match values {
+                Ok(values) => (values, None),
+                Err(reason) => (Values::LeftOut, Some(reason)),
+            };
+            let went_out = index.set(slot, values);
+            refusals.extend(reason.filter(|_| went_out).map(|reason| Refusal {
+                index: name.clone(),
+                key: Arc::clone(key),
+                reason,
+            }));
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, key: &str, version: Option<ResourceVersion>) {
+        if let Some(slot) = self.items.remove(key) {
+            for index in self.indices.values_mut() {
+                index.set(slot, Values::None);
+            }
+        }
+        self.told(version.unwrap_or_default());
+    }
+
+    /// An object without a version (a Table row without metadata) says nothing about the store's.
+    fn told(&mut self, version: ResourceVersion) {
+        if !version.is_unset() {
+            self.version = version;
+        }
+    }
+
+    /// What this becomes when these are all its objects.
+    pub(super) fn rebuilt(
+        &self,
+        items: Vec<(Key, Arc<Object>)>,
+        version: &ResourceVersion,
+        refusals: &mut Vec<Refusal>,
+    ) -> Result<Self, StoreError> {
+        let indexers =
+            self.indices.iter().map(|(name, index)| (name.clone(), index.func().clone())).collect();
+        let mut fresh = Self { items: Items::with_capacity(items.len()), ..Self::empty(indexers) };
+        for (key, object) in items {
+            let computed = self.compute(&fresh.indices, &key, &object);
+            fresh.put(&key, object, computed, refusals)?;
+        }
+        fresh.version = version.clone();
+        Ok(fresh)
+    }
+
+    /// These indices over what is stored.
+    pub(super) fn index_all(
+        &self,
+        indexers: Indexers,
+        refusals: &mut Vec<Refusal>,
+    ) -> Result<Indices, StoreError> {
+        let taken: Vec<&str> =
+            indexers.keys().map(String::as_str).filter(|name| self.indices.contains_key(*name)).collect();
+        if !taken.is_empty() {
+            return Err(StoreError::IndexerConflict(taken.join(", ")));
+        }
+        let mut added = empty_indices(indexers);
+        for (name, index) in &mut added {
+            for (slot, item) in self.items.iter() {
+                let values = index.compute(&item.object).unwrap_or_else(|reason| {
+                    refusals.push(Refusal { index: name.clone(), key: Arc::clone(&item.key), reason });
+                    Values::LeftOut
+                });
+                index.set(slot, values);
+            }
+        }
+        Ok(added)
+    }
+}
+
+fn empty_indices(indexers: Indexers) -> Indices {
+    indexers.into_iter().map(|(name, func)| (name, Index::new(func))).collect()
+}
+
+/// Tells of refusals; to be called when no lock is held.
+pub(super) fn report(refusals: Vec<Refusal>) {
+    for Refusal { index, key, reason } in refusals {
+        tracing::warn!(%index, %key, %reason, "an object is left out of an index");
+    }
+}

@@ -1,0 +1,649 @@
+//! Objects and indices under one lock.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::index::Index;
+use super::state::{Change, Computed, State, report};
+use super::{Indexers, StoreError};
+use crate::object::{Key, Object, ResourceVersion};
+
+/// A map of objects with any number of indices over it, which are always those of exactly the objects in it.
+///
+/// An index function that refuses an object leaves it stored but out of that index; this is reported (a warning of
+/// `tracing`) once for each index and object, as long as the object stays out.
+#[derive(Default)]
+pub struct ThreadSafeStore {
+    /// Held by a writer from before it runs the index functions until it is done, so that what it computed from
+    /// `state` is still so when it writes. Only other writers wait for it; it is free again when the call ends.
+    writer: Mutex<()>,
+    /// Readers share it, for questions come from many sides at once. It is held for plain map work only, with one
+    /// exception: a writer runs index functions under the read lock, so that readers go on meanwhile, and a
+    /// function that panics leaves nothing half done. Nobody waits for the write lock but the one writer, so a
+    /// function may itself read.
+    state: RwLock<State>,
+}
+
+impl ThreadSafeStore {
+    /// An empty store with these indices.
+    #[must_use]
+    pub fn new(indexers: Indexers) -> Self {
+        Self { writer: Mutex::default(), state: RwLock::new(State::empty(indexers)) }
+    }
+
+    /// Puts the object under the key, replacing what was there. The object's version, if it has one, becomes the
+    /// store's.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`]; nothing changed.
+    pub fn add(&self, key: Key, object: Arc<Object>) -> Result<(), StoreError> {
+        self.apply([Change::Put(key, object)])
+    }
+
+    /// The same as [`ThreadSafeStore::add`].
+    ///
+    /// # Errors
+    /// As [`ThreadSafeStore::add`].
+    pub fn update(&self, key: Key, object: Arc<Object>) -> Result<(), StoreError> {
+        self.add(key, object)
+    }
+
+    /// Takes out what is under the key. The store's version stays.
+    pub fn delete(&self, key: &str) {
+        self.remove(Change::Remove(key.into(), None));
+    }
+
+    /// Takes out what is under the key; the version of `object`, if it has one, becomes the store's also when there
+    /// is nothing under the key.
+    pub fn delete_with_object(&self, key: Key, object: &Object) {
+        self.remove(Change::Remove(key, Some(object.resource_version().clone())));
+    }
+
+    fn remove(&self, change: Change) {
+        // Only what is put can find the store full.
+        let _never = self.apply([change]);
+    }
+
+    /// Does all of it under one lock, in order: no reader sees a part.
+    pub(super) fn apply(&self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
+        let writer = self.write_turn();
+        let prepared: Vec<(Change, Computed)> = {
+            let state = self.read();
+            changes.into_iter().map(|change| state.prepare(change)).collect()
+        };
+        let mut refusals = Vec::new();
+        let done = self.write().apply(prepared, &mut refusals);
+        drop(writer);
+        report(refusals);
+        done
+    }
+
+    /// Replaces all at once, and the version with it: no reader sees a part. Of equal keys the last wins. What is
+    /// the very object already stored keeps its index values.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`]; nothing changed.
+    pub fn replace(
+        &self,
+        items: Vec<(Key, Arc<Object>)>,
+        version: &ResourceVersion,
+    ) -> Result<(), StoreError> {
+        let writer = self.write_turn();
+        let mut refusals = Vec::new();
+        let fresh = self.read().rebuilt(items, version, &mut refusals)?;
+        let old = std::mem::replace(&mut *self.write(), fresh);
+        drop(writer);
+        // Freeing a million objects takes a while: no reader waits for it.
+        drop(old);
+        report(refusals);
+        Ok(())
+    }
+
+    /// Adds indices over what is stored and what will be. Readers go on while the functions run.
+    ///
+    /// # Errors
+    /// [`StoreError::IndexerConflict`] when an index of one of these names is there already; none was added.
+    pub fn add_indexers(&self, indexers: Indexers) -> Result<(), StoreError> {
+        let writer = self.write_turn();
+        let mut refusals = Vec::new();
+        let added = self.read().index_all(indexers, &mut refusals)?;
+        self.write().indices.extend(added);
+        drop(writer);
+        report(refusals);
+        Ok(())
+    }
+
+    /// The object under the key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Arc<Object>> {
+        self.read().items.get(key).cloned()
+    }
+
+    /// Every object, in no particular order.
+    #[must_use]
+    pub fn list(&self) -> Vec<Arc<Object>> {
+        self.read().items.iter().map(|(_, item)| Arc::clone(&item.object)).collect()
+    }
+
+    /// Every key, in no particular order.
+    #[must_use]
+    pub fn list_keys(&self) -> Vec<Key> {
+        self.read().items.keys().cloned().collect()
+    }
+
+    /// See [`super::Indexer::index`].
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchIndex`]; [`StoreError::Index`] when the function refuses `object`.
+    pub fn index(&self, name: &str, object: &Object) -> Result<Vec<Arc<Object>>, StoreError> {
+        let func = self.read().index(name)?.func().clone();
+        let values = func
+            .values(object)
+            .map_err(|error| StoreError::Index { index: name.to_owned(), reason: error.to_string() })?;
+        let state = self.read();
+        let mut found = BTreeMap::new();
+        for value in &values {
+            found.extend(state.having(name, value)?.map(|(slot, item)| (slot, Arc::clone(&item.object))));
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// See [`super::Indexer::by_index`].
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchIndex`].
+    pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Arc<Object>>, StoreError> {
+        let state = self.read();
+        Ok(state.having(name, value)?.map(|(_, item)| Arc::clone(&item.object)).collect())
+    }
+
+    /// See [`super::Indexer::index_keys`].
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchIndex`].
+    pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<Key>, StoreError> {
+        let mut keys: Vec<Key> = {
+            let state = self.read();
+            state.having(name, value)?.map(|(_, item)| Arc::clone(&item.key)).collect()
+        };
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// See [`super::Indexer::list_index_func_values`].
+    #[must_use]
+    pub fn list_index_func_values(&self, name: &str) -> Vec<String> {
+        let state = self.read();
+        state
+            .indices
+            .get(name)
+            .map_or_else(Vec::new, |index| index.counts().map(|(value, _)| value.to_owned()).collect())
+    }
+
+    /// See [`super::Indexer::index_counts`].
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchIndex`].
+    pub fn index_counts(&self, name: &str) -> Result<Vec<(String, usize)>, StoreError> {
+        let mut counts: Vec<_> = {
+            let state = self.read();
+            state.index(name)?.counts().map(|(value, count)| (value.to_owned(), count)).collect()
+        };
+        counts.sort_unstable();
+        Ok(counts)
+    }
+
+    /// See [`super::Indexer::indexers`].
+    #[must_use]
+    pub fn indexers(&self) -> Vec<String> {
+        self.read().indices.keys().cloned().collect()
+    }
+
+    /// See [`super::Indexer::index_errors`].
+    #[must_use]
+    pub fn index_errors(&self, name: &str) -> usize {
+        self.read().indices.get(name).map_or(0, Index::left_out)
+    }
+
+    /// Sets the version and nothing else.
+    pub fn bookmark(&self, version: &ResourceVersion) {
+        let _writer = self.write_turn();
+        self.write().version = version.clone();
+    }
+
+    /// The version last written, which need not be the greatest.
+    #[must_use]
+    pub fn last_store_sync_resource_version(&self) -> ResourceVersion {
+        self.read().version.clone()
+    }
+
+    fn write_turn(&self) -> MutexGuard<'_, ()> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::object::TypeMeta;
+    use crate::store::IndexFunc;
+    use crate::store::fixtures::{by_values, names, pod, values_of};
+
+    fn store() -> ThreadSafeStore {
+        ThreadSafeStore::new([("values".to_owned(), by_values())].into())
+    }
+
+    fn add(store: &ThreadSafeStore, name: &str, version: &str, values: &str) {
+        store.add(name.into(), pod(name, version, values)).expect("added");
+    }
+
+    fn keys(store: &ThreadSafeStore, value: &str) -> String {
+        store.index_keys("values", value).expect("an index").join(" ")
+    }
+
+    // A7
+    #[test]
+    fn the_values_of_an_index_are_those_that_some_object_has() {
+        let store = store();
+        for (name, values) in [("one", "bar"), ("two", "bar"), ("three", "biz")] {
+            add(&store, name, "1", values);
+        }
+        let mut values = store.list_index_func_values("values");
+        values.sort_unstable();
+        assert_eq!(values, ["bar", "biz"]);
+        assert_eq!(store.index_counts("values"), Ok(vec![("bar".into(), 2), ("biz".into(), 1)]));
+    }
+
+    // A8
+    #[test]
+    fn an_object_stands_under_each_of_its_values() {
+        let store = store();
+        for (name, values) in [("one", "ernie,bert"), ("two", "bert,oscar"), ("tre", "ernie,elmo")] {
+            add(&store, name, "1", values);
+        }
+        let wanted = |pairs: [(&str, &[&str]); 5]| {
+            for (value, wanted) in pairs {
+                assert_eq!(names(&store.by_index("values", value).expect("an index")), wanted, "{value}");
+            }
+        };
+        let (one, two, tre) = ("one", "two", "tre");
+        wanted([
+            ("ernie", &[one, tre]),
+            ("bert", &[one, two]),
+            ("elmo", &[tre]),
+            ("oscar", &[two]),
+            ("elmo1", &[]),
+        ]);
+        store.delete(tre);
+        wanted([("ernie", &[one]), ("bert", &[one, two]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
+        add(&store, two, "2", "oscar");
+        wanted([("ernie", &[one]), ("bert", &[one]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
+    }
+
+    // A9
+    #[test]
+    fn a_value_goes_with_its_last_object() {
+        let store = store();
+        add(&store, "a", "1", "x");
+        store.delete("a");
+        assert_eq!(store.index_counts("values"), Ok(vec![]));
+        assert!(store.list_index_func_values("values").is_empty());
+    }
+
+    // A10
+    #[test]
+    fn a_value_stays_while_another_object_has_it() {
+        let store = store();
+        add(&store, "a", "1", "x");
+        add(&store, "b", "1", "x");
+        store.delete("a");
+        assert_eq!(store.index_counts("values"), Ok(vec![("x".into(), 1)]));
+        assert_eq!(keys(&store, "x"), "b");
+    }
+
+    // A11
+    #[test]
+    fn an_update_moves_an_object_between_its_old_and_new_values() {
+        let store = store();
+        let step = |name: &str, values: Option<&str>, wanted: [&str; 3]| {
+            match values {
+                Some(values) => add(&store, name, "1", values),
+                None => store.delete(name),
+            }
+            assert_eq!([keys(&store, "foo"), keys(&store, "bar"), keys(&store, "baz")], wanted);
+        };
+        add(&store, "key1", "1", "foo");
+        step("key2", Some("bar"), ["key1", "key2", ""]);
+        step("key2", Some("foo,bar"), ["key1 key2", "key2", ""]);
+        step("key1", Some("foo,bar"), ["key1 key2", "key1 key2", ""]);
+        step("key3", Some("foo,bar,baz"), ["key1 key2 key3", "key1 key2 key3", "key3"]);
+        step("key1", Some("foo"), ["key1 key2 key3", "key2 key3", "key3"]);
+        step("key2", Some("bar"), ["key1 key3", "key2 key3", "key3"]);
+        step("key1", None, ["key3", "key2 key3", "key3"]);
+        step("key3", None, ["", "key2", ""]);
+    }
+
+    // A12, A14
+    #[test]
+    fn the_version_is_the_one_last_written() {
+        let store = ThreadSafeStore::default();
+        let version = || store.last_store_sync_resource_version().to_string();
+        assert_eq!(version(), "");
+        add(&store, "key1", "10", "");
+        assert_eq!(version(), "10");
+        add(&store, "key2", "10", "");
+        assert_eq!(version(), "10");
+        add(&store, "key3", "20", "");
+        assert_eq!(version(), "20");
+        store.delete_with_object("key4".into(), &pod("key4", "30", ""));
+        assert_eq!(version(), "30");
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        store.add("key5".into(), Arc::new(Object::named(type_meta, "", "key5"))).expect("added");
+        assert_eq!(version(), "30");
+        add(&store, "key6", "40", "");
+        assert_eq!(version(), "40");
+        store.delete("key6");
+        assert_eq!(version(), "40");
+        store.bookmark(&"35".into());
+        assert_eq!(version(), "35");
+    }
+
+    // A13
+    #[test]
+    fn a_replace_sets_the_version_it_is_given() {
+        let store = store();
+        add(&store, "key1", "10", "");
+        let items = [("key3", "40"), ("key2", "30")];
+        let items = items.map(|(name, version)| (name.into(), pod(name, version, ""))).to_vec();
+        store.replace(items, &"50".into()).expect("replaced");
+        assert_eq!(store.last_store_sync_resource_version(), "50".into());
+    }
+
+    // A16, without the informer around it
+    #[test]
+    fn an_index_added_late_covers_what_is_there_and_what_comes() {
+        let store = store();
+        add(&store, "pod1", "1", "a,b");
+        add(&store, "pod3", "2", "a");
+        store.add_indexers([("late".to_owned(), by_values())].into()).expect("added");
+        assert_eq!(names(&store.by_index("late", "a").expect("an index")), ["pod1", "pod3"]);
+        add(&store, "pod4", "3", "b");
+        assert_eq!(names(&store.by_index("late", "b").expect("an index")), ["pod1", "pod4"]);
+        assert_eq!(store.index_counts("late"), store.index_counts("values"));
+        assert_eq!(store.indexers(), ["late", "values"]);
+    }
+
+    #[test]
+    fn indexers_are_added_all_or_none() {
+        let store = store();
+        let both = [("a".to_owned(), by_values()), ("values".to_owned(), by_values())].into();
+        let refused = store.add_indexers(both).expect_err("a conflict");
+        assert_eq!(refused.to_string(), "indexer conflict: values");
+        assert_eq!(store.indexers(), ["values"]);
+    }
+
+    #[test]
+    fn an_unknown_index_is_an_error_except_for_its_values() {
+        let store = store();
+        let wanted = StoreError::NoSuchIndex("nope".into());
+        assert_eq!(wanted.to_string(), "Index with name nope does not exist");
+        assert_eq!(store.by_index("nope", "x").expect_err("an error"), wanted);
+        assert_eq!(store.index_keys("nope", "x").expect_err("an error"), wanted);
+        assert_eq!(store.index("nope", &pod("a", "1", "")).expect_err("an error"), wanted);
+        assert_eq!(store.index_counts("nope").expect_err("an error"), wanted);
+        assert!(store.list_index_func_values("nope").is_empty());
+        assert_eq!(store.index_errors("nope"), 0);
+    }
+
+    #[test]
+    fn what_an_index_function_refuses_is_stored_but_not_in_the_index() {
+        let store = store();
+        let out = || (store.index_errors("values"), store.get("a").is_some(), keys(&store, "x"));
+        add(&store, "a", "1", "x");
+        add(&store, "a", "2", "x,bad");
+        assert_eq!(out(), (1, true, String::new()));
+        add(&store, "a", "3", "bad");
+        assert_eq!(out(), (1, true, String::new()));
+        add(&store, "a", "4", "x");
+        assert_eq!(out(), (0, true, "a".into()));
+        add(&store, "a", "5", "bad");
+        store.delete("a");
+        assert_eq!(out(), (0, false, String::new()));
+    }
+
+    #[test]
+    fn an_index_function_runs_once_for_each_state_of_an_object() {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&runs);
+        let func = IndexFunc::returning(move |object| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(values_of(object))
+        });
+        let store = ThreadSafeStore::new([("counted".to_owned(), func)].into());
+        let (old, new) = (pod("a", "1", "x"), pod("a", "2", "y"));
+        store.add("a".into(), old).expect("added");
+        store.update("a".into(), Arc::clone(&new)).expect("updated");
+        store.update("a".into(), Arc::clone(&new)).expect("updated");
+        store
+            .replace(vec![("a".into(), Arc::clone(&new)), ("b".into(), pod("b", "3", "y"))], &"3".into())
+            .expect("ok");
+        store.delete("a");
+        assert_eq!(runs.load(Ordering::Relaxed), 3);
+        assert_eq!(store.index_counts("counted"), Ok(vec![("y".into(), 1)]));
+    }
+
+    #[test]
+    fn a_key_goes_with_the_object_it_came_with() {
+        let store = store();
+        let (old, new) = (pod("a", "1", "x"), pod("a", "2", "x"));
+        store.add(Arc::clone(old.key()), Arc::clone(&old)).expect("added");
+        store.add(Arc::clone(new.key()), Arc::clone(&new)).expect("added");
+        let held = store.list_keys().remove(0);
+        assert!(Arc::ptr_eq(&held, new.key()));
+        assert_eq!((Arc::strong_count(&old), Arc::strong_count(old.key())), (1, 1));
+    }
+
+    #[test]
+    fn an_index_function_may_read_the_store_and_its_panic_breaks_nothing() {
+        let store = Arc::new(store());
+        let inner = Arc::downgrade(&store);
+        let func = IndexFunc::returning(move |object| {
+            let seen = inner.upgrade().map_or(0, |store| store.list().len());
+            assert_ne!(object.name(), "panics");
+            Ok(vec![seen.to_string()])
+        });
+        store.add_indexers([("reads".to_owned(), func)].into()).expect("added");
+        add(&store, "a", "1", "x");
+        let other = Arc::clone(&store);
+        std::thread::spawn(move || add(&other, "panics", "2", "x")).join().expect_err("a panic");
+        add(&store, "b", "3", "x");
+        assert_eq!(store.index_counts("reads"), Ok(vec![("0".into(), 1), ("1".into(), 1)]));
+        assert_eq!(keys(&store, "x"), "a b");
+    }
+
+    /// Counts the events of `tracing` on its thread.
+    struct Events(Arc<AtomicUsize>);
+
+    impl tracing::Subscriber for Events {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+        fn event(&self, _: &tracing::Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn enter(&self, _: &tracing::span::Id) {}
+
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[test]
+    fn a_refusal_is_reported_once_as_long_as_it_lasts() {
+        let events = Arc::new(AtomicUsize::new(0));
+        tracing::subscriber::with_default(Events(Arc::clone(&events)), || {
+            let store = store();
+            let seen = || events.load(Ordering::Relaxed);
+            add(&store, "a", "1", "bad");
+            add(&store, "a", "2", "bad,x");
+            store.replace(vec![("a".into(), pod("a", "3", "bad"))], &"3".into()).expect("replaced");
+            assert_eq!(seen(), 1);
+            store.add_indexers([("late".to_owned(), by_values())].into()).expect("added");
+            assert_eq!(seen(), 2);
+            add(&store, "a", "4", "x");
+            add(&store, "a", "5", "bad");
+            assert_eq!(seen(), 4);
+        });
+    }
+
+    #[test]
+    fn no_reader_sees_a_part_of_a_replace() {
+        let store = store();
+        let sets = ["x", "y"].map(|value| {
+            let names = (0..20).map(|number| format!("{value}{number}"));
+            names.map(|name| (Key::from(&*name), pod(&name, "1", value))).collect::<Vec<_>>()
+        });
+        store.replace(sets[0].clone(), &"1".into()).expect("replaced");
+        std::thread::scope(|threads| {
+            let writer = threads.spawn(|| {
+                for set in sets.iter().cycle().take(100) {
+                    store.replace(set.clone(), &"1".into()).expect("replaced");
+                }
+            });
+            while !writer.is_finished() {
+                let counts = store.index_counts("values").expect("an index");
+                assert!(matches!(&counts[..], [(_, 20)]), "{counts:?}");
+                assert_eq!(store.list().len(), 20);
+            }
+        });
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Put(u8, Vec<u8>),
+        PutAgain(u8),
+        Delete(u8),
+        Replace(Vec<(u8, Vec<u8>)>, bool),
+        AddIndexer(u8),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let name = 0..6u8;
+        let values = || proptest::collection::vec(0..5u8, 0..4);
+        let step = prop_oneof![
+            4 => (name.clone(), values()).prop_map(|(name, values)| Step::Put(name, values)),
+            1 => name.clone().prop_map(Step::PutAgain),
+            2 => name.clone().prop_map(Step::Delete),
+            1 => (proptest::collection::vec((name, values()), 0..8), any::<bool>())
+                .prop_map(|(items, keep)| Step::Replace(items, keep)),
+            1 => (0..3u8).prop_map(Step::AddIndexer),
+        ];
+        proptest::collection::vec(step, 0..40)
+    }
+
+    /// Value 0 is the one that index functions refuse.
+    fn random_pod(name: u8, values: &[u8]) -> Arc<Object> {
+        let words = ["bad", "v1", "v2", "v3", "v4"];
+        let values: Vec<_> = values.iter().map(|value| words[usize::from(*value)]).collect();
+        pod(&format!("p{name}"), "1", &values.join(","))
+    }
+
+    /// What an index over these objects must be, worked out anew: value → keys, and the number left out.
+    fn recomputed(model: &BTreeMap<Key, Arc<Object>>) -> (BTreeMap<String, BTreeSet<Key>>, usize) {
+        let (mut index, mut left_out) = (BTreeMap::<String, BTreeSet<Key>>::new(), 0);
+        for (key, object) in model {
+            let values = values_of(object);
+            if values.iter().any(|value| value == "bad") {
+                left_out += 1;
+                continue;
+            }
+            for value in values {
+                index.entry(value).or_default().insert(Arc::clone(key));
+            }
+        }
+        (index, left_out)
+    }
+
+    fn check(store: &ThreadSafeStore, model: &BTreeMap<Key, Arc<Object>>) -> Result<(), TestCaseError> {
+        let mut stored = store.list_keys();
+        stored.sort_unstable();
+        prop_assert_eq!(stored, model.keys().cloned().collect::<Vec<_>>());
+        prop_assert_eq!(store.list().len(), model.len());
+        for (key, object) in model {
+            prop_assert!(store.get(key).is_some_and(|stored| Arc::ptr_eq(&stored, object)));
+        }
+        let (index, left_out) = recomputed(model);
+        for name in store.indexers() {
+            let counts: Vec<_> = index.iter().map(|(value, keys)| (value.clone(), keys.len())).collect();
+            prop_assert_eq!(store.index_counts(&name).expect("an index"), counts);
+            prop_assert_eq!(store.index_errors(&name), left_out);
+            for (value, keys) in &index {
+                let keys: Vec<Key> = keys.iter().cloned().collect();
+                prop_assert_eq!(store.index_keys(&name, value).expect("an index"), keys);
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn every_index_is_always_what_its_function_says_of_the_objects(steps in steps()) {
+            let store = store();
+            let mut model = BTreeMap::<Key, Arc<Object>>::new();
+            for step in steps {
+                match step {
+                    Step::Put(name, values) => {
+                        let object = random_pod(name, &values);
+                        model.insert(Arc::clone(object.key()), Arc::clone(&object));
+                        store.add(Arc::clone(object.key()), object).expect("added");
+                    }
+                    Step::PutAgain(name) => {
+                        if let Some(object) = store.get(&format!("p{name}")) {
+                            store.update(Arc::clone(object.key()), object).expect("updated");
+                        }
+                    }
+                    Step::Delete(name) => {
+                        let key = format!("p{name}");
+                        model.remove(&*key);
+                        store.delete(&key);
+                    }
+                    Step::Replace(items, keep) => {
+                        let mut objects = if keep { store.list() } else { Vec::new() };
+                        objects.extend(items.iter().map(|(name, values)| random_pod(*name, values)));
+                        let items: Vec<_> =
+                            objects.into_iter().map(|object| (Arc::clone(object.key()), object)).collect();
+                        model = items.iter().cloned().collect();
+                        store.replace(items, &"2".into()).expect("replaced");
+                    }
+                    Step::AddIndexer(number) => {
+                        let name = format!("more{number}");
+                        let known = store.indexers().contains(&name);
+                        prop_assert_eq!(store.add_indexers([(name, by_values())].into()).is_err(), known);
+                    }
+                }
+                check(&store, &model)?;
+            }
+        }
+    }
+}
