@@ -57,3 +57,5 @@ pub mod listwatch;
 pub mod object;
 pub mod reflector;
 pub mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

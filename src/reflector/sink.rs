@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::object::{Object, Origin, ResourceVersion};
 
@@ -46,6 +47,9 @@ pub trait ReflectorStore: Send + Sync + 'static {
     /// One object of a list that is still coming in. A store that shows a list as it arrives takes the object; any
     /// other hands it back, possibly as the equal one it already holds, and gets it again with
     /// [`ReflectorStore::replace`].
+    ///
+    /// A state that comes through a watch may change on its way: the same object then comes again in its newer state,
+    /// and one that was taken and left meanwhile comes as [`ReflectorStore::delete`].
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
         Some(object)
     }
@@ -61,6 +65,10 @@ pub trait ReflectorStore: Send + Sync + 'static {
         version: &ResourceVersion,
         origin: Origin,
     ) -> Result<(), Self::Error>;
+
+    /// What happened between these two versions was not seen; called right before the [`ReflectorStore::replace`] that
+    /// makes up for it. `lasted` is the time since the loss was noticed.
+    fn gap(&self, _from: &ResourceVersion, _to: &ResourceVersion, _lasted: Duration) {}
 
     /// Repeat to everybody what is stored.
     ///

@@ -1,0 +1,66 @@
+//! What a reflector tells of itself: everything a person would want to read, and not that a server ended a watch at
+//! its timeout.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::verdict::Phase;
+use crate::listwatch::Error;
+use crate::object::{Origin, ResourceVersion};
+
+/// What happened. After [`ReflectorEvent::Lost`] comes either [`ReflectorEvent::Recovered`], the watch went on where it
+/// was and nothing was missed, or [`ReflectorEvent::Listed`], the state was fetched anew.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ReflectorEvent {
+    /// The whole state is in the store: for the first time, or again after a gap.
+    Listed {
+        /// [`Phase::List`], or [`Phase::WatchList`] for a state that came through a watch.
+        phase: Phase,
+        /// [`Origin::List`] the first time, [`Origin::Relist`] later.
+        origin: Origin,
+        /// The version of that state.
+        version: ResourceVersion,
+        /// How many objects it has.
+        items: usize,
+        /// Since the loss was noticed; since the request of the first list.
+        lasted: Duration,
+    },
+    /// The source does not send the initial state through a watch, or not this time: it is listed.
+    WatchListFellBack {
+        /// Why.
+        error: Error,
+        /// Whether this reflector will not ask again.
+        for_good: bool,
+    },
+    /// A list, or the start of a watch, failed; or a watch broke.
+    Lost {
+        /// What was being done.
+        phase: Phase,
+        /// What went wrong.
+        error: Error,
+    },
+    /// The next try is in a while. Follows its [`ReflectorEvent::Lost`].
+    Retrying {
+        /// How long.
+        after: Duration,
+    },
+    /// The watch can't go on where it was: the whole state is to be fetched. Told once for a gap.
+    Relisting {
+        /// The version received last.
+        from: ResourceVersion,
+    },
+    /// The watch goes on: nothing was missed.
+    Recovered {
+        /// The version it went on from.
+        version: ResourceVersion,
+        /// Since the loss was noticed.
+        lasted: Duration,
+    },
+    /// The store did not take something. The reflector goes on behind it.
+    StoreRefused {
+        /// What the store said.
+        error: Arc<dyn StdError + Send + Sync>,
+    },
+}

@@ -1,0 +1,238 @@
+//! The initial state through a watch (watch-list, KEP-3157): one request, nothing held twice, and the same watch goes
+//! on from there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::coop::consume_budget;
+
+use super::clock::within;
+use super::list::{Fetched, refuse_table};
+use super::live::Live;
+use super::machine::Machine;
+use super::sink::ReflectorStore;
+use super::verdict::Phase;
+use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
+use crate::object::{Key, Object, Origin, ResourceVersion};
+
+/// Why the initial state did not come through a watch.
+pub(super) enum InitialFailure {
+    /// The source did not start the watch.
+    NotStarted(Error),
+    /// The watch broke, or ended, on the way.
+    Broken(Error),
+    /// The source sends events but not the bookmark that ends them.
+    NoBookmark(Error),
+}
+
+impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
+    /// Receives the initial state through a watch, and answers that watch.
+    pub(super) async fn watch_list(&mut self) -> Result<Live<L::Watch>, InitialFailure> {
+        let asked_at = self.options.clock.now();
+        let options = WatchOptions {
+            resource_version: self.version_to_ask(Phase::WatchList),
+            version_match: Some(ResourceVersionMatch::NotOlderThan),
+            send_initial_events: true,
+            allow_bookmarks: true,
+            timeout: Some(self.options.watch_timeout()),
+        };
+        let mut live = self.start_watch(options).await.map_err(InitialFailure::NotStarted)?;
+        let origin = self.state_origin();
+        self.store.list_begin(origin);
+        let fetched = self.receive_initial(&mut live, origin).await?;
+        live.from = fetched.version.clone();
+        live.synthetic = false;
+        live.delivered = true;
+        self.complete(Phase::WatchList, fetched, asked_at);
+        Ok(live)
+    }
+
+    /// Collects events up to the bookmark that ends the initial state.
+    async fn receive_initial(
+        &self,
+        live: &mut Live<L::Watch>,
+        origin: Origin,
+    ) -> Result<Fetched, InitialFailure> {
+        let clock = &self.options.clock;
+        let limit = self.options.initial_events_deadline;
+        let mut collected = Collected::default();
+        let mut waited = Duration::ZERO;
+        let mut only_added = true;
+        loop {
+            consume_budget().await;
+            self.store.ready().await;
+            let before = clock.now();
+            let event = match within(&**clock, limit.saturating_sub(waited), live.stream.next()).await {
+                Some(Some(Ok(event))) => event,
+                Some(Some(Err(error))) => return Err(InitialFailure::Broken(error)),
+                Some(None) => {
+                    let error = "the watch ended before its initial state did";
+                    return Err(InitialFailure::Broken(Error::Transport(error.into())));
+                }
+                None => return Err(no_bookmark(limit)),
+            };
+            only_added &= matches!(event, WatchEvent::Added(_));
+            waited = if only_added { Duration::ZERO } else { waited + (clock.now() - before) };
+            match event {
+                WatchEvent::Added(object) => self.initial_item(&mut collected, object, origin, false)?,
+                WatchEvent::Modified(object) => self.initial_item(&mut collected, object, origin, true)?,
+                WatchEvent::Deleted(object) => self.initial_deleted(&mut collected, object, origin),
+                WatchEvent::Bookmark { resource_version, initial_events_end: true } => {
+                    return Ok(collected.into_fetched(resource_version));
+                }
+                WatchEvent::Bookmark { .. } => {}
+            }
+        }
+    }
+
+    fn initial_item(
+        &self,
+        collected: &mut Collected,
+        object: Arc<Object>,
+        origin: Origin,
+        again: bool,
+    ) -> Result<(), InitialFailure> {
+        refuse_table(&object).map_err(InitialFailure::Broken)?;
+        let key = again.then(|| object.key().clone());
+        match (self.store.list_item(object, origin), key) {
+            (Some(object), None) => collected.push(object),
+            (Some(object), Some(_)) => collected.replace(object),
+            (None, None) => collected.taken += 1,
+            (None, Some(key)) => {
+                // Taken now, it must not be handed in again in an older state.
+                if collected.remove(&key) || collected.taken == 0 {
+                    collected.taken += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An object that left while the state came in. One the store took already is deleted there; one it handed back
+    /// was never in it.
+    fn initial_deleted(&self, collected: &mut Collected, object: Arc<Object>, origin: Origin) {
+        if !collected.remove(object.key()) && collected.taken > 0 {
+            collected.taken -= 1;
+            let deleted = self.store.delete(object, origin);
+            self.report(deleted);
+        }
+    }
+}
+
+fn no_bookmark(limit: Duration) -> InitialFailure {
+    let text = format!("no bookmark ended the initial state within {}s of its last object", limit.as_secs());
+    InitialFailure::NoBookmark(Error::Timeout(text))
+}
+
+/// The initial state as far as the store handed it back, in order of arrival.
+#[derive(Default)]
+struct Collected {
+    items: Vec<Option<Arc<Object>>>,
+    /// Where each key stands. Made at the first event that is about an object received before: most initial states
+    /// have none, and a million keys are not hashed for nothing.
+    places: Option<HashMap<Key, usize>>,
+    /// How many objects the store took.
+    taken: usize,
+}
+
+impl Collected {
+    fn push(&mut self, object: Arc<Object>) {
+        match &self.places {
+            Some(places) if places.contains_key(object.key()) => self.replace(object),
+            Some(_) => {
+                let (key, at) = (object.key().clone(), self.items.len());
+                self.places().insert(key, at);
+                self.items.push(Some(object));
+            }
+            None => self.items.push(Some(object)),
+        }
+    }
+
+    fn places(&mut self) -> &mut HashMap<Key, usize> {
+        let items = &mut self.items;
+        self.places.get_or_insert_with(|| {
+            let mut places = HashMap::with_capacity(items.len());
+            for at in 0..items.len() {
+                let key = items[at].as_ref().map(|object| object.key().clone());
+                // An object that was added twice counts as it came last, or its deletion would bring the first back.
+                if let Some(earlier) = key.and_then(|key| places.insert(key, at)) {
+                    items[earlier] = None;
+                }
+            }
+            places
+        })
+    }
+
+    /// A newer state of an object, in the place of the older one.
+    fn replace(&mut self, object: Arc<Object>) {
+        match self.places().get(object.key()).copied() {
+            Some(at) => self.items[at] = Some(object),
+            None => self.push(object),
+        }
+    }
+
+    /// Whether it was there.
+    fn remove(&mut self, key: &Key) -> bool {
+        let place = self.places().remove(key);
+        if let Some(at) = place {
+            self.items[at] = None;
+        }
+        place.is_some()
+    }
+
+    fn into_fetched(self, version: ResourceVersion) -> Fetched {
+        let items = self.items.into_iter().flatten().collect();
+        Fetched { items, taken: self.taken, version, paginated: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FakeSource, pod};
+
+    fn versions(collected: Collected) -> Vec<String> {
+        let fetched = collected.into_fetched(ResourceVersion::UNSET);
+        fetched.items.iter().map(|object| object.resource_version().to_string()).collect()
+    }
+
+    /// States 2 and 3 of object a, state 4 of object b.
+    fn states() -> [Arc<Object>; 3] {
+        let source = FakeSource::new();
+        let latest = || source.objects().pop().expect("an object");
+        source.add(pod("a"));
+        let first = latest();
+        source.modify(pod("a"));
+        let second = latest();
+        source.add(pod("b"));
+        [first, second, latest()]
+    }
+
+    #[test]
+    fn an_object_added_twice_counts_once() {
+        for known_before in [false, true] {
+            let [first, second, other] = states();
+            let mut collected = Collected::default();
+            if known_before {
+                collected.places();
+            }
+            for object in [&first, &other, &second] {
+                collected.push(Arc::clone(object));
+            }
+            assert!(collected.remove(first.key()));
+            assert!(!collected.remove(first.key()));
+            assert_eq!(versions(collected), ["4"]);
+        }
+    }
+
+    #[test]
+    fn a_newer_state_takes_the_place_of_the_older() {
+        let [first, second, other] = states();
+        let mut collected = Collected::default();
+        collected.push(first);
+        collected.push(other);
+        collected.replace(second);
+        assert_eq!(versions(collected), ["3", "4"]);
+    }
+}

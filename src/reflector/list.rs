@@ -1,0 +1,205 @@
+//! Listing by pages.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::coop::consume_budget;
+
+use super::backoff::Backoff;
+use super::clock::within;
+use super::event::ReflectorEvent;
+use super::machine::Machine;
+use super::options::ReflectorOptions;
+use super::sink::ReflectorStore;
+use super::verdict::Phase;
+use crate::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher};
+use crate::object::{Object, Origin, ResourceVersion};
+
+/// Items of a page, where nothing else is said.
+const PAGE_SIZE: u32 = 500;
+
+/// How often one page is asked for when the source says how long to wait in between.
+const PAGE_TRIES: u32 = 10;
+
+/// What a list brought.
+#[derive(Default)]
+pub(super) struct Fetched {
+    /// The objects that the store handed back, in order of their arrival.
+    pub(super) items: Vec<Arc<Object>>,
+    /// How many objects the store took as they arrived.
+    pub(super) taken: usize,
+    /// The version of the list: that of its first page.
+    pub(super) version: ResourceVersion,
+    /// Whether there was more than one page.
+    pub(super) paginated: bool,
+}
+
+impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
+    /// Lists into the store.
+    pub(super) async fn list(&mut self) -> Result<(), Error> {
+        let asked_at = self.options.clock.now();
+        let version = self.version_to_ask(Phase::List);
+        let limit = page_size(&self.options, self.memory.learned.paginated, &version);
+        let origin = self.state_origin();
+        let pages = Pages {
+            source: &self.source,
+            store: &*self.store,
+            options: &self.options,
+            backoff: &mut self.backoff,
+            origin,
+            // The first page's trouble is that of the whole list, which the machine judges.
+            patient_from: 1,
+        };
+        let fetched = pages.fetch(&version, limit).await?;
+        if version.is_any() && fetched.paginated {
+            self.memory.learned.paginated = true;
+        }
+        self.complete(Phase::List, fetched, asked_at);
+        Ok(())
+    }
+}
+
+/// How many items a page of a list at this version has; 0 is no limit.
+///
+/// A Kubernetes server answers "0" or a version from its memory, ignoring or being hindered by a limit; only where it
+/// has shown that it has no such memory are pages asked for at a version.
+pub(super) fn page_size(options: &ReflectorOptions, paginated: bool, version: &ResourceVersion) -> u32 {
+    match options.page_size {
+        Some(size) => size,
+        None if paginated || version.is_unset() || version.is_any() => PAGE_SIZE,
+        None => 0,
+    }
+}
+
+/// One list on its way into a store.
+pub(super) struct Pages<'a, L, S> {
+    pub(super) source: &'a L,
+    pub(super) store: &'a S,
+    pub(super) options: &'a ReflectorOptions,
+    pub(super) backoff: &'a mut Backoff,
+    pub(super) origin: Origin,
+    /// From which page on (the first is 0) the source is asked again when it says how long to wait.
+    pub(super) patient_from: usize,
+}
+
+impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
+    /// Fetches every page. A continue token that expired under way costs one list without a limit, at the version
+    /// asked for in the beginning.
+    pub(super) async fn fetch(mut self, version: &ResourceVersion, limit: u32) -> Result<Fetched, Error> {
+        let first = |limit| ListOptions {
+            resource_version: version.clone(),
+            limit,
+            version_match: None,
+            continue_token: String::new(),
+        };
+        let mut options = first(limit);
+        let mut fetched = Fetched::default();
+        let mut page = 0;
+        loop {
+            let meta = match self.page(page, &options, &mut fetched).await {
+                Ok(meta) => meta,
+                Err(Error::Expired(_)) if !options.continue_token.is_empty() => {
+                    fetched = Fetched { paginated: true, ..Fetched::default() };
+                    options = first(0);
+                    page = 0;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if page == 0 {
+                fetched.version = meta.resource_version;
+            }
+            if meta.continue_token.is_empty() {
+                return Ok(fetched);
+            }
+            if meta.continue_token == options.continue_token {
+                return Err(Error::Decode("the list repeats its page: continue token did not change".into()));
+            }
+            fetched.paginated = true;
+            page += 1;
+            // The token says all: a server refuses a version beside it.
+            options = ListOptions { limit, continue_token: meta.continue_token, ..ListOptions::default() };
+        }
+    }
+
+    /// Fetches one page.
+    async fn page(
+        &mut self,
+        page: usize,
+        options: &ListOptions,
+        fetched: &mut Fetched,
+    ) -> Result<ListMeta, Error> {
+        let mut stream = self.start(page, options).await?;
+        if page == 0 {
+            self.store.list_begin(self.origin);
+        }
+        loop {
+            consume_budget().await;
+            self.store.ready().await;
+            let Some(object) = self.patiently(stream.next()).await?? else { break };
+            refuse_table(&object)?;
+            match self.store.list_item(object, self.origin) {
+                Some(object) => fetched.items.push(object),
+                None => fetched.taken += 1,
+            }
+        }
+        Ok(stream.meta().clone())
+    }
+
+    /// Asks for one page, again where the source says when.
+    async fn start(&mut self, page: usize, options: &ListOptions) -> Result<L::List, Error> {
+        for _ in 1..PAGE_TRIES {
+            let error = match self.patiently(self.source.list(options)).await? {
+                Ok(stream) => return Ok(stream),
+                Err(error) => error,
+            };
+            if page < self.patient_from || error.retry_after().is_none() {
+                return Err(error);
+            }
+            let after = self.backoff.next(error.retry_after());
+            self.options.tell(&ReflectorEvent::Lost { phase: Phase::List, error });
+            self.options.tell(&ReflectorEvent::Retrying { after });
+            self.options.clock.sleep(after).await;
+        }
+        self.patiently(self.source.list(options)).await?
+    }
+
+    async fn patiently<T>(&self, future: impl Future<Output = T>) -> Result<T, Error> {
+        let limit = self.options.list_idle_limit;
+        within(&*self.options.clock, limit, future).await.ok_or_else(|| silent("the list", limit))
+    }
+}
+
+/// The error of something that says nothing any more.
+pub(super) fn silent(what: &str, limit: Duration) -> Error {
+    Error::Timeout(format!("{what} was silent for {}s", limit.as_secs()))
+}
+
+/// A Table that nobody turned into objects would be stored as one object, and its bookmarks would be lost.
+pub(super) fn refuse_table(object: &Object) -> Result<(), Error> {
+    let type_meta = object.type_meta();
+    if type_meta.kind == "Table" && type_meta.api_version.starts_with("meta.k8s.io/") {
+        return Err(Error::Decode(format!("{}, Kind=Table is no object to reflect", type_meta.api_version)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // G17, G18, G19 in their rule
+    #[test]
+    fn pages_are_asked_for_where_the_source_does_not_answer_from_memory() {
+        let by_rule = ReflectorOptions::default();
+        for (version, paginated, size) in
+            [("", false, 500), ("0", false, 500), ("10", false, 0), ("10", true, 500), ("0", true, 500)]
+        {
+            assert_eq!(page_size(&by_rule, paginated, &version.into()), size, "{version:?} {paginated}");
+        }
+        for size in [0, 4] {
+            let set = ReflectorOptions { page_size: Some(size), ..ReflectorOptions::default() };
+            assert_eq!(page_size(&set, true, &"10".into()), size);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The live watch: opened at the last version, followed until it ends.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::coop::consume_budget;
+
+use super::clock::within;
+use super::event::ReflectorEvent;
+use super::list::{refuse_table, silent};
+use super::machine::Machine;
+use super::sink::ReflectorStore;
+use crate::listwatch::{Error, ListerWatcher, WatchEvent, WatchOptions, WatchStream};
+use crate::object::{Object, Origin, ResourceVersion};
+
+/// A watch that ends sooner, and without an event, has failed, whatever it says. One that stands for longer works.
+const VERY_SHORT: Duration = Duration::from_secs(1);
+
+/// A watch that stands.
+pub(super) struct Live<W> {
+    pub(super) stream: W,
+    /// When it was asked for.
+    pub(super) opened: Instant,
+    /// When the source is to end it, counted from then.
+    pub(super) timeout: Duration,
+    /// The version it was opened at.
+    pub(super) from: ResourceVersion,
+    /// It has brought an object, or the initial state.
+    pub(super) delivered: bool,
+    /// It was opened at no version, or any: the source tells first, in no order of versions, what is there. Until
+    /// something else comes, what it brings does not move the last version.
+    pub(super) synthetic: bool,
+}
+
+impl<W> Live<W> {
+    /// A watch asked for with these options.
+    pub(super) fn new(stream: W, options: WatchOptions, opened: Instant) -> Self {
+        Self {
+            stream,
+            opened,
+            timeout: options.timeout.unwrap_or_default(),
+            synthetic: options.resource_version.is_unset() || options.resource_version.is_any(),
+            from: options.resource_version,
+            delivered: false,
+        }
+    }
+
+    /// How long a read that begins now may take. The source ends the watch at its timeout; but what it sent before
+    /// may come late when the store has kept us from reading it.
+    fn patience(&self, now: Instant, margin: Duration) -> Duration {
+        (self.opened + self.timeout).saturating_duration_since(now) + margin
+    }
+}
+
+/// How a watch ended.
+pub(super) enum End {
+    /// The source ended it.
+    Clean,
+    /// It ended before it was any use, and nothing says why.
+    Wordless,
+    /// It broke, or the source said why it can't go on.
+    Broken {
+        /// Why.
+        error: Error,
+        /// Whether that was before it was any use.
+        at_once: bool,
+    },
+}
+
+impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
+    /// Starts a watch at the last version.
+    pub(super) async fn open(&mut self) -> Result<Live<L::Watch>, Error> {
+        let options = WatchOptions {
+            resource_version: self.last_version(),
+            allow_bookmarks: true,
+            timeout: Some(self.options.watch_timeout()),
+            ..WatchOptions::default()
+        };
+        self.start_watch(options).await
+    }
+
+    /// Starts a watch. The answer may take no longer than the watch itself.
+    pub(super) async fn start_watch(&self, options: WatchOptions) -> Result<Live<L::Watch>, Error> {
+        let opened = self.options.clock.now();
+        let limit = options.timeout.unwrap_or_default() + self.options.idle_margin;
+        let answer = within(&*self.options.clock, limit, self.source.watch(&options)).await;
+        let stream = answer.ok_or_else(|| silent("the start of the watch", limit))??;
+        Ok(Live::new(stream, options, opened))
+    }
+
+    /// Carries the events of one watch into the store until it ends.
+    pub(super) async fn follow(&mut self, live: &mut Live<L::Watch>) -> End {
+        let clock = self.options.clock.clone();
+        let began = clock.now();
+        loop {
+            consume_budget().await;
+            self.store.ready().await;
+            let now = clock.now();
+            let settled = (began + VERY_SHORT).saturating_duration_since(now);
+            if settled.is_zero() {
+                self.recovered(live, now);
+            }
+            let resync = self.resync_if_due(now);
+            let patience = live.patience(now, self.options.idle_margin);
+            let unsettled = if self.memory.loss.is_some() { settled } else { Duration::MAX };
+            let wake = patience.min(resync).min(unsettled);
+            match within(&*clock, wake, live.stream.next()).await {
+                None if wake == patience => {
+                    return End::Broken { error: silent("the watch", live.timeout), at_once: false };
+                }
+                None => {}
+                Some(Some(Ok(event))) => {
+                    if let Err(error) = self.apply(live, event) {
+                        return End::Broken { error, at_once: !live.delivered };
+                    }
+                    self.recovered(live, now);
+                }
+                Some(end) => {
+                    let at_once = !live.delivered && clock.now() - began < VERY_SHORT;
+                    return match end {
+                        Some(Err(error)) => End::Broken { error, at_once },
+                        _ if at_once => End::Wordless,
+                        _ => End::Clean,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Writes one event.
+    fn apply(&mut self, live: &mut Live<L::Watch>, event: WatchEvent) -> Result<(), Error> {
+        let (object, write): (_, fn(&S, _, _) -> _) = match event {
+            WatchEvent::Bookmark { resource_version, .. } => {
+                live.synthetic = false;
+                self.store.bookmark(&resource_version);
+                self.received(&resource_version);
+                self.watch_delivered();
+                return Ok(());
+            }
+            WatchEvent::Added(object) => (object, S::add),
+            WatchEvent::Modified(object) => {
+                live.synthetic = false;
+                (object, S::update)
+            }
+            WatchEvent::Deleted(object) => {
+                live.synthetic = false;
+                (object, S::delete)
+            }
+        };
+        refuse_table(&object)?;
+        let version = Object::resource_version(&object).clone();
+        let written = write(&self.store, object, Origin::Watch);
+        self.report(written);
+        if !live.synthetic {
+            self.received(&version);
+        }
+        live.delivered = true;
+        self.watch_delivered();
+        Ok(())
+    }
+
+    /// A watch that delivers has recovered from whatever there was.
+    fn watch_delivered(&mut self) {
+        self.memory.watch_works = true;
+        self.memory.short_watches = 0;
+        self.backoff.reset();
+    }
+
+    /// Tells, once, that a watch that had been lost stands again.
+    fn recovered(&mut self, live: &Live<L::Watch>, now: Instant) {
+        if let Some(loss) = self.memory.loss.take() {
+            let version = live.from.clone();
+            self.options.tell(&ReflectorEvent::Recovered { version, lasted: now - loss.since });
+        }
+    }
+
+    /// Has the store repeat itself when it is time, and answers how long it is until the next time. A time that
+    /// passed while there was no watch is made up for once.
+    fn resync_if_due(&mut self, now: Instant) -> Duration {
+        let Some(period) = self.options.resync_period.filter(|period| !period.is_zero()) else {
+            return Duration::MAX;
+        };
+        let due = *self.memory.next_resync.get_or_insert(now + period);
+        if now < due {
+            return due - now;
+        }
+        self.memory.next_resync = Some(now + period);
+        if self.options.should_resync.as_ref().is_none_or(|should| should()) {
+            let resynced = self.store.resync();
+            self.report(resynced);
+        }
+        period
+    }
+}

@@ -1,0 +1,289 @@
+//! The state machine: what the reflector is doing, and what comes next.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::coop::consume_budget;
+
+use super::backoff::Backoff;
+use super::event::ReflectorEvent;
+use super::initial::InitialFailure;
+use super::list::Fetched;
+use super::live::{End, Live};
+use super::memory::{LastVersion, Learned, Loss, Memory};
+use super::options::ReflectorOptions;
+use super::sink::ReflectorStore;
+use super::verdict::{Phase, Verdict, verdict};
+use crate::listwatch::{Error, ListerWatcher};
+use crate::object::{Origin, ResourceVersion};
+
+/// How many initial states in a row may break off on their way through a watch until one is listed.
+const BROKEN_INITIALS: u32 = 2;
+
+/// How many watches in a row may end at once until the version they start from is given up: a source that says
+/// neither what is wrong nor anything else.
+const SHORT_WATCHES: u32 = 3;
+
+/// What the reflector is doing.
+pub(super) enum State<W> {
+    /// The whole state is wanted. Chooses the way to it: [`State::WatchListing`] or [`State::Listing`].
+    Begin,
+    /// Receives the initial state through a watch. Success goes on following that same watch ([`State::Watching`]);
+    /// a refusal leads to [`State::Listing`], trouble to [`State::Waiting`] and back to [`State::Begin`], a version
+    /// that can't be had straight to [`State::Begin`] without one.
+    WatchListing,
+    /// Lists. Success leads to [`State::Opening`], trouble to [`State::Waiting`] and [`State::Begin`], a version that
+    /// can't be had straight to [`State::Begin`] without one.
+    Listing,
+    /// Starts a watch at the last version. Success leads to [`State::Watching`]; trouble to [`State::Waiting`] and
+    /// back here, or to [`State::Begin`] where the version is the trouble.
+    Opening,
+    /// Follows a watch. Its clean end leads to [`State::Opening`]; trouble leads where that of [`State::Opening`]
+    /// does, except that a watch which only went silent is opened again at once.
+    Watching(Live<W>),
+    /// Sits a back-off out.
+    Waiting {
+        /// How long.
+        after: Duration,
+        /// What then: [`State::Begin`] or [`State::Opening`].
+        then: Next,
+    },
+}
+
+/// What is tried again after a wait.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    Begin,
+    Opening,
+}
+
+/// A running reflector: what it carries from state to state.
+pub(super) struct Machine<L, S> {
+    pub(super) source: L,
+    pub(super) store: Arc<S>,
+    pub(super) options: ReflectorOptions,
+    pub(super) backoff: Backoff,
+    pub(super) memory: Memory,
+    last: LastVersion,
+}
+
+impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
+    pub(super) fn new(source: L, store: Arc<S>, options: ReflectorOptions, last: LastVersion) -> Self {
+        let backoff = Backoff::new(options.backoff, Arc::clone(&options.jitter));
+        let learned = Learned { no_watch_list: !source.supports_watch_list(), ..Learned::default() };
+        let memory = Memory { learned, ..Memory::default() };
+        Self { source, store, options, backoff, memory, last }
+    }
+
+    /// Steps for ever, or until an error that ends the run.
+    pub(super) async fn drive(&mut self) -> Error {
+        let mut state = State::Begin;
+        loop {
+            // A source and a store that never make us wait must not keep the runtime from noticing a stop.
+            consume_budget().await;
+            state = match self.step(state).await {
+                Ok(next) => next,
+                Err(error) => return error,
+            };
+        }
+    }
+
+    async fn step(&mut self, state: State<L::Watch>) -> Result<State<L::Watch>, Error> {
+        match state {
+            State::Begin if self.asks_watch_list() => Ok(State::WatchListing),
+            State::Begin => Ok(State::Listing),
+            State::WatchListing => match self.watch_list().await {
+                Ok(live) => Ok(State::Watching(live)),
+                Err(failure) => self.initial_failed(failure),
+            },
+            State::Listing => match self.list().await {
+                Ok(()) => Ok(State::Opening),
+                Err(error) => self.failed(Phase::List, error),
+            },
+            State::Opening => match self.open().await {
+                Ok(live) => Ok(State::Watching(live)),
+                Err(error) => self.failed(Phase::Open, error),
+            },
+            State::Watching(mut live) => match self.follow(&mut live).await {
+                End::Clean => {
+                    self.memory.short_watches = 0;
+                    Ok(State::Opening)
+                }
+                End::Wordless => self.ended_wordless(),
+                End::Broken { error, at_once } => self.broke(error, at_once),
+            },
+            State::Waiting { after, then } => {
+                self.options.clock.sleep(after).await;
+                Ok(match then {
+                    Next::Begin => State::Begin,
+                    Next::Opening => State::Opening,
+                })
+            }
+        }
+    }
+
+    fn asks_watch_list(&self) -> bool {
+        self.options.watch_list
+            && !self.memory.learned.no_watch_list
+            && self.memory.broken_initials < BROKEN_INITIALS
+    }
+
+    fn initial_failed(&mut self, failure: InitialFailure) -> Result<State<L::Watch>, Error> {
+        match failure {
+            InitialFailure::NotStarted(error) => self.failed(Phase::WatchList, error),
+            InitialFailure::NoBookmark(error) => Ok(self.fall_back(error, true)),
+            InitialFailure::Broken(error) => {
+                self.memory.broken_initials += 1;
+                if self.memory.broken_initials == BROKEN_INITIALS {
+                    return Ok(self.fall_back(error, false));
+                }
+                self.failed(Phase::WatchList, error)
+            }
+        }
+    }
+
+    /// The next watch may do better, but not for ever: the version it starts from may be what the source chokes on.
+    fn ended_wordless(&mut self) -> Result<State<L::Watch>, Error> {
+        self.memory.short_watches += 1;
+        let verdict = match self.memory.short_watches {
+            SHORT_WATCHES.. => Verdict::RelistLater,
+            _ => Verdict::RewatchLater,
+        };
+        let error = Error::Transport("the watch ended at once, without an event".into());
+        self.follow_verdict(Phase::Watch, error, verdict)
+    }
+
+    fn broke(&mut self, error: Error, at_once: bool) -> Result<State<L::Watch>, Error> {
+        let verdict = match verdict(Phase::Watch, &error) {
+            Verdict::Rewatch if at_once => Verdict::RewatchLater,
+            verdict => verdict,
+        };
+        self.follow_verdict(Phase::Watch, error, verdict)
+    }
+
+    fn failed(&mut self, phase: Phase, error: Error) -> Result<State<L::Watch>, Error> {
+        let verdict = verdict(phase, &error);
+        self.follow_verdict(phase, error, verdict)
+    }
+
+    fn follow_verdict(
+        &mut self,
+        phase: Phase,
+        error: Error,
+        verdict: Verdict,
+    ) -> Result<State<L::Watch>, Error> {
+        match verdict {
+            Verdict::FallBack => return Ok(self.fall_back(error, false)),
+            Verdict::FallBackForGood => return Ok(self.fall_back(error, true)),
+            Verdict::RelistUnset if !self.version_to_ask(phase).is_unset() => {
+                self.memory.version_unavailable = true;
+                return Ok(State::Begin);
+            }
+            Verdict::GiveUp => return Err(error),
+            _ if self.gives_up(&error) => return Err(error),
+            _ => {}
+        }
+        let retry_after = error.retry_after();
+        let since = self.options.clock.now();
+        self.memory.loss.get_or_insert(Loss { since, relisting: false });
+        self.options.tell(&ReflectorEvent::Lost { phase, error });
+        Ok(match verdict {
+            Verdict::Rewatch => State::Opening,
+            Verdict::RewatchLater => self.wait(retry_after, Next::Opening),
+            Verdict::Relist if self.memory.watch_works => {
+                self.tell_relisting();
+                State::Begin
+            }
+            _ => {
+                let waiting = self.wait(retry_after, Next::Begin);
+                self.tell_relisting();
+                waiting
+            }
+        })
+    }
+
+    /// Whether this error ends a run that has not synced yet.
+    pub(super) fn gives_up(&self, error: &Error) -> bool {
+        !self.memory.synced && self.options.give_up.as_ref().is_some_and(|give_up| give_up(error))
+    }
+
+    fn wait(&mut self, retry_after: Option<Duration>, then: Next) -> State<L::Watch> {
+        let after = self.backoff.next(retry_after);
+        self.options.tell(&ReflectorEvent::Retrying { after });
+        State::Waiting { after, then }
+    }
+
+    fn fall_back(&mut self, error: Error, for_good: bool) -> State<L::Watch> {
+        self.memory.learned.no_watch_list |= for_good;
+        self.options.tell(&ReflectorEvent::WatchListFellBack { error, for_good });
+        State::Listing
+    }
+
+    fn tell_relisting(&mut self) {
+        if let Some(loss) = self.memory.loss.as_mut().filter(|loss| self.memory.synced && !loss.relisting) {
+            loss.relisting = true;
+            self.options.tell(&ReflectorEvent::Relisting { from: self.last.get() });
+        }
+    }
+
+    /// The version that a request for the whole state carries.
+    pub(super) fn version_to_ask(&self, phase: Phase) -> ResourceVersion {
+        let first = &self.options.first_version;
+        match self.last.get() {
+            _ if self.memory.version_unavailable => ResourceVersion::UNSET,
+            last if !last.is_unset() => last,
+            _ if phase == Phase::WatchList && first.is_any() => ResourceVersion::UNSET,
+            _ => first.clone(),
+        }
+    }
+
+    /// What brings the objects of the next whole state.
+    pub(super) fn state_origin(&self) -> Origin {
+        if self.memory.synced { Origin::Relist } else { Origin::List }
+    }
+
+    /// The version received last.
+    pub(super) fn last_version(&self) -> ResourceVersion {
+        self.last.get()
+    }
+
+    /// Something with this version was received. What carries none, as objects of some representations do, leaves
+    /// the last version: a watch must not go on from nowhere.
+    pub(super) fn received(&mut self, version: &ResourceVersion) {
+        if !version.is_unset() {
+            self.last.set(version.clone());
+        }
+    }
+
+    /// The whole state is here: into the store with it.
+    pub(super) fn complete(&mut self, phase: Phase, fetched: Fetched, asked_at: Instant) {
+        let Fetched { items, taken, version, .. } = fetched;
+        let origin = self.state_origin();
+        let lasted = self.options.clock.now() - self.memory.loss.take().map_or(asked_at, |loss| loss.since);
+        let count = items.len() + taken;
+        if self.memory.synced {
+            self.store.gap(&self.last.get(), &version, lasted);
+        }
+        let replaced = self.store.replace(items, &version, origin);
+        self.report(replaced);
+        self.last.set(version.clone());
+        // A list that succeeds is no success as long as no watch can be had from it: without this a source whose
+        // watches fail would be listed at the shortest wait for ever.
+        if !self.memory.synced || self.memory.watch_works {
+            self.backoff.reset();
+        }
+        self.memory.synced = true;
+        self.memory.version_unavailable = false;
+        self.memory.watch_works = false;
+        self.memory.broken_initials = 0;
+        self.memory.short_watches = 0;
+        self.options.tell(&ReflectorEvent::Listed { phase, origin, version, items: count, lasted });
+    }
+
+    /// Tells of what the store did not take.
+    pub(super) fn report(&self, result: Result<(), S::Error>) {
+        if let Err(error) = result {
+            self.options.tell(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
+        }
+    }
+}
