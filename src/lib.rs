@@ -53,8 +53,10 @@
 //! runs without a network. `tests/architecture.rs` holds this against the source.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod informer;
 pub mod listwatch;
 pub mod object;
+pub mod queue;
 pub mod reflector;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]

@@ -1,0 +1,128 @@
+//! How an informer is made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::processor::{HandlerPanicHook, SharedProcessor};
+use super::shared::{SharedIndexInformer, Source};
+use crate::listwatch::ListerWatcher;
+use crate::queue::{
+    DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue,
+    Transformer,
+};
+use crate::reflector::{Reflector, ReflectorOptions};
+use crate::store::{Cache, Indexer, Indexers};
+
+/// Which queue stands between the reflector and the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QueueKind {
+    /// A [`DeltaFifo`]: order per object, the initial state as a whole.
+    #[default]
+    Delta,
+    /// An [`OrderedFifo`]: the order of the source, marks, the initial state as it arrives.
+    Ordered,
+}
+
+/// An informer to be. Made by [`SharedIndexInformer::builder`].
+#[must_use]
+pub struct Builder<L> {
+    source: L,
+    indexers: Indexers,
+    queue: QueueKind,
+    queue_capacity: usize,
+    reflector: ReflectorOptions,
+    resync_check_period: Option<Duration>,
+    transformer: Option<Transformer>,
+    on_handler_panic: Option<HandlerPanicHook>,
+}
+
+impl<L: ListerWatcher> Builder<L> {
+    pub(super) fn new(source: L) -> Self {
+        Self {
+            source,
+            indexers: Indexers::new(),
+            queue: QueueKind::default(),
+            queue_capacity: DEFAULT_CAPACITY,
+            reflector: ReflectorOptions::default(),
+            resync_check_period: None,
+            transformer: None,
+            on_handler_panic: None,
+        }
+    }
+
+    /// The indices of the store. More can be added later.
+    pub fn indexers(mut self, indexers: Indexers) -> Self {
+        self.indexers = indexers;
+        self
+    }
+
+    /// Which queue; [`QueueKind::Delta`] unless told otherwise.
+    pub fn queue(mut self, kind: QueueKind) -> Self {
+        self.queue = kind;
+        self
+    }
+
+    /// How many deltas wait in the queue before the reflector waits; 1024 unless told otherwise.
+    pub fn queue_capacity(mut self, capacity: usize) -> Self {
+        self.queue_capacity = capacity;
+        self
+    }
+
+    /// How to list and watch. Its resync period and its hook are the informer's: see
+    /// [`Builder::resync_check_period`].
+    pub fn reflector(mut self, options: ReflectorOptions) -> Self {
+        self.reflector = options;
+        self
+    }
+
+    /// How often to look whether a handler is due a resync; also the period of handlers that ask for none of their
+    /// own. `None`, the default, is never: then no handler can have one.
+    pub fn resync_check_period(mut self, period: Option<Duration>) -> Self {
+        self.resync_check_period = period;
+        self
+    }
+
+    /// Changes objects before they are queued and stored.
+    pub fn transform(mut self, transformer: Transformer) -> Self {
+        self.transformer = Some(transformer);
+        self
+    }
+
+    /// Is told of handlers that panic, beside the log.
+    pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
+        self.on_handler_panic = Some(hook);
+        self
+    }
+
+    /// The informer. It does nothing until it is run.
+    #[must_use]
+    pub fn build(self) -> SharedIndexInformer {
+        let Self { source, reflector, resync_check_period, on_handler_panic, .. } = self;
+        let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
+        let (transformer, capacity) = (self.transformer, self.queue_capacity);
+        let known: KnownObjects = Arc::clone(&store) as _;
+        let queue: Arc<dyn Queue> = match self.queue {
+            QueueKind::Delta => Arc::new(DeltaFifo::new(DeltaFifoOptions {
+                known_objects: Some(known),
+                transformer,
+                capacity,
+                ..DeltaFifoOptions::default()
+            })),
+            QueueKind::Ordered => {
+                let options = OrderedFifoOptions { transformer, capacity, ..OrderedFifoOptions::default() };
+                Arc::new(OrderedFifo::new(known, options))
+            }
+        };
+        let clock = Arc::clone(&reflector.clock);
+        // The type of the source ends here: an informer is the same type whatever it watches.
+        let source: Source = Box::new(move |inlet, resync_period, should_resync, stop: CancellationToken| {
+            let options = ReflectorOptions { resync_period, should_resync: Some(should_resync), ..reflector };
+            let reflector = Reflector::new(source, inlet, options);
+            (reflector.handle(), Box::pin(reflector.run(stop)))
+        });
+        let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
+        SharedIndexInformer::new(queue, store, processor, source, clock, resync_check_period)
+    }
+}

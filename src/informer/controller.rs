@@ -1,0 +1,449 @@
+//! The one task that pops: apply to the store, fix who is to be told, then tell.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::task::coop::consume_budget;
+use tokio_util::sync::CancellationToken;
+
+use super::apply::{Tell, apply};
+use super::listener::ProcessorListener;
+use super::processor::{Outbox, SharedProcessor};
+use super::progress::Synced;
+use super::{InformerError, Notification};
+use crate::object::ResourceVersion;
+use crate::queue::{Item, Mark, Popped, Queue, pop};
+use crate::store::Indexer;
+
+/// Moves what a queue holds into a store, and tells handlers (client-go: `Controller`).
+///
+/// A delta is applied, and its recipients are fixed, while the queue is held. So at any moment at which the queue can
+/// be had, the store holds exactly what was popped: a list that comes in can tell what is gone, and a handler that
+/// comes late is given the store as it is and misses nothing, and gets nothing twice.
+pub(super) struct Controller {
+    pub(super) queue: Arc<dyn Queue>,
+    pub(super) store: Arc<dyn Indexer>,
+    pub(super) processor: Arc<SharedProcessor>,
+    pub(super) synced: Arc<Synced>,
+    /// A std mutex: nothing under it waits.
+    applied: Mutex<Applied>,
+}
+
+#[derive(Default)]
+struct Applied {
+    /// Everything up to this version is in the store.
+    version: ResourceVersion,
+    /// [`Mark::Synced`] has been popped.
+    marked: bool,
+}
+
+impl Controller {
+    pub(super) fn new(
+        queue: Arc<dyn Queue>,
+        store: Arc<dyn Indexer>,
+        processor: Arc<SharedProcessor>,
+    ) -> Self {
+        Self { queue, store, processor, synced: Arc::new(Synced::new()), applied: Mutex::default() }
+    }
+
+    fn applied(&self) -> MutexGuard<'_, Applied> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The version up to which everything is in the store.
+    pub(super) fn applied_version(&self) -> ResourceVersion {
+        self.applied().version.clone()
+    }
+
+    /// Pops until the queue is closed and empty. From `hurry` on it waits for no handler.
+    pub(super) async fn process_loop(&self, hurry: &CancellationToken) {
+        let mut outbox = Outbox::new();
+        while pop(&*self.queue, &mut |popped| self.process(popped, &mut outbox)).await.is_ok() {
+            if !self.synced.is_set() && self.queue.has_synced() {
+                self.synced.set();
+            }
+            for (listener, notification) in outbox.drain(..) {
+                listener.send(notification, hurry).await;
+            }
+            // A full queue that nobody listens to must not keep the runtime from its other tasks.
+            consume_budget().await;
+        }
+    }
+
+    /// Runs under the queue's lock.
+    fn process(&self, popped: Popped, outbox: &mut Outbox) {
+        let Popped { item, is_in_initial_list, up_to } = popped;
+        match item {
+            Item::Deltas(deltas) => {
+                for delta in deltas {
+                    let mut tell = |tell| self.processor.distribute(tell, outbox);
+                    let applied = apply(&*self.store, delta, is_in_initial_list, &mut tell);
+                    if let Err(error) = applied {
+                        tracing::error!(%error, "the store refused an object");
+                    }
+                }
+            }
+            Item::Mark(mark) => {
+                self.applied().marked |= matches!(mark, Mark::Synced { .. });
+                self.processor.distribute(Tell::All(Notification::Mark(mark)), outbox);
+            }
+            Item::Bookmark => {}
+        }
+        if let Some(version) = up_to {
+            self.store.bookmark(&version);
+            self.applied().version = version;
+        }
+    }
+
+    /// Adds a listener between two deltas, with what the store holds as the first it is told.
+    pub(super) fn register(
+        &self,
+        listener: ProcessorListener,
+        resync: Option<Duration>,
+        now: Instant,
+        removed: &CancellationToken,
+    ) -> Result<(), InformerError> {
+        let mut listener = Some(listener);
+        let mut registered = Ok(());
+        self.queue.under_lock(&mut || {
+            let Some(listener) = listener.take() else { return };
+            let objects = self.store.list();
+            let synced = {
+                let applied = self.applied();
+                let version = applied.version.clone();
+                applied.marked.then_some(Mark::Synced { resource_version: version })
+            };
+            if !objects.is_empty() || synced.is_some() {
+                listener.replay(objects, synced);
+            }
+            registered = self.processor.add(listener, resync, now, removed);
+        });
+        registered
+    }
+}
+
+/// Whoever waits for the sync of an informer that nobody can run any more is told.
+impl Drop for Controller {
+    fn drop(&mut self) {
+        self.synced.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::mpsc;
+    use std::thread;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::informer::fixtures::{Reader, labelled, pod, text, text_of};
+    use crate::informer::listener::{Inbox, channel};
+    use crate::object::{DeletedObject, Origin};
+    use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions};
+    use crate::store::{Cache, IndexFunc, Indexers};
+
+    fn controller(ordered: bool, indexers: Indexers) -> Arc<Controller> {
+        let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(indexers));
+        let known: KnownObjects = Arc::clone(&store) as _;
+        let queue: Arc<dyn Queue> = if ordered {
+            Arc::new(OrderedFifo::new(known, OrderedFifoOptions::default()))
+        } else {
+            let known_objects = Some(known);
+            Arc::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
+        };
+        Arc::new(Controller::new(queue, store, Arc::new(SharedProcessor::new(None, None))))
+    }
+
+    /// A listener with room for all of a test.
+    fn listen(controller: &Controller) -> Inbox {
+        let (listener, inbox) = channel(10_000);
+        controller.register(listener, None, Instant::now(), &CancellationToken::new()).expect("not stopped");
+        inbox
+    }
+
+    /// Pops once and sends what is to be sent.
+    async fn step(controller: &Controller) -> bool {
+        let mut outbox = Outbox::new();
+        let popped = controller.queue.try_pop(&mut |popped| controller.process(popped, &mut outbox));
+        for (listener, notification) in outbox {
+            listener.send(notification, &CancellationToken::new()).await;
+        }
+        popped == Ok(true)
+    }
+
+    fn read(inbox: &mut Inbox) -> Vec<String> {
+        std::iter::from_fn(|| inbox.try_next()).map(|notification| text(&notification)).collect()
+    }
+
+    fn stored(controller: &Controller) -> Vec<String> {
+        let mut objects = controller.store.list();
+        objects.sort_by(|one, other| one.key().cmp(other.key()));
+        objects.iter().map(|object| text_of(object)).collect()
+    }
+
+    /// A list that comes in while an object is on its way from the queue to the store must find that object: or it
+    /// would be written after the list had nothing to say of it, and stay for ever.
+    #[tokio::test]
+    async fn an_object_on_its_way_to_the_store_is_no_ghost_to_a_list() {
+        for ordered in [false, true] {
+            // The index function stands in for the moment between the two.
+            let (applying, is_applying) = mpsc::channel::<()>();
+            let (replaced, was_replaced) = mpsc::channel::<()>();
+            let was_replaced = Mutex::new(was_replaced);
+            let pause = IndexFunc::returning(move |_| {
+                let _sent = applying.send(());
+                // A replace that does not wait for the apply is done long before this gives up.
+                let was_replaced = was_replaced.lock().expect("no panic");
+                let overtaken = (0..10_000).any(|_| {
+                    thread::yield_now();
+                    was_replaced.try_recv().is_ok()
+                });
+                assert!(!overtaken, "a list came in between the queue and the store");
+                Ok(Vec::new())
+            });
+            let controller = controller(ordered, Indexers::from([("pause".to_owned(), pause)]));
+            let mut inbox = listen(&controller);
+            controller.queue.add(pod("ghost", 1), Origin::Watch).expect("a key");
+            let list = thread::spawn({
+                let queue = Arc::clone(&controller.queue);
+                move || {
+                    is_applying.recv().expect("applied");
+                    queue.replace(Vec::new(), &"2".into(), Origin::Relist).expect("keys");
+                    let _sent = replaced.send(());
+                }
+            });
+            assert!(step(&controller).await);
+            list.join().expect("no panic");
+            while step(&controller).await {}
+            assert_eq!(stored(&controller), [""; 0], "a ghost");
+            let mut told = read(&mut inbox);
+            told.retain(|line| !line.starts_with("SYNCED"));
+            assert_eq!(told, ["+ghost@1 watch", "-ghost@1? relist"]);
+        }
+    }
+
+    /// Handlers come while deltas are being applied: each is told, one way or the other, of everything exactly once.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn a_late_handler_misses_nothing_and_gets_nothing_twice() {
+        for ordered in [false, true] {
+            let controller = controller(ordered, Indexers::new());
+            let hurry = CancellationToken::new();
+            let applying = tokio::spawn({
+                let (controller, hurry) = (Arc::clone(&controller), hurry.clone());
+                async move { controller.process_loop(&hurry).await }
+            });
+            let late = tokio::spawn({
+                let controller = Arc::clone(&controller);
+                async move {
+                    let mut inboxes = Vec::new();
+                    for _ in 0..50 {
+                        inboxes.push(listen(&controller));
+                        tokio::task::yield_now().await;
+                    }
+                    inboxes
+                }
+            });
+            for version in 1..=2000 {
+                let object = pod(&format!("p{}", version % 7), version);
+                let queued = if version % 5 == 0 {
+                    controller.queue.delete(DeletedObject::Known(object), Origin::Watch)
+                } else {
+                    controller.queue.update(object, Origin::Watch)
+                };
+                queued.expect("a key");
+            }
+            let inboxes = late.await.expect("no panic");
+            controller.queue.close();
+            applying.await.expect("no panic");
+            for mut inbox in inboxes {
+                let mut reader = Reader::default();
+                while let Some(notification) = inbox.try_next() {
+                    reader.read(notification);
+                }
+                assert_eq!(reader.lines(), stored(&controller));
+            }
+        }
+    }
+
+    // F2, without its atomic variant
+    #[tokio::test]
+    async fn a_list_tells_the_difference() {
+        for ordered in [false, true] {
+            let controller = controller(ordered, Indexers::new());
+            let mut inbox = listen(&controller);
+            for (list, wanted) in [
+                (vec![pod("pod-1", 1), pod("pod-3", 2)], vec!["+pod-1@1!", "+pod-3@2!"]),
+                (vec![], vec!["-pod-1@1?", "-pod-3@2?"]),
+                (vec![pod("pod-1", 3)], vec!["+pod-1@3"]),
+                (vec![pod("pod-1", 3), pod("pod-2", 4)], vec!["+pod-2@4"]),
+                (
+                    vec![pod("pod-1", 6), labelled("pod-2", "other", 7, ""), pod("pod-4", 8)],
+                    vec!["+pod-2@7", "+pod-4@8", "-pod-2@4?", "pod-1@3>6"],
+                ),
+            ] {
+                let origin = if stored(&controller).is_empty() && wanted[0].ends_with('!') {
+                    Origin::List
+                } else {
+                    Origin::Relist
+                };
+                let expected: Vec<_> = list.iter().map(|object| text_of(object)).collect();
+                controller.queue.replace(list, &"9".into(), origin).expect("keys");
+                while step(&controller).await {}
+                let mut told: Vec<_> = read(&mut inbox);
+                told.retain(|line| !line.starts_with("SYNCED"));
+                told.sort();
+                let wanted: Vec<_> = wanted.iter().map(|line| format!("{line} {origin}")).collect();
+                assert_eq!(told, wanted);
+                assert_eq!(stored(&controller), expected);
+                assert_eq!(controller.applied_version(), "9".into());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_store_and_not_the_event_says_what_happened() {
+        for ordered in [false, true] {
+            let controller = controller(ordered, Indexers::new());
+            let (queue, mut inbox) = (&controller.queue, listen(&controller));
+            let gone = |name, version| DeletedObject::Known(pod(name, version));
+            queue.update(pod("a", 1), Origin::Watch).expect("a key");
+            queue.add(pod("a", 2), Origin::Watch).expect("a key");
+            queue.add(pod("a", 2), Origin::Watch).expect("a key");
+            queue.add(labelled("a", "other", 3, ""), Origin::Watch).expect("a key");
+            queue.delete(gone("a", 4), Origin::Watch).expect("a key");
+            queue.delete(gone("b", 5), Origin::Watch).expect("a key");
+            queue.delete(gone("a", 6), Origin::Watch).expect("a key");
+            while step(&controller).await {}
+            let mut wanted = vec!["+a@1 watch", "a@1>2 watch", "-a@2? watch", "+a@3 watch", "-a@4 watch"];
+            if !ordered {
+                // Two deletes in a row are one there, the one that came first.
+                wanted.truncate(5);
+            }
+            assert_eq!(read(&mut inbox), wanted);
+            assert_eq!(controller.applied_version(), "6".into());
+        }
+    }
+
+    const NAMES: [&str; 3] = ["a", "b", "c"];
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        /// The source puts an object there (the second number is its uid) and, unless it is missed, says so.
+        Put(usize, usize, bool),
+        /// It takes it away.
+        Remove(usize, bool),
+        List,
+        BrokenList(usize),
+        Resync,
+        Pop,
+        /// Another handler comes.
+        Listen,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let name = 0..NAMES.len();
+        let step = prop_oneof![
+            4 => (name.clone(), 0..2usize, any::<bool>()).prop_map(|(name, uid, told)| Step::Put(name, uid, told)),
+            2 => (name.clone(), any::<bool>()).prop_map(|(name, told)| Step::Remove(name, told)),
+            1 => Just(Step::List),
+            1 => name.prop_map(Step::BrokenList),
+            1 => Just(Step::Resync),
+            5 => Just(Step::Pop),
+            1 => Just(Step::Listen),
+        ];
+        proptest::collection::vec(step, 0..60)
+    }
+
+    struct World {
+        controller: Arc<Controller>,
+        source: BTreeMap<&'static str, (usize, u64)>,
+        version: u64,
+        listed: bool,
+        missed: bool,
+        readers: Vec<(Inbox, Reader)>,
+    }
+
+    impl World {
+        async fn step(&mut self, step: &Step) {
+            match *step {
+                Step::Put(name, uid, told) => {
+                    self.version += 1;
+                    self.source.insert(NAMES[name], (uid, self.version));
+                    self.missed |= !told;
+                    if told && self.listed {
+                        let object = self.object(NAMES[name]);
+                        self.controller.queue.update(object, Origin::Watch).expect("a key");
+                    }
+                }
+                Step::Remove(name, told) => {
+                    self.version += 1;
+                    self.source.remove(NAMES[name]);
+                    self.missed |= !told;
+                    if told && self.listed {
+                        let gone = DeletedObject::Known(pod(NAMES[name], self.version));
+                        self.controller.queue.delete(gone, Origin::Watch).expect("a key");
+                    }
+                }
+                Step::List => self.list(usize::MAX),
+                Step::BrokenList(after) => self.list(after),
+                Step::Resync => self.controller.queue.resync(),
+                Step::Pop => {
+                    super::tests::step(&self.controller).await;
+                }
+                Step::Listen => self.readers.push((listen(&self.controller), Reader::default())),
+            }
+        }
+
+        fn object(&self, name: &str) -> Arc<crate::object::Object> {
+            let (uid, version) = self.source[name];
+            labelled(name, &format!("{name}{uid}"), version, "")
+        }
+
+        fn list(&mut self, breaks_after: usize) {
+            let origin = if self.listed { Origin::Relist } else { Origin::List };
+            let queue = &self.controller.queue;
+            queue.list_begin(origin);
+            let taken = self.source.keys().take(breaks_after);
+            let back = taken.filter_map(|name| queue.list_item(self.object(name), origin)).collect();
+            if breaks_after == usize::MAX {
+                queue.replace(back, &self.version.to_string().as_str().into(), origin).expect("keys");
+                (self.listed, self.missed) = (true, false);
+            }
+        }
+
+        async fn settle(mut self) {
+            if self.missed || !self.listed {
+                self.list(usize::MAX);
+            }
+            while super::tests::step(&self.controller).await {}
+            let source: Vec<_> = self.source.keys().map(|name| text_of(&self.object(name))).collect();
+            assert_eq!(stored(&self.controller), source);
+            for (mut inbox, mut reader) in self.readers {
+                while let Some(notification) = inbox.try_next() {
+                    reader.read(notification);
+                }
+                assert_eq!(reader.lines(), source);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn notifications_replayed_over_nothing_are_the_source(steps in steps(), ordered in any::<bool>()) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+            runtime.block_on(async {
+                let controller = controller(ordered, Indexers::new());
+                let readers = vec![(listen(&controller), Reader::default())];
+                let source = BTreeMap::new();
+                let mut world =
+                    World { controller, source, version: 0, listed: false, missed: false, readers };
+                for step in &steps {
+                    world.step(step).await;
+                }
+                world.settle().await;
+            });
+        }
+    }
+}

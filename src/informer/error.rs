@@ -1,0 +1,18 @@
+//! Why an informer refused.
+
+use crate::store::StoreError;
+
+/// Why an informer refused. What goes wrong while it runs is no error of these calls: it recovers, or its `run` ends.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InformerError {
+    /// A handler came after the end.
+    #[error("handler was not added to shared informer because it has stopped already")]
+    HandlerAfterStop,
+    /// Indexers came after the end.
+    #[error("indexers were not added to shared informer because it has stopped already")]
+    IndexersAfterStop,
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,85 @@
+//! What the tests of this room share: objects, and a reader that believes nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Notification;
+use crate::object::{Ingest, Key, Object, Origin, TypeMeta};
+use crate::queue::Mark;
+
+/// An object with a uid, a version and a label.
+pub(super) fn labelled(name: &str, uid: &str, version: u64, label: &str) -> Arc<Object> {
+    let json = format!(
+        r#"{{"metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}","labels":{{"l":"{label}"}}}}}}"#
+    );
+    let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+    Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+}
+
+pub(super) fn pod(name: &str, version: u64) -> Arc<Object> {
+    labelled(name, name, version, "")
+}
+
+pub(super) fn text_of(object: &Object) -> String {
+    format!("{}@{}", object.key(), object.resource_version())
+}
+
+/// One notification in a line; `!` after an initial one, `?` after a tombstone.
+pub(super) fn text(notification: &Notification) -> String {
+    match notification {
+        Notification::Added { object, is_in_initial_list, origin } => {
+            format!("+{}{} {origin}", text_of(object), if *is_in_initial_list { "!" } else { "" })
+        }
+        Notification::Updated { old, new, origin } => {
+            format!("{}>{} {origin}", text_of(old), new.resource_version())
+        }
+        Notification::Deleted { object, origin } => {
+            let state = object.object().map_or_else(|| format!("{}@-", object.key()), |state| text_of(state));
+            format!("-{state}{} {origin}", if object.is_final_state_unknown() { "?" } else { "" })
+        }
+        Notification::Mark(Mark::Synced { resource_version }) => format!("SYNCED {resource_version}"),
+        Notification::Mark(Mark::Gap { from, to, .. }) => format!("GAP {from} {to}"),
+    }
+}
+
+/// Replays notifications over nothing, and believes none that does not follow from those before.
+#[derive(Default)]
+pub(super) struct Reader {
+    pub(super) state: BTreeMap<Key, Arc<Object>>,
+    marked: bool,
+}
+
+impl Reader {
+    pub(super) fn read(&mut self, notification: Notification) {
+        let line = text(&notification);
+        match notification {
+            Notification::Added { object, is_in_initial_list, origin } => {
+                assert_eq!(is_in_initial_list, origin == Origin::List, "{line}");
+                assert!(!(is_in_initial_list && self.marked), "initial after the mark: {line}");
+                let before = self.state.insert(object.key().clone(), object);
+                assert!(before.is_none(), "added twice: {line}");
+            }
+            Notification::Updated { old, new, origin } => {
+                assert_eq!(old.uid(), new.uid(), "{line}");
+                assert_eq!(origin == Origin::Resync, old.same_state(&new), "{line}");
+                let before = self.state.insert(new.key().clone(), new);
+                assert!(
+                    before.is_some_and(|before| Arc::ptr_eq(&before, &old)),
+                    "not the state told: {line}"
+                );
+            }
+            Notification::Deleted { object, .. } => {
+                assert!(self.state.remove(object.key()).is_some(), "deleted twice: {line}");
+            }
+            Notification::Mark(Mark::Synced { .. }) => {
+                assert!(!self.marked, "synced twice");
+                self.marked = true;
+            }
+            Notification::Mark(Mark::Gap { .. }) => {}
+        }
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.state.values().map(|object| text_of(object)).collect()
+    }
+}

@@ -1,0 +1,130 @@
+//! Who is told: the handler trait, a handler from a function, and a handler behind a filter.
+
+use std::sync::Arc;
+
+use super::Notification;
+use crate::object::{DeletedObject, Object};
+
+/// Is told what happens (client-go: `ResourceEventHandler`).
+///
+/// The calls for one handler come one after the other, in order, from a task of its own. They are plain calls: work
+/// that waits belongs into a task or behind a channel of the handler's. A handler that is slow holds up, once its
+/// buffer is full, every other one, and at last the source; nothing is dropped.
+///
+/// A call that panics is reported and counts as done; the next notification comes as usual.
+pub trait ResourceEventHandler: Send + Sync + 'static {
+    /// An object is there that was not.
+    fn on_add(&self, _object: &Arc<Object>, _is_in_initial_list: bool) {}
+
+    /// An object changed; or, in a resync, did not, and both are the same.
+    fn on_update(&self, _old: &Arc<Object>, _new: &Arc<Object>) {}
+
+    /// An object is gone; it may be a tombstone.
+    fn on_delete(&self, _object: &DeletedObject) {}
+
+    /// Anything happened. This is what an informer calls; as it stands it calls the other three and drops marks.
+    fn on_notification(&self, notification: Notification) {
+        match notification {
+            Notification::Added { object, is_in_initial_list, .. } => {
+                self.on_add(&object, is_in_initial_list);
+            }
+            Notification::Updated { old, new, .. } => self.on_update(&old, &new),
+            Notification::Deleted { object, .. } => self.on_delete(&object),
+            Notification::Mark(_) => {}
+        }
+    }
+}
+
+impl<H: ResourceEventHandler + ?Sized> ResourceEventHandler for Arc<H> {
+    fn on_add(&self, object: &Arc<Object>, is_in_initial_list: bool) {
+        (**self).on_add(object, is_in_initial_list);
+    }
+
+    fn on_update(&self, old: &Arc<Object>, new: &Arc<Object>) {
+        (**self).on_update(old, new);
+    }
+
+    fn on_delete(&self, object: &DeletedObject) {
+        (**self).on_delete(object);
+    }
+
+    fn on_notification(&self, notification: Notification) {
+        (**self).on_notification(notification);
+    }
+}
+
+/// A handler that is one function over notifications.
+pub struct NotificationFn<F>(pub F);
+
+impl<F: Fn(Notification) + Send + Sync + 'static> ResourceEventHandler for NotificationFn<F> {
+    fn on_notification(&self, notification: Notification) {
+        (self.0)(notification);
+    }
+}
+
+/// Lets a handler see only what a filter lets pass (client-go: `FilteringResourceEventHandler`).
+///
+/// To the handler the objects that pass are all there is: one that begins to pass is added (never as initial), one
+/// that no longer passes is deleted, in the last state that did. A tombstone without an object passes: nobody can
+/// tell, and a delete that is missed would never be made up for. Marks pass.
+pub struct FilteringResourceEventHandler<F, H> {
+    filter: F,
+    handler: H,
+}
+
+impl<F, H> FilteringResourceEventHandler<F, H>
+where
+    F: Fn(&Object) -> bool + Send + Sync + 'static,
+    H: ResourceEventHandler,
+{
+    /// This handler behind that filter.
+    pub fn new(filter: F, handler: H) -> Self {
+        Self { filter, handler }
+    }
+
+    fn passes_deleted(&self, deleted: &DeletedObject) -> bool {
+        deleted.object().is_none_or(|object| (self.filter)(object))
+    }
+}
+
+impl<F, H> ResourceEventHandler for FilteringResourceEventHandler<F, H>
+where
+    F: Fn(&Object) -> bool + Send + Sync + 'static,
+    H: ResourceEventHandler,
+{
+    fn on_add(&self, object: &Arc<Object>, is_in_initial_list: bool) {
+        if (self.filter)(object) {
+            self.handler.on_add(object, is_in_initial_list);
+        }
+    }
+
+    fn on_update(&self, old: &Arc<Object>, new: &Arc<Object>) {
+        match ((self.filter)(old), (self.filter)(new)) {
+            (true, true) => self.handler.on_update(old, new),
+            (false, true) => self.handler.on_add(new, false),
+            (true, false) => self.handler.on_delete(&DeletedObject::Known(Arc::clone(old))),
+            (false, false) => {}
+        }
+    }
+
+    fn on_delete(&self, object: &DeletedObject) {
+        if self.passes_deleted(object) {
+            self.handler.on_delete(object);
+        }
+    }
+
+    fn on_notification(&self, notification: Notification) {
+        let seen = match notification {
+            Notification::Updated { old, new, origin } => match ((self.filter)(&old), (self.filter)(&new)) {
+                (true, true) => Notification::Updated { old, new, origin },
+                (false, true) => Notification::Added { object: new, is_in_initial_list: false, origin },
+                (true, false) => Notification::Deleted { object: DeletedObject::Known(old), origin },
+                (false, false) => return,
+            },
+            Notification::Added { ref object, .. } if !(self.filter)(object) => return,
+            Notification::Deleted { ref object, .. } if !self.passes_deleted(object) => return,
+            other => other,
+        };
+        self.handler.on_notification(seen);
+    }
+}

@@ -1,0 +1,62 @@
+//! Where the reflector ends and the queue begins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
+use crate::queue::{Mark, Queue, room};
+use crate::reflector::ReflectorStore;
+
+/// The queue as a reflector sees it. What is stored already is shared on the way in (see [`Queue::list_item`]), so a
+/// list of what is known costs no second copy of it.
+pub(super) struct Inlet(pub(super) Arc<dyn Queue>);
+
+impl ReflectorStore for Inlet {
+    type Error = KeyError;
+
+    async fn ready(&self) {
+        room(&*self.0).await;
+    }
+
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.0.add(object, origin)
+    }
+
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.0.update(object, origin)
+    }
+
+    fn delete(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.0.delete(DeletedObject::Known(object), origin)
+    }
+
+    fn list_begin(&self, origin: Origin) {
+        self.0.list_begin(origin);
+    }
+
+    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
+        self.0.list_item(object, origin)
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), KeyError> {
+        self.0.replace(objects, version, origin)
+    }
+
+    fn gap(&self, from: &ResourceVersion, to: &ResourceVersion, lasted: Duration) {
+        self.0.mark(Mark::Gap { from: from.clone(), to: to.clone(), lasted });
+    }
+
+    fn resync(&self) -> Result<(), KeyError> {
+        self.0.resync();
+        Ok(())
+    }
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        self.0.bookmark(version);
+    }
+}

@@ -1,0 +1,46 @@
+//! The wiring: a reflector that fills a queue, one task that moves it into a store, and handlers that are told.
+//!
+//! ```text
+//! ListerWatcher -> Reflector -> Queue -> Controller -> Indexer
+//!                                            |
+//!                                     SharedProcessor -> ProcessorListener -> ResourceEventHandler
+//!                                                                          -> Subscription
+//! ```
+//!
+//! What is promised:
+//! - The store is written before anybody is told, and may be ahead of what a handler is told.
+//! - A handler is told, one after the other, a sequence that replayed over nothing is the store: each object is added
+//!   once, updated with the state told before as the old one, and deleted. An object that was deleted and made again
+//!   unseen (its uid differs) is deleted, with a tombstone, and added. Of a delete of what was not there nobody is told,
+//!   whichever the queue; a delete that was seen carries the state the source sent with it, whose version is that of
+//!   the deletion.
+//! - What did not change is not told; to those who asked for a resync it is, as an update with
+//!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. That goes for a resync and
+//!   for what a list repeats.
+//! - Nothing is dropped. A handler whose buffer is full holds up the others and the queue, a full queue holds up the
+//!   reflector, and that the source.
+
+mod apply;
+mod builder;
+mod controller;
+mod error;
+mod handler;
+mod inlet;
+mod listener;
+mod notification;
+mod processor;
+mod progress;
+mod registration;
+mod resync;
+mod shared;
+
+pub use builder::{Builder, QueueKind};
+pub use error::InformerError;
+pub use handler::{FilteringResourceEventHandler, NotificationFn, ResourceEventHandler};
+pub use notification::Notification;
+pub use processor::{HandlerPanic, HandlerPanicHook};
+pub use registration::{Registration, Subscription};
+pub use shared::SharedIndexInformer;
+
+#[cfg(test)]
+mod fixtures;

@@ -1,0 +1,242 @@
+//! Fan-out: who is to be told, and the tasks in which handlers run.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use tokio::task::coop::consume_budget;
+use tokio_util::sync::CancellationToken;
+
+use super::apply::Tell;
+use super::listener::{Inbox, ProcessorListener};
+use super::progress::Progress;
+use super::resync::{CheckPeriod, ResyncTimer};
+use super::{InformerError, Notification, ResourceEventHandler};
+
+/// A handler panicked.
+#[derive(Debug, Clone)]
+pub struct HandlerPanic {
+    /// What it said.
+    pub message: String,
+}
+
+/// Is told of handlers that panic, on the task of the handler.
+pub type HandlerPanicHook = Arc<dyn Fn(&HandlerPanic) + Send + Sync>;
+
+/// Notifications with those they are for, to be sent when no lock is held.
+pub(super) type Outbox = Vec<(Arc<ProcessorListener>, Notification)>;
+
+/// All handlers of an informer (client-go: `sharedProcessor`).
+pub(super) struct SharedProcessor {
+    /// A std mutex: nothing under it waits. Taken inside the queue's lock, never the other way round.
+    state: Mutex<State>,
+    on_panic: Option<HandlerPanicHook>,
+}
+
+struct State {
+    listeners: Vec<Registered>,
+    check: CheckPeriod,
+    stage: Stage,
+    /// The tasks of handlers. Owned here, awaited by [`SharedProcessor::stop`], aborted when the informer is dropped;
+    /// as many as there are handlers.
+    tasks: JoinSet<()>,
+}
+
+struct Registered {
+    listener: Arc<ProcessorListener>,
+    timer: ResyncTimer,
+    /// Ends the task of the handler, when it is removed.
+    removed: CancellationToken,
+}
+
+enum Stage {
+    /// There may be no runtime yet: the tasks to be started with the informer.
+    New(Vec<Pin<Box<dyn Future<Output = ()> + Send>>>),
+    Running(Handle),
+    Stopped,
+}
+
+impl SharedProcessor {
+    pub(super) fn new(check_period: Option<Duration>, on_panic: Option<HandlerPanicHook>) -> Self {
+        let state = State {
+            listeners: Vec::new(),
+            check: CheckPeriod::new(check_period),
+            stage: Stage::New(Vec::new()),
+            tasks: JoinSet::new(),
+        };
+        Self { state: Mutex::new(state), on_panic }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a listener, which from now on is told everything. To be called under the queue's lock, so that `now` is
+    /// between two deltas. `removed` will be cancelled when it is removed.
+    pub(super) fn add(
+        &self,
+        listener: ProcessorListener,
+        resync: Option<Duration>,
+        now: Instant,
+        removed: &CancellationToken,
+    ) -> Result<(), InformerError> {
+        let mut state = self.lock();
+        let State { listeners, check, stage, .. } = &mut *state;
+        if matches!(stage, Stage::Stopped) {
+            return Err(InformerError::HandlerAfterStop);
+        }
+        let timer = check.timer(resync, now);
+        for registered in &mut *listeners {
+            registered.timer.derive(check);
+        }
+        let removed = removed.clone();
+        listeners.push(Registered { listener: Arc::new(listener), timer, removed });
+        Ok(())
+    }
+
+    /// Removes the listener with this progress; none is fine.
+    pub(super) fn remove(&self, progress: &Arc<Progress>) {
+        let mut state = self.lock();
+        let at = state.listeners.iter().position(|one| Arc::ptr_eq(&one.listener.progress, progress));
+        if let Some(at) = at {
+            state.listeners.remove(at).removed.cancel();
+        }
+    }
+
+    /// Has a handler told what comes in, from a task of its own that ends with the input or with `removed`.
+    pub(super) fn spawn<H: ResourceEventHandler>(
+        &self,
+        handler: H,
+        inbox: Inbox,
+        progress: Arc<Progress>,
+        removed: CancellationToken,
+    ) {
+        let task = handle_all(handler, inbox, EndOnDrop(progress), removed, self.on_panic.clone());
+        let mut state = self.lock();
+        let State { stage, tasks, .. } = &mut *state;
+        while tasks.try_join_next().is_some() {}
+        match stage {
+            Stage::New(waiting) => waiting.push(Box::pin(task)),
+            Stage::Running(runtime) => {
+                tasks.spawn_on(task, runtime);
+            }
+            Stage::Stopped => {}
+        }
+    }
+
+    /// Starts the tasks of the handlers that are there. Answers how often to check for resyncs from now on.
+    pub(super) fn start(&self, runtime: Handle) -> Option<Duration> {
+        let mut state = self.lock();
+        let State { stage, tasks, check, .. } = &mut *state;
+        if let Stage::New(waiting) = stage {
+            for task in waiting.drain(..) {
+                tasks.spawn_on(task, &runtime);
+            }
+            *stage = Stage::Running(runtime);
+        }
+        check.start();
+        check.get()
+    }
+
+    /// Finds out whose turn a resync is. Until the next time those are the ones told of what did not change.
+    pub(super) fn should_resync(&self, now: Instant) -> bool {
+        let mut any = false;
+        for registered in &mut self.lock().listeners {
+            any |= registered.timer.check(now);
+        }
+        any
+    }
+
+    /// Fixes who is told. To be called under the queue's lock: whoever registers later has it in its snapshot.
+    pub(super) fn distribute(&self, tell: Tell, outbox: &mut Outbox) {
+        let (notification, to_all) = match tell {
+            Tell::All(notification) => (notification, true),
+            Tell::Due(notification) => (notification, false),
+        };
+        for registered in &self.lock().listeners {
+            if to_all || registered.timer.is_due() {
+                if notification.is_initial() {
+                    registered.listener.progress.expect(1);
+                }
+                outbox.push((Arc::clone(&registered.listener), notification.clone()));
+            }
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        matches!(self.lock().stage, Stage::Stopped)
+    }
+
+    /// Closes every channel, and answers the tasks that now come to their end. Nobody can be added any more.
+    fn close(&self) -> JoinSet<()> {
+        let mut state = self.lock();
+        let never_run = std::mem::replace(&mut state.stage, Stage::Stopped);
+        state.listeners.clear();
+        let tasks = std::mem::take(&mut state.tasks);
+        drop(state);
+        // Handlers that never ran. What they do when they are dropped is theirs, so no lock is held.
+        drop(never_run);
+        tasks
+    }
+
+    /// Ends: every handler is told what is on its way to it, then its task ends.
+    pub(super) async fn stop(&self) {
+        self.close().join_all().await;
+    }
+
+    /// Ends at once; what is on its way is lost to handlers that run in tasks.
+    pub(super) fn abort(&self) {
+        drop(self.close());
+    }
+}
+
+async fn handle_all<H: ResourceEventHandler>(
+    handler: H,
+    mut inbox: Inbox,
+    progress: EndOnDrop,
+    removed: CancellationToken,
+    on_panic: Option<HandlerPanicHook>,
+) {
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = removed.cancelled() => None,
+            next = inbox.next() => next,
+        };
+        let Some(notification) = next else { return };
+        let is_initial = notification.is_initial();
+        // The handler is ours to call, not to look into: what it left behind when it panicked is its own.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler.on_notification(notification))) {
+            report(&*panic, on_panic.as_ref());
+        }
+        if is_initial {
+            progress.0.handled_one();
+        }
+        // A full inbox must not keep the runtime from its other tasks.
+        consume_budget().await;
+    }
+}
+
+/// Says that a handler is gone however its task comes to its end, also before it has run at all.
+struct EndOnDrop(Arc<Progress>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+fn report(panic: &(dyn Any + Send), hook: Option<&HandlerPanicHook>) {
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("no message").to_owned();
+    tracing::error!(%message, "an event handler panicked; it is called again with the next notification");
+    if let Some(hook) = hook {
+        hook(&HandlerPanic { message });
+    }
+}

@@ -1,0 +1,89 @@
+//! How far things have come: whether the informer has synced, and how many initial notifications a handler has left.
+
+use tokio::sync::watch;
+
+/// Whether the initial state is in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SyncState {
+    Waiting,
+    Synced,
+    /// It ended before.
+    Ended,
+}
+
+/// Set once, by the informer; any number of tasks wait for it. A watch channel, because a value that is there before
+/// somebody looks must be seen as well.
+#[derive(Debug)]
+pub(super) struct Synced(watch::Sender<SyncState>);
+
+impl Synced {
+    pub(super) fn new() -> Self {
+        Self(watch::Sender::new(SyncState::Waiting))
+    }
+
+    pub(super) fn set(&self) {
+        self.settle(SyncState::Synced);
+    }
+
+    pub(super) fn end(&self) {
+        self.settle(SyncState::Ended);
+    }
+
+    fn settle(&self, to: SyncState) {
+        self.0.send_if_modified(|state| {
+            let waiting = *state == SyncState::Waiting;
+            if waiting {
+                *state = to;
+            }
+            waiting
+        });
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        *self.0.borrow() == SyncState::Synced
+    }
+
+    /// Waits; `false` when the end came first.
+    pub(super) async fn wait(&self) -> bool {
+        let mut state = self.0.subscribe();
+        let settled = state.wait_for(|state| *state != SyncState::Waiting).await;
+        settled.is_ok_and(|state| *state == SyncState::Synced)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Left {
+    notifications: usize,
+    ended: bool,
+}
+
+/// How many initial notifications one handler has left. It goes up under the queue's lock, when the handler is chosen
+/// to be told, and down when the handler is done; so once the informer has synced it only goes down.
+#[derive(Debug, Default)]
+pub(super) struct Progress(watch::Sender<Left>);
+
+impl Progress {
+    pub(super) fn expect(&self, notifications: usize) {
+        self.0.send_modify(|left| left.notifications += notifications);
+    }
+
+    pub(super) fn handled_one(&self) {
+        self.0.send_modify(|left| left.notifications = left.notifications.saturating_sub(1));
+    }
+
+    /// The handler is gone: whatever is left stays.
+    pub(super) fn end(&self) {
+        self.0.send_modify(|left| left.ended = true);
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.0.borrow().notifications == 0
+    }
+
+    /// Waits; `false` when the handler was gone first.
+    pub(super) async fn wait(&self) -> bool {
+        let mut left = self.0.subscribe();
+        let settled = left.wait_for(|left| left.notifications == 0 || left.ended).await;
+        settled.is_ok_and(|left| left.notifications == 0)
+    }
+}

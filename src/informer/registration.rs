@@ -1,0 +1,81 @@
+//! The two things that registering answers: a handle on a handler, or a stream of notifications.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Notification;
+use super::listener::Inbox;
+use super::processor::SharedProcessor;
+use super::progress::{Progress, Synced};
+
+/// A registered handler (client-go: `ResourceEventHandlerRegistration`). Dropping it changes nothing.
+#[derive(Clone)]
+pub struct Registration {
+    pub(super) progress: Arc<Progress>,
+    pub(super) synced: Arc<Synced>,
+}
+
+impl Registration {
+    /// Whether the informer has synced and this handler has returned from every notification of the initial state,
+    /// or of what was there when it came late.
+    #[must_use]
+    pub fn has_synced(&self) -> bool {
+        self.synced.is_set() && self.progress.is_done()
+    }
+
+    /// Waits until [`Registration::has_synced`]; `false` when the informer or the handler came to its end before.
+    pub async fn synced(&self) -> bool {
+        self.synced.wait().await && self.progress.wait().await
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration").field("has_synced", &self.has_synced()).finish_non_exhaustive()
+    }
+}
+
+/// Notifications to be read one by one: a handler for those who have a task of their own. Dropping it ends it.
+///
+/// Whoever does not read holds up, once the buffer is full, every other handler, and at last the source.
+pub struct Subscription {
+    pub(super) inbox: Inbox,
+    pub(super) registration: Registration,
+    pub(super) processor: Arc<SharedProcessor>,
+}
+
+impl Subscription {
+    /// The next notification; `None` once the informer has stopped and everything it had taken in was read. Dropping
+    /// the future loses nothing.
+    pub async fn recv(&mut self) -> Option<Notification> {
+        let next = self.inbox.next().await;
+        self.count(next)
+    }
+
+    /// The next notification if it is there already.
+    pub fn try_recv(&mut self) -> Option<Notification> {
+        let next = self.inbox.try_next();
+        self.count(next)
+    }
+
+    /// Whether the informer has synced and every notification of the initial state, or of what was there when this
+    /// came late, has been handed out.
+    #[must_use]
+    pub fn has_synced(&self) -> bool {
+        self.registration.has_synced()
+    }
+
+    fn count(&self, next: Option<Notification>) -> Option<Notification> {
+        if next.as_ref().is_some_and(Notification::is_initial) {
+            self.registration.progress.handled_one();
+        }
+        next
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.processor.remove(&self.registration.progress);
+        self.registration.progress.end();
+    }
+}

@@ -1,0 +1,265 @@
+//! The informer as it is used.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::builder::Builder;
+use super::controller::Controller;
+use super::inlet::Inlet;
+use super::listener::{Inbox, channel};
+use super::processor::SharedProcessor;
+use super::registration::{Registration, Subscription};
+use super::{InformerError, ResourceEventHandler};
+use crate::listwatch::{Error, ListerWatcher};
+use crate::object::ResourceVersion;
+use crate::queue::Queue;
+use crate::reflector::{Clock, ReflectorHandle, ShouldResync};
+use crate::store::{Indexer, Indexers, Store};
+
+/// Notifications that wait for one handler before the informer waits for it.
+const HANDLER_CAPACITY: usize = 1024;
+
+/// A running reflector.
+type Reflecting = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// Makes the reflector, once it is known how often to resync.
+pub(super) type Source = Box<
+    dyn FnOnce(Arc<Inlet>, Option<Duration>, ShouldResync, CancellationToken) -> (ReflectorHandle, Reflecting)
+        + Send,
+>;
+
+/// A store that follows what a source holds, with any number of handlers that are told of it (client-go:
+/// `SharedIndexInformer`).
+///
+/// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
+/// tasks.
+#[derive(Clone)]
+pub struct SharedIndexInformer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    controller: Controller,
+    /// Taken by the run. A std mutex: it is held for the take.
+    source: Mutex<Option<Source>>,
+    reflector: OnceLock<ReflectorHandle>,
+    clock: Arc<dyn Clock>,
+    default_resync: Option<Duration>,
+}
+
+impl SharedIndexInformer {
+    /// An informer on this source.
+    pub fn builder<L: ListerWatcher>(source: L) -> Builder<L> {
+        Builder::new(source)
+    }
+
+    pub(super) fn new(
+        queue: Arc<dyn Queue>,
+        store: Arc<dyn Indexer>,
+        processor: Arc<SharedProcessor>,
+        source: Source,
+        clock: Arc<dyn Clock>,
+        default_resync: Option<Duration>,
+    ) -> Self {
+        let shared = Shared {
+            controller: Controller::new(queue, store, processor),
+            source: Mutex::new(Some(source)),
+            reflector: OnceLock::new(),
+            clock,
+            default_resync,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Adds a handler, told again of everything as often as the informer resyncs. At any time before the end: one
+    /// that comes late is told first, as initial, of what the store holds, in no particular order.
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn add_event_handler<H: ResourceEventHandler>(
+        &self,
+        handler: H,
+    ) -> Result<Registration, InformerError> {
+        self.add_event_handler_with_resync_period(handler, self.shared.default_resync)
+    }
+
+    /// The same with a period of its own: `None` is never, otherwise at least a second, and no more often than the
+    /// informer looks once it runs.
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn add_event_handler_with_resync_period<H: ResourceEventHandler>(
+        &self,
+        handler: H,
+        resync: Option<Duration>,
+    ) -> Result<Registration, InformerError> {
+        let removed = CancellationToken::new();
+        let (registration, inbox) = self.register(HANDLER_CAPACITY, resync, &removed)?;
+        let progress = Arc::clone(&registration.progress);
+        self.shared.controller.processor.spawn(handler, inbox, progress, removed);
+        Ok(registration)
+    }
+
+    /// The same for a reader with a task of its own: notifications to be read one by one, at most `capacity` of them
+    /// waiting, besides what the store holds now.
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn subscribe(
+        &self,
+        capacity: usize,
+        resync: Option<Duration>,
+    ) -> Result<Subscription, InformerError> {
+        let (registration, inbox) = self.register(capacity, resync, &CancellationToken::new())?;
+        let processor = Arc::clone(&self.shared.controller.processor);
+        Ok(Subscription { inbox, registration, processor })
+    }
+
+    fn register(
+        &self,
+        capacity: usize,
+        resync: Option<Duration>,
+        removed: &CancellationToken,
+    ) -> Result<(Registration, Inbox), InformerError> {
+        let (listener, inbox) = channel(capacity);
+        let controller = &self.shared.controller;
+        let registration =
+            Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&controller.synced) };
+        controller.register(listener, resync, self.shared.clock.now(), removed)?;
+        Ok((registration, inbox))
+    }
+
+    /// Removes a handler. What waits for it is dropped; a call that is under way ends in its own time. One that was
+    /// removed before, or belongs to another informer, is nothing to do.
+    pub fn remove_event_handler(&self, registration: &Registration) {
+        self.shared.controller.processor.remove(&registration.progress);
+    }
+
+    /// Adds indices, at any time before the end, over what is stored and what will be: all of them or none.
+    ///
+    /// # Errors
+    /// [`InformerError::IndexersAfterStop`], or the store's conflict.
+    pub fn add_indexers(&self, indexers: Indexers) -> Result<(), InformerError> {
+        if self.is_stopped() {
+            return Err(InformerError::IndexersAfterStop);
+        }
+        Ok(self.shared.controller.store.add_indexers(indexers)?)
+    }
+
+    /// The store. It is for reading: what is written to it is not told to anybody, and is lost with the next change.
+    #[must_use]
+    pub fn get_indexer(&self) -> Arc<dyn Indexer> {
+        Arc::clone(&self.shared.controller.store)
+    }
+
+    /// The same without its indices.
+    #[must_use]
+    pub fn get_store(&self) -> Arc<dyn Store> {
+        self.get_indexer()
+    }
+
+    /// Whether the store has held the whole initial state. Says nothing of handlers: see [`Registration::has_synced`].
+    #[must_use]
+    pub fn has_synced(&self) -> bool {
+        self.shared.controller.queue.has_synced()
+    }
+
+    /// Waits until the store has held the whole initial state; `false` when the informer ended before.
+    pub async fn synced(&self) -> bool {
+        self.shared.controller.synced.wait().await
+    }
+
+    /// The version the reflector received last; unset before the first.
+    #[must_use]
+    pub fn last_sync_resource_version(&self) -> ResourceVersion {
+        let reflector = self.shared.reflector.get();
+        reflector.map(ReflectorHandle::last_sync_resource_version).unwrap_or_default()
+    }
+
+    /// The version up to which everything is in the store: whoever wrote an object and got this version, or an older
+    /// one, back finds it there. Unset before the first sync.
+    #[must_use]
+    pub fn last_store_sync_resource_version(&self) -> ResourceVersion {
+        self.shared.controller.applied_version()
+    }
+
+    /// Whether it has been run to its end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.shared.controller.processor.is_stopped()
+    }
+
+    /// Runs until `stop`, or until the reflector gives up. A second run ends at once.
+    ///
+    /// It ends in order: the reflector; then what is queued is applied and told; then the handlers, each after the last
+    /// notification for it. A [`Subscription`] can be read to its end afterwards; the end does not wait for its
+    /// reader. Dropping the future stops everything where it is.
+    ///
+    /// # Errors
+    /// What the reflector gave up with; see [`Reflector::run`](crate::reflector::Reflector::run).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, and where the source panicked.
+    pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        async move {
+            let source = shared.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(source) = source {
+                shared.run(source, stop).await
+            } else {
+                tracing::warn!("the informer has been started already");
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Shared {
+    async fn run(&self, source: Source, stop: CancellationToken) -> Result<(), Error> {
+        let controller = &self.controller;
+        let _aborted = AbortOnDrop(controller);
+        let resync_period = controller.processor.start(Handle::current());
+        let should_resync: ShouldResync = {
+            let (processor, clock) = (Arc::clone(&controller.processor), Arc::clone(&self.clock));
+            Arc::new(move || processor.should_resync(clock.now()))
+        };
+        let inlet = Arc::new(Inlet(Arc::clone(&controller.queue)));
+        let (handle, reflecting) = source(inlet, resync_period, should_resync, stop);
+        let _first = self.reflector.set(handle);
+        // A task, so that reading and applying have a core each. The set is its owner: it is awaited below, and
+        // aborted where this future is dropped.
+        let mut reflector = JoinSet::new();
+        reflector.spawn(reflecting);
+        let hurry = CancellationToken::new();
+        let reflected = async {
+            let end = reflector.join_next().await;
+            controller.queue.close();
+            hurry.cancel();
+            end
+        };
+        let (end, ()) = tokio::join!(reflected, controller.process_loop(&hurry));
+        controller.processor.stop().await;
+        match end {
+            Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+            Some(Ok(result)) => result,
+            Some(Err(_)) | None => Ok(()),
+        }
+    }
+}
+
+/// The end of a run, however it came.
+struct AbortOnDrop<'a>(&'a Controller);
+
+impl Drop for AbortOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.queue.close();
+        self.0.processor.abort();
+        self.0.synced.end();
+    }
+}

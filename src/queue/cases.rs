@@ -1,0 +1,124 @@
+//! What the tests of both queues share: small objects, a fixed store, and deltas as text.
+//!
+//! `A U D R S` are the kinds of change, `foo10` is the object `foo` in state 10, `T(..)` a tombstone.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use super::{Change, Delta, Item, Popped, Queue};
+use crate::object::{DeletedObject, Ingest, Key, KeyGetter, KeyLister, Object, Origin, TypeMeta};
+
+/// An object whose version is its state.
+pub(super) fn object(name: &str, state: u32) -> Arc<Object> {
+    let json = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{state}"}}}}"#);
+    let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+    Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+}
+
+/// A store that says what it is told to.
+#[derive(Default)]
+pub(super) struct Known(pub(super) Mutex<BTreeMap<Key, Arc<Object>>>);
+
+pub(super) fn known(objects: &[(&str, u32)]) -> Arc<Known> {
+    let objects = objects.iter().map(|(name, state)| (Key::from(*name), object(name, *state)));
+    Arc::new(Known(Mutex::new(objects.collect())))
+}
+
+impl KeyLister for Known {
+    fn list_keys(&self) -> Vec<Key> {
+        self.0.lock().expect("no panic").keys().cloned().collect()
+    }
+}
+
+impl KeyGetter for Known {
+    fn get_by_key(&self, key: &str) -> Option<Arc<Object>> {
+        self.0.lock().expect("no panic").get(key).cloned()
+    }
+}
+
+impl Known {
+    /// What applying a delta to a store is.
+    pub(super) fn apply(&self, delta: &Delta) {
+        let mut map = self.0.lock().expect("no panic");
+        match &delta.change {
+            Change::Deleted(deleted) => {
+                map.remove(deleted.key());
+            }
+            Change::Added(object)
+            | Change::Updated(object)
+            | Change::Replaced(object)
+            | Change::Sync(object) => {
+                map.insert(object.key().clone(), Arc::clone(object));
+            }
+        }
+    }
+}
+
+pub(super) fn object_text(object: &Object) -> String {
+    format!("{}{}", object.name(), object.resource_version())
+}
+
+pub(super) fn text(delta: &Delta) -> String {
+    match &delta.change {
+        Change::Added(object) => format!("A({})", object_text(object)),
+        Change::Updated(object) => format!("U({})", object_text(object)),
+        Change::Replaced(object) => format!("R({})", object_text(object)),
+        Change::Sync(object) => format!("S({})", object_text(object)),
+        Change::Deleted(DeletedObject::Known(object)) => format!("D({})", object_text(object)),
+        Change::Deleted(DeletedObject::FinalStateUnknown(tombstone)) => {
+            let object =
+                tombstone.object.as_ref().map_or_else(|| "-".to_owned(), |object| object_text(object));
+            format!("D(T({},{object}))", tombstone.key)
+        }
+    }
+}
+
+/// The deltas of the next pop that has any.
+pub(super) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
+    loop {
+        let mut popped: Option<Popped> = None;
+        if !queue.try_pop(&mut |next| popped = Some(next)).unwrap_or(false) {
+            return None;
+        }
+        if let Some(Popped { item: Item::Deltas(deltas), is_in_initial_list, .. }) = popped {
+            let deltas: Vec<String> = deltas.iter().map(text).collect();
+            return Some((deltas.join(","), is_in_initial_list));
+        }
+    }
+}
+
+/// All that is queued, one pop after the other.
+pub(super) fn pop_all(queue: &dyn Queue) -> Vec<String> {
+    std::iter::from_fn(|| pop_one(queue)).map(|(deltas, _)| deltas).collect()
+}
+
+/// One call to a queue, as the catalogue of cases writes them.
+#[derive(Clone)]
+pub(super) enum Op {
+    Add(&'static str, u32),
+    Update(&'static str, u32),
+    Delete(&'static str, u32),
+    Replace(&'static [(&'static str, u32)]),
+    Resync,
+    Pop,
+}
+
+pub(super) fn run(queue: &dyn Queue, ops: &[Op]) {
+    for op in ops {
+        match op {
+            Op::Add(name, state) => queue.add(object(name, *state), Origin::Watch).expect("a key"),
+            Op::Update(name, state) => queue.update(object(name, *state), Origin::Watch).expect("a key"),
+            Op::Delete(name, state) => {
+                queue.delete(DeletedObject::Known(object(name, *state)), Origin::Watch).expect("a key");
+            }
+            Op::Replace(objects) => {
+                let objects = objects.iter().map(|(name, state)| object(name, *state)).collect();
+                queue.replace(objects, &"1".into(), Origin::List).expect("keys");
+            }
+            Op::Resync => queue.resync(),
+            Op::Pop => {
+                pop_one(queue);
+            }
+        }
+    }
+}

@@ -1,0 +1,551 @@
+//! The queue that groups: one place in line for each object, with all that happened to it.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::intake::Intake;
+use super::population::Population;
+use super::{
+    Change, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, PopProcessFunc,
+    Popped, Queue, SPARE, Signals, Transformer, key_of,
+};
+use crate::object::{
+    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
+};
+
+/// How a [`DeltaFifo`] is made.
+#[derive(Clone)]
+pub struct DeltaFifoOptions {
+    /// How keys are found.
+    pub key_func: KeyFunc,
+    /// The store behind. Without one, nothing is known but what is queued.
+    pub known_objects: Option<KnownObjects>,
+    /// Whether the objects of a list are queued as [`Change::Replaced`] or, as long ago, as [`Change::Sync`].
+    pub emit_delta_type_replaced: bool,
+    /// Changes what comes in.
+    pub transformer: Option<Transformer>,
+    /// Deltas to hold before there is no more room.
+    pub capacity: usize,
+}
+
+impl Default for DeltaFifoOptions {
+    fn default() -> Self {
+        Self {
+            key_func: meta_namespace_key,
+            known_objects: None,
+            emit_delta_type_replaced: true,
+            transformer: None,
+            capacity: DEFAULT_CAPACITY,
+        }
+    }
+}
+
+/// Deltas grouped per object (client-go: `DeltaFIFO`).
+///
+/// An object keeps its first place in line however much happens to it before it is popped, and one pop hands out all
+/// of it. So order is promised per object only. Nothing is merged but two deletes in a row. A delete of what is
+/// neither known nor queued is dropped: nobody was ever told of the object. Marks are ignored, and a list comes in as
+/// a whole.
+pub struct DeltaFifo {
+    intake: Intake,
+    emit_delta_type_replaced: bool,
+    capacity: usize,
+    /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
+    /// be compared (see [`Queue::try_pop`]).
+    state: Mutex<State>,
+    signals: Signals,
+}
+
+#[derive(Default)]
+struct State {
+    /// Each key once.
+    line: VecDeque<Key>,
+    /// The deltas of exactly the keys in `line`.
+    deltas: HashMap<Key, Deltas>,
+    /// How many deltas there are.
+    len: usize,
+    population: Population,
+    /// The version up to which everything was queued, until everything queued was popped.
+    received: Option<ResourceVersion>,
+    closed: bool,
+}
+
+impl DeltaFifo {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(options: DeltaFifoOptions) -> Self {
+        let DeltaFifoOptions { key_func, known_objects, emit_delta_type_replaced, transformer, capacity } =
+            options;
+        Self {
+            intake: Intake { key_func, known: known_objects, transformer },
+            emit_delta_type_replaced,
+            capacity,
+            state: Mutex::default(),
+            signals: Signals::default(),
+        }
+    }
+
+    /// The keys in line, in order.
+    #[must_use]
+    pub fn list_keys(&self) -> Vec<Key> {
+        self.lock().line.iter().cloned().collect()
+    }
+
+    /// Puts popped deltas back at the end of the line, as after a process function that failed and is to be asked again
+    /// (client-go: `AddIfNotPresent`, and the rule of `ErrRequeue`). Where the object was queued again meanwhile they
+    /// are dropped, which is the answer `false`: what is queued is newer.
+    ///
+    /// # Errors
+    /// There is no delta, or the key function refused the object.
+    pub fn add_if_not_present(&self, deltas: Deltas) -> Result<bool, KeyError> {
+        let key = key_of(&deltas, self.intake.key_func)?;
+        let mut state = self.lock();
+        state.population.event();
+        let is_absent = !state.deltas.contains_key(&key);
+        if is_absent {
+            for delta in deltas {
+                state.queue(key.clone(), delta);
+            }
+        }
+        drop(state);
+        self.signals.filled();
+        Ok(is_absent)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn event(
+        &self,
+        object: Arc<Object>,
+        origin: Origin,
+        change: fn(Arc<Object>) -> Change,
+    ) -> Result<(), KeyError> {
+        let version = object.resource_version().clone();
+        let (key, object) = self.intake.take(object)?;
+        let mut state = self.lock();
+        state.event(&version, origin);
+        state.queue(key, Delta { change: change(object), origin });
+        drop(state);
+        self.signals.filled();
+        Ok(())
+    }
+}
+
+impl State {
+    fn event(&mut self, version: &ResourceVersion, origin: Origin) {
+        if origin != Origin::List {
+            self.population.event();
+        }
+        if origin == Origin::Watch && !version.is_unset() {
+            self.received = Some(version.clone());
+        }
+    }
+
+    fn queue(&mut self, key: Key, delta: Delta) {
+        match self.deltas.entry(key) {
+            Entry::Vacant(entry) => {
+                self.line.push_back(entry.key().clone());
+                entry.insert(delta.into());
+                self.len += 1;
+            }
+            Entry::Occupied(mut entry) => {
+                let before = entry.get().len();
+                entry.get_mut().push(delta);
+                self.len += entry.get().len() - before;
+            }
+        }
+    }
+
+    fn take(&mut self) -> Option<Popped> {
+        let is_in_initial_list = !self.population.has_synced();
+        let item = match self.line.pop_front() {
+            Some(key) => {
+                let deltas = self.deltas.remove(&key).unwrap_or_default();
+                self.len -= deltas.len();
+                self.population.popped();
+                Item::Deltas(deltas)
+            }
+            None if self.received.is_some() => Item::Bookmark,
+            None => return None,
+        };
+        let mut up_to = None;
+        if self.line.is_empty() {
+            up_to = self.received.take();
+            self.line.shrink_to(SPARE);
+            self.deltas.shrink_to(SPARE);
+        }
+        Some(Popped { item, is_in_initial_list, up_to })
+    }
+}
+
+impl Queue for DeltaFifo {
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.event(object, origin, Change::Added)
+    }
+
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.event(object, origin, Change::Updated)
+    }
+
+    fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
+        let version = match &deleted {
+            DeletedObject::Known(object) => object.resource_version().clone(),
+            DeletedObject::FinalStateUnknown(_) => ResourceVersion::UNSET,
+        };
+        let (key, deleted) = self.intake.take_deleted(deleted)?;
+        let mut state = self.lock();
+        state.event(&version, origin);
+        if state.deltas.contains_key(&key) || self.intake.known_object(&key).is_some() {
+            state.queue(key, Delta { change: Change::Deleted(deleted), origin });
+        }
+        drop(state);
+        self.signals.filled();
+        Ok(())
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), KeyError> {
+        let objects =
+            objects.into_iter().map(|object| self.intake.take(object)).collect::<Result<Vec<_>, _>>()?;
+        let change = if self.emit_delta_type_replaced { Change::Replaced } else { Change::Sync };
+        let mut state = self.lock();
+        let queued = state.line.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
+        let gone = self.intake.tombstones(queued, objects.iter().map(|(key, _)| key.clone()), origin);
+        state.line.reserve(objects.len());
+        state.deltas.reserve(objects.len());
+        for (key, object) in objects {
+            state.queue(key, Delta { change: change(object), origin });
+        }
+        for (key, tombstone) in gone {
+            state.queue(key, tombstone);
+        }
+        let queued = state.line.len();
+        state.population.list(queued);
+        state.received = Some(version.clone());
+        drop(state);
+        self.signals.filled();
+        Ok(())
+    }
+
+    fn list_begin(&self, _origin: Origin) {}
+
+    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+        Some(self.intake.hand_back(object))
+    }
+
+    fn resync(&self) {
+        let mut state = self.lock();
+        for key in self.intake.known_keys() {
+            // What is queued will be told anyway, and the stored state is the older one.
+            if !state.deltas.contains_key(&key)
+                && let Some(object) = self.intake.known_object(&key)
+            {
+                state.queue(key, Delta { change: Change::Sync(object), origin: Origin::Resync });
+            }
+        }
+        drop(state);
+        self.signals.filled();
+    }
+
+    fn mark(&self, _mark: Mark) {}
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        self.lock().received = Some(version.clone());
+        self.signals.filled();
+    }
+
+    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
+        let mut state = self.lock();
+        let Some(popped) = state.take() else {
+            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
+        };
+        process(popped);
+        self.signals.popped(state.len, self.capacity);
+        Ok(true)
+    }
+
+    fn under_lock(&self, work: &mut dyn FnMut()) {
+        let _state = self.lock();
+        work();
+    }
+
+    fn has_room(&self) -> bool {
+        let state = self.lock();
+        state.closed || state.len < self.capacity
+    }
+
+    fn has_synced(&self) -> bool {
+        self.lock().population.has_synced()
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.signals.closed();
+    }
+
+    fn signals(&self) -> &Signals {
+        &self.signals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::DeletedFinalStateUnknown;
+    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
+    use crate::queue::cases::{Known, Op, known, object, pop_all, pop_one, run};
+    use crate::queue::{pop, room};
+
+    fn queue_of(known: Option<Arc<Known>>, emit_delta_type_replaced: bool) -> DeltaFifo {
+        let known_objects = known.map(|known| known as KnownObjects);
+        DeltaFifo::new(DeltaFifoOptions {
+            known_objects,
+            emit_delta_type_replaced,
+            ..DeltaFifoOptions::default()
+        })
+    }
+
+    fn pops(known: Option<Arc<Known>>, emit_delta_type_replaced: bool, ops: &[Op]) -> Vec<String> {
+        let queue = queue_of(known, emit_delta_type_replaced);
+        run(&queue, ops);
+        pop_all(&queue)
+    }
+
+    // C1
+    #[test]
+    fn a_replace_after_a_queued_delete_brings_the_object_back() {
+        let ops = [Delete("foo", 1), Replace(&[("foo", 2)])];
+        assert_eq!(pops(Some(known(&[("foo", 1)])), false, &ops), ["D(foo1),S(foo2)"]);
+    }
+
+    // C2
+    #[test]
+    fn a_replace_deletes_what_is_only_in_the_queue() {
+        const FOO: &[(&str, u32)] = &[("foo", 2)];
+        for (replaced, ops, wanted) in [
+            (false, vec![Add("foo", 2), Replace(&[])], "A(foo2),D(T(foo,foo2))"),
+            (true, vec![Add("foo", 2), Replace(FOO), Replace(&[])], "A(foo2),R(foo2),D(T(foo,foo2))"),
+            (false, vec![Add("foo", 2), Delete("foo", 2), Replace(&[])], "A(foo2),D(foo2)"),
+            (
+                false,
+                vec![Add("foo", 2), Replace(FOO), Replace(FOO), Replace(&[])],
+                "A(foo2),S(foo2),S(foo2),D(T(foo,foo2))",
+            ),
+            (false, vec![Add("foo", 2), Replace(&[]), Replace(&[])], "A(foo2),D(T(foo,foo2))"),
+            (
+                false,
+                vec![Add("foo", 2), Delete("foo", 2), Add("foo", 3), Replace(&[])],
+                "A(foo2),D(foo2),A(foo3),D(T(foo,foo3))",
+            ),
+        ] {
+            for known in [Some(known(&[])), None] {
+                assert_eq!(pops(known, replaced, &ops), [wanted]);
+            }
+        }
+    }
+
+    // C3, C7, C5, C6
+    #[test]
+    fn what_happens_to_one_object_is_one_pop() {
+        let ops = [Add("foo", 10), Update("foo", 12), Delete("foo", 15)];
+        assert_eq!(pops(None, false, &ops), ["A(foo10),U(foo12),D(foo15)"]);
+        assert_eq!(pops(None, false, &[Add("foo", 10), Replace(&[("foo", 15)])]), ["A(foo10),S(foo15)"]);
+    }
+
+    #[test]
+    fn a_delete_of_what_is_neither_known_nor_queued_is_dropped() {
+        let ops = [Add("foo", 10), Update("bar", 15), Add("qux", 17), Delete("qux", 18), Delete("baz", 20)];
+        assert_eq!(pops(None, false, &ops), ["A(foo10)", "U(bar15)", "A(qux17),D(qux18)"]);
+        let known = known(&[("foo", 5), ("bar", 6), ("baz", 7)]);
+        let ops = [Add("foo", 10), Update("bar", 15), Delete("baz", 20)];
+        assert_eq!(pops(Some(known), false, &ops), ["A(foo10)", "U(bar15)", "D(baz20)"]);
+    }
+
+    // C8, C9, C10, D9
+    #[test]
+    fn a_resync_repeats_what_is_stored_and_not_queued() {
+        let foo = || Some(known(&[("foo", 5)]));
+        assert_eq!(pops(foo(), false, &[Delete("foo", 10), Resync]), ["D(foo10)"]);
+        assert_eq!(pops(foo(), false, &[Resync]), ["S(foo5)"]);
+        assert_eq!(pops(foo(), false, &[Resync, Resync]), ["S(foo5)"]);
+        assert_eq!(pops(foo(), false, &[Update("foo", 6), Resync]), ["U(foo6)"]);
+        assert_eq!(pops(Some(known(&[])), false, &[Add("foo", 5), Delete("foo", 6)]), ["A(foo5),D(foo6)"]);
+        assert_eq!(pops(None, false, &[Resync]), [""; 0]);
+    }
+
+    // C11, C12, C13
+    #[test]
+    fn a_replace_deletes_what_is_known_or_queued() {
+        const FOO: &[(&str, u32)] = &[("foo", 5)];
+        let three = || Some(known(&[("foo", 5), ("bar", 6), ("baz", 7)]));
+        let bar_gone = "D(T(bar,bar6))";
+        for (known, ops, wanted) in [
+            (three(), vec![Delete("baz", 10), Replace(FOO)], vec!["D(baz10)", "S(foo5)", bar_gone]),
+            (
+                three(),
+                vec![Add("baz", 10), Replace(FOO)],
+                vec!["A(baz10),D(T(baz,baz10))", "S(foo5)", bar_gone],
+            ),
+            (
+                three(),
+                vec![Delete("bar", 6), Add("bar", 100), Replace(FOO)],
+                vec!["D(bar6),A(bar100),D(T(bar,bar100))", "S(foo5)", "D(T(baz,baz7))"],
+            ),
+            (
+                three(),
+                vec![Replace(&[("bar", 100), ("foo", 5)]), Replace(FOO)],
+                vec!["S(bar100),D(T(bar,bar100))", "S(foo5),S(foo5)", "D(T(baz,baz7))"],
+            ),
+            (None, vec![Add("baz", 10), Replace(FOO)], vec!["A(baz10),D(T(baz,baz10))", "S(foo5)"]),
+        ] {
+            assert_eq!(pops(known, false, &ops), wanted);
+        }
+        let ops = [Delete("baz", 10), Replace(&[("foo", 6)])];
+        assert_eq!(pops(three(), true, &ops), ["D(baz10)", "R(foo6)", bar_gone]);
+        assert_eq!(pops(Some(known(&[("foo", 5)])), true, &[Replace(FOO)]), ["R(foo5)"]);
+    }
+
+    // B5
+    #[test]
+    fn the_queue_has_synced_when_the_first_list_has_been_popped() {
+        const TWO: &[(&str, u32)] = &[("a", 1), ("b", 2)];
+        for (ops, wanted) in [
+            (vec![], false),
+            (vec![Add("a", 1)], true),
+            (vec![Replace(&[])], true),
+            (vec![Replace(TWO)], false),
+            (vec![Replace(TWO), Pop], false),
+            (vec![Replace(TWO), Pop, Pop], true),
+            (vec![Replace(&[("a", 1), ("a", 2)]), Pop], true),
+        ] {
+            let queue = queue_of(None, true);
+            run(&queue, &ops);
+            assert_eq!(queue.has_synced(), wanted);
+        }
+    }
+
+    // C15
+    #[test]
+    fn tombstones_of_the_first_list_belong_to_it() {
+        let queue = queue_of(Some(known(&[("foo", 5), ("bar", 6), ("baz", 7)])), false);
+        run(&queue, &[Replace(&[("foo", 5)])]);
+        for wanted in ["S(foo5)", "D(T(bar,bar6))", "D(T(baz,baz7))"] {
+            assert!(!queue.has_synced());
+            assert_eq!(pop_one(&queue), Some((wanted.to_owned(), true)));
+        }
+        assert!(queue.has_synced());
+    }
+
+    // B4, C16
+    #[test]
+    fn nobody_jumps_the_line() {
+        let queue = queue_of(None, true);
+        run(&queue, &[Add("foo", 10), Add("bar", 1), Add("foo", 11), Add("foo", 13), Add("zab", 30)]);
+        assert_eq!(queue.list_keys().len(), 3);
+        assert_eq!(pop_one(&queue).map(|(deltas, _)| deltas), Some("A(foo10),A(foo11),A(foo13)".to_owned()));
+        run(&queue, &[Add("foo", 14)]);
+        assert_eq!(pop_all(&queue), ["A(bar1)", "A(zab30)", "A(foo14)"]);
+    }
+
+    #[test]
+    fn of_two_deletes_the_one_that_was_seen_stays() {
+        let queue = queue_of(None, true);
+        let tombstone = || {
+            let object = Some(object("foo", 1));
+            DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key: "foo".into(), object })
+        };
+        run(&queue, &[Add("foo", 1)]);
+        queue.delete(tombstone(), Origin::Relist).expect("a key");
+        run(&queue, &[Delete("foo", 2)]);
+        queue.delete(tombstone(), Origin::Relist).expect("a key");
+        assert_eq!(pop_all(&queue), ["A(foo1),D(foo2)"]);
+        assert!(queue.has_room());
+    }
+
+    #[test]
+    fn what_is_put_back_yields_to_what_is_newer() {
+        let queue = queue_of(None, true);
+        let pop = || {
+            let mut popped = None;
+            queue.try_pop(&mut |next| popped = Some(next.item)).expect("open");
+            match popped {
+                Some(Item::Deltas(deltas)) => deltas,
+                other => panic!("{other:?}"),
+            }
+        };
+        run(&queue, &[Add("foo", 1), Update("foo", 2), Add("bar", 3)]);
+        assert_eq!(queue.add_if_not_present(pop()), Ok(true));
+        assert_eq!(queue.list_keys(), ["bar".into(), "foo".into()]);
+        let bar = pop();
+        run(&queue, &[Update("bar", 4)]);
+        assert_eq!(queue.add_if_not_present(bar), Ok(false));
+        assert_eq!(pop_all(&queue), ["A(foo1),U(foo2)", "U(bar4)"]);
+        assert!(queue.add_if_not_present(Deltas::default()).is_err());
+    }
+
+    // B6
+    #[tokio::test]
+    async fn close_wakes_whoever_waits_and_what_is_queued_is_still_popped() {
+        let queue = Arc::new(queue_of(None, true));
+        let mut waiting = tokio::task::JoinSet::new();
+        for _ in 0..10 {
+            let queue = Arc::clone(&queue);
+            waiting.spawn(async move {
+                let mut popped = 0;
+                while pop(&*queue, &mut |_| popped += 1).await.is_ok() {}
+                popped
+            });
+        }
+        tokio::task::yield_now().await;
+        run(&*queue, &[Add("a", 1), Add("b", 1)]);
+        queue.close();
+        assert_eq!(waiting.join_all().await.into_iter().sum::<i32>(), 2);
+        run(&*queue, &[Add("c", 1)]);
+        assert_eq!(pop(&*queue, &mut |_| ()).await, Ok(()));
+        let error = pop(&*queue, &mut |_| ()).await.expect_err("closed");
+        assert_eq!(error.to_string(), "DeltaFIFO: manipulating with closed queue");
+    }
+
+    #[tokio::test]
+    async fn room_comes_back_when_half_of_the_queue_is_free() {
+        let queue = Arc::new(DeltaFifo::new(DeltaFifoOptions { capacity: 2, ..DeltaFifoOptions::default() }));
+        run(&*queue, &[Replace(&[("a", 1), ("b", 1), ("c", 1)])]);
+        assert!(!queue.has_room());
+        let waiting = tokio::spawn({
+            let queue = Arc::clone(&queue);
+            async move { room(&*queue).await }
+        });
+        tokio::task::yield_now().await;
+        run(&*queue, &[Pop, Pop]);
+        waiting.await.expect("no panic");
+        run(&*queue, &[Add("d", 1)]);
+        assert!(!queue.has_room());
+        queue.close();
+        room(&*queue).await;
+    }
+
+    #[test]
+    fn versions_are_told_when_nothing_is_left() {
+        let queue = queue_of(None, true);
+        let next = || {
+            let mut told = None;
+            let some = queue.try_pop(&mut |popped| told = popped.up_to).expect("open");
+            some.then(|| told.map(|version| version.to_string()))
+        };
+        run(&queue, &[Add("a", 1), Add("b", 2), Update("a", 3)]);
+        assert_eq!(next(), Some(None));
+        assert_eq!(next(), Some(Some("3".to_owned())));
+        assert_eq!(next(), None);
+        queue.bookmark(&"7".into());
+        queue.bookmark(&"8".into());
+        assert_eq!(next(), Some(Some("8".to_owned())));
+        assert_eq!(next(), None);
+    }
+}

@@ -1,0 +1,235 @@
+//! The queue that forgets: the last state of each object, and nothing of those that are gone.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::population::Population;
+use super::{
+    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, PopProcessFunc, Popped, Queue, SPARE,
+    Signals,
+};
+use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
+
+/// The last state of each object, in the order in which the objects came (client-go: `FIFO`).
+///
+/// An object that is added again keeps its place in line with its newer state. One that is deleted before it was
+/// popped is never popped, and no delete ever is. For a consumer that compares with the world itself.
+pub struct Fifo {
+    key_func: KeyFunc,
+    /// A std mutex: nothing under it waits.
+    state: Mutex<State>,
+    signals: Signals,
+}
+
+#[derive(Default)]
+struct State {
+    /// Every key of `items`; and places of items that were deleted, which are passed over.
+    line: VecDeque<Key>,
+    items: HashMap<Key, Delta>,
+    population: Population,
+    /// The version up to which everything was queued, until everything queued was popped.
+    received: Option<ResourceVersion>,
+    closed: bool,
+}
+
+impl Fifo {
+    /// An empty queue. It has room for [`DEFAULT_CAPACITY`] objects.
+    #[must_use]
+    pub fn new(key_func: KeyFunc) -> Self {
+        Self { key_func, state: Mutex::default(), signals: Signals::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn event(
+        &self,
+        object: Arc<Object>,
+        origin: Origin,
+        change: fn(Arc<Object>) -> Change,
+    ) -> Result<(), KeyError> {
+        let key = (self.key_func)(&object)?;
+        let mut state = self.lock();
+        state.population.event();
+        state.queue(key, Delta { change: change(object), origin });
+        drop(state);
+        self.signals.filled();
+        Ok(())
+    }
+}
+
+impl State {
+    fn queue(&mut self, key: Key, delta: Delta) {
+        if self.items.insert(key.clone(), delta).is_none() {
+            self.line.push_back(key);
+        }
+    }
+
+    fn take(&mut self) -> Option<Popped> {
+        let is_in_initial_list = !self.population.has_synced();
+        let mut item = None;
+        while item.is_none() {
+            let Some(key) = self.line.pop_front() else { break };
+            // The place of one that was deleted counts too: nothing is waited for there any more.
+            self.population.popped();
+            item = self.items.remove(&key).map(|delta| Item::Deltas(delta.into()));
+        }
+        if item.is_none() && self.received.is_some() {
+            item = Some(Item::Bookmark);
+        }
+        let mut up_to = None;
+        if self.items.is_empty() {
+            up_to = self.received.take();
+            self.line.shrink_to(SPARE);
+            self.items.shrink_to(SPARE);
+        }
+        Some(Popped { item: item?, is_in_initial_list, up_to })
+    }
+}
+
+impl Queue for Fifo {
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.event(object, origin, Change::Added)
+    }
+
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.event(object, origin, Change::Updated)
+    }
+
+    /// Forgets what is queued of the object.
+    fn delete(&self, deleted: DeletedObject, _origin: Origin) -> Result<(), KeyError> {
+        let key = match &deleted {
+            DeletedObject::Known(object) => (self.key_func)(object)?,
+            DeletedObject::FinalStateUnknown(tombstone) => tombstone.key.clone(),
+        };
+        let mut state = self.lock();
+        state.population.event();
+        state.items.remove(&key);
+        self.signals.popped(state.items.len(), DEFAULT_CAPACITY);
+        Ok(())
+    }
+
+    /// Forgets what is queued and not listed.
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), KeyError> {
+        let keyed = objects.into_iter().map(|object| Ok(((self.key_func)(&object)?, object)));
+        let keyed = keyed.collect::<Result<Vec<_>, KeyError>>()?;
+        let mut state = self.lock();
+        state.items.clear();
+        state.line.clear();
+        for (key, object) in keyed {
+            state.queue(key, Delta { change: Change::Replaced(object), origin });
+        }
+        let queued = state.line.len();
+        state.population.list(queued);
+        state.received = Some(version.clone());
+        drop(state);
+        self.signals.filled();
+        Ok(())
+    }
+
+    fn list_begin(&self, _origin: Origin) {}
+
+    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+        Some(object)
+    }
+
+    /// Does nothing: it knows only what is queued, and that will be popped.
+    fn resync(&self) {}
+
+    fn mark(&self, _mark: Mark) {}
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        self.lock().received = Some(version.clone());
+        self.signals.filled();
+    }
+
+    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
+        let mut state = self.lock();
+        let Some(popped) = state.take() else {
+            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
+        };
+        process(popped);
+        self.signals.popped(state.items.len(), DEFAULT_CAPACITY);
+        Ok(true)
+    }
+
+    fn under_lock(&self, work: &mut dyn FnMut()) {
+        let _state = self.lock();
+        work();
+    }
+
+    fn has_room(&self) -> bool {
+        let state = self.lock();
+        state.closed || state.items.len() < DEFAULT_CAPACITY
+    }
+
+    fn has_synced(&self) -> bool {
+        self.lock().population.has_synced()
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.signals.closed();
+    }
+
+    fn signals(&self) -> &Signals {
+        &self.signals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::meta_namespace_key;
+    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Update};
+    use crate::queue::cases::{Op, pop_all, run};
+
+    fn pops(ops: &[Op]) -> Vec<String> {
+        let queue = Fifo::new(meta_namespace_key);
+        run(&queue, ops);
+        pop_all(&queue)
+    }
+
+    // B2, B3
+    #[test]
+    fn the_last_state_is_all_there_is() {
+        assert_eq!(pops(&[Add("foo", 10), Update("foo", 15)]), ["U(foo15)"]);
+        assert_eq!(pops(&[Add("foo", 10), Replace(&[("foo", 15)])]), ["R(foo15)"]);
+        assert_eq!(pops(&[Add("foo", 10), Add("bar", 1), Delete("foo", 11)]), ["A(bar1)"]);
+        let ops = [Add("foo", 1), Add("bar", 2), Delete("foo", 3), Add("foo", 4)];
+        assert_eq!(pops(&ops), ["A(foo4)", "A(bar2)"]);
+    }
+
+    // B4
+    #[test]
+    fn nobody_jumps_the_line() {
+        let queue = Fifo::new(meta_namespace_key);
+        run(&queue, &[Add("foo", 10), Add("bar", 1), Add("foo", 11), Add("foo", 13), Add("zab", 30), Pop]);
+        run(&queue, &[Add("foo", 14)]);
+        assert_eq!(pop_all(&queue), ["A(bar1)", "A(zab30)", "A(foo14)"]);
+    }
+
+    // B5
+    #[test]
+    fn the_queue_has_synced_when_the_first_list_has_been_popped() {
+        const TWO: &[(&str, u32)] = &[("a", 1), ("b", 2)];
+        for (ops, wanted) in [
+            (vec![], false),
+            (vec![Add("a", 1)], true),
+            (vec![Replace(&[])], true),
+            (vec![Replace(TWO)], false),
+            (vec![Replace(TWO), Pop], false),
+            (vec![Replace(TWO), Pop, Pop], true),
+        ] {
+            let queue = Fifo::new(meta_namespace_key);
+            run(&queue, &ops);
+            assert_eq!(queue.has_synced(), wanted);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What happens to an object on its way into a queue, and what a list makes of the objects it does not hold.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::{Change, Delta, KnownObjects};
+use crate::object::{DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin};
+
+/// Changes objects before they are queued, as to strip what nobody reads (client-go: `TransformFunc`).
+///
+/// It is called once for each state the source sends, never for a state that is already stored, and without any lock
+/// held. It must keep namespace, name, uid and version. Where it fails, panics or changes the key, the object goes on
+/// as it was, and that is reported as a warning.
+pub type Transformer =
+    Arc<dyn Fn(Arc<Object>) -> Result<Arc<Object>, Box<dyn Error + Send + Sync>> + Send + Sync>;
+
+/// The door of a queue. It knows the store behind, so that a state that is already held is not held twice.
+pub(super) struct Intake {
+    pub(super) key_func: KeyFunc,
+    pub(super) known: Option<KnownObjects>,
+    pub(super) transformer: Option<Transformer>,
+}
+
+impl Intake {
+    /// The object to queue and its key: the stored one where it is the same state, else the transformed one.
+    pub(super) fn take(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
+        let key = (self.key_func)(&object)?;
+        let object = match self.stored(&key, &object) {
+            Some(stored) => stored,
+            None => self.transform(&key, object),
+        };
+        Ok((key, object))
+    }
+
+    /// The same for a delete. A tombstone carries what has been through here before.
+    pub(super) fn take_deleted(&self, deleted: DeletedObject) -> Result<(Key, DeletedObject), KeyError> {
+        match deleted {
+            DeletedObject::Known(object) => {
+                let key = (self.key_func)(&object)?;
+                let object = self.transform(&key, object);
+                Ok((key, DeletedObject::Known(object)))
+            }
+            DeletedObject::FinalStateUnknown(tombstone) => {
+                Ok((tombstone.key.clone(), DeletedObject::FinalStateUnknown(tombstone)))
+            }
+        }
+    }
+
+    /// An object of a list that is to come back with the whole list, as the equal one that is stored. With a
+    /// transformer it stays what the source sent: nobody could tell later whether it has been through already.
+    pub(super) fn hand_back(&self, object: Arc<Object>) -> Arc<Object> {
+        if self.transformer.is_some() {
+            return object;
+        }
+        let stored = (self.key_func)(&object).ok().and_then(|key| self.stored(&key, &object));
+        stored.unwrap_or(object)
+    }
+
+    /// The key of a delta that has come through here.
+    pub(super) fn key_of(&self, delta: &Delta) -> Option<Key> {
+        delta.key(self.key_func).ok()
+    }
+
+    /// Every key the store behind holds.
+    pub(super) fn known_keys(&self) -> Vec<Key> {
+        self.known.as_ref().map(|known| known.list_keys()).unwrap_or_default()
+    }
+
+    pub(super) fn known_object(&self, key: &str) -> Option<Arc<Object>> {
+        self.known.as_ref()?.get_by_key(key)
+    }
+
+    /// A tombstone for everything that a complete list shows to be gone: what is queued, in the order given, then
+    /// what only the store holds. Of a key whose last queued change is a delete, everything has been said.
+    ///
+    /// `queued` are the newest deltas of all keys queued; `kept` the keys of the list, which are not even collected
+    /// where nothing can be gone. The store and the queue must stand still: the caller holds the queue's lock, under
+    /// which every popped delta is applied.
+    pub(super) fn tombstones<'a>(
+        &self,
+        queued: impl Iterator<Item = (&'a Key, &'a Delta)>,
+        kept: impl Iterator<Item = Key>,
+        origin: Origin,
+    ) -> Vec<(Key, Delta)> {
+        let (mut queued, known) = (queued.peekable(), self.known_keys());
+        if queued.peek().is_none() && known.is_empty() {
+            return Vec::new();
+        }
+        let kept: HashSet<Key> = kept.collect();
+        let mut seen = HashSet::new();
+        let mut gone = Vec::new();
+        for (key, newest) in queued {
+            seen.insert(key);
+            if !kept.contains(key) && !matches!(newest.change, Change::Deleted(_)) {
+                gone.push((key.clone(), newest.object().cloned()));
+            }
+        }
+        for key in known {
+            if !kept.contains(&key) && !seen.contains(&key) {
+                let object = self.known_object(&key);
+                gone.push((key, object));
+            }
+        }
+        let tombstone = |key: &Key, object| {
+            DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key: key.clone(), object })
+        };
+        gone.into_iter()
+            .map(|(key, object)| {
+                let change = Change::Deleted(tombstone(&key, object));
+                (key, Delta { change, origin })
+            })
+            .collect()
+    }
+
+    fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
+        self.known_object(key).filter(|stored| stored.same_state(object))
+    }
+
+    fn transform(&self, key: &Key, object: Arc<Object>) -> Arc<Object> {
+        let Some(transform) = &self.transformer else { return object };
+        let transformed = catch_unwind(AssertUnwindSafe(|| transform(Arc::clone(&object))));
+        match transformed.unwrap_or_else(|_| Err("it panicked".into())) {
+            Ok(transformed) if (self.key_func)(&transformed).as_ref() == Ok(key) => transformed,
+            Ok(_) => {
+                tracing::warn!(%key, "the transformer changed the key of an object; the object is kept as it was");
+                object
+            }
+            Err(error) => {
+                tracing::warn!(%key, %error, "the transformer failed; the object is kept as it was");
+                object
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What happened, in order: deltas wait here between the reflector, which brings them, and the one task that applies
+//! them to the store.
+//!
+//! Two queues stand behind one trait. [`DeltaFifo`] groups the deltas of one object and promises order per object;
+//! [`OrderedFifo`] keeps every delta, and the marks between them, in the order received, and lets the initial list
+//! through while it is still coming in. A third, [`Fifo`], is for those who care about the last state only.
+//!
+//! Whoever pops applies what it popped while the queue is held (see [`Queue::try_pop`]). Only so can a list that
+//! comes in tell what is gone: an object is always in the queue or in the store, never between the two.
+
+mod delta;
+mod delta_fifo;
+mod fifo;
+mod intake;
+mod ordered_fifo;
+mod population;
+
+pub use delta::{Change, Delta, DeltaType, Deltas, Item, Mark, Popped, key_of};
+pub use delta_fifo::{DeltaFifo, DeltaFifoOptions};
+pub use fifo::Fifo;
+pub use intake::Transformer;
+pub use ordered_fifo::{OrderedFifo, OrderedFifoOptions};
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::object::{DeletedObject, KeyError, KeyListerGetter, Object, Origin, ResourceVersion};
+
+/// What a queue asks of the store behind it, to find what a list shows to be gone (client-go: `KnownObjects`). It is
+/// read under the queue's lock; it must never call back into the queue.
+pub type KnownObjects = Arc<dyn KeyListerGetter>;
+
+/// What a pop does with what it took out. It runs under the queue's lock: it must be quick, and must not call the
+/// queue.
+pub type PopProcessFunc<'a> = dyn FnMut(Popped) + Send + 'a;
+
+/// Deltas a queue holds before [`Queue::has_room`] says no, unless told otherwise: enough that neither side waits for
+/// the other at each delta, and little next to any store.
+pub const DEFAULT_CAPACITY: usize = 1024;
+
+/// What an empty queue keeps allocated, in places. A list of a million objects must not be paid for for ever.
+const SPARE: usize = 1024;
+
+/// The queue is closed, and what it held has been popped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("DeltaFIFO: manipulating with closed queue")]
+pub struct FifoClosedError;
+
+/// A store of deltas with pop (client-go: `Queue`).
+///
+/// Any number of tasks may call it; the order of deltas is that in which the calls got the lock. Nothing here waits:
+/// [`pop`] and [`room`] do, outside the lock.
+pub trait Queue: Send + Sync + 'static {
+    /// An object is there.
+    ///
+    /// # Errors
+    /// The key function refused the object; nothing was queued.
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError>;
+
+    /// An object changed.
+    ///
+    /// # Errors
+    /// As [`Queue::add`].
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError>;
+
+    /// An object is gone.
+    ///
+    /// # Errors
+    /// As [`Queue::add`].
+    fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError>;
+
+    /// A list is complete: these objects and those that [`Queue::list_item`] took since [`Queue::list_begin`]. What
+    /// is known or queued beyond is gone, and a tombstone for it is queued. Exempt from the capacity.
+    ///
+    /// # Errors
+    /// As [`Queue::add`], for any of the objects.
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), KeyError>;
+
+    /// A list begins.
+    fn list_begin(&self, origin: Origin);
+
+    /// An object of a list that is still coming in: queued now, or handed back to be given to [`Queue::replace`],
+    /// then as the stored one where that is the same state.
+    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>>;
+
+    /// Queues what the store behind holds and nothing is queued of. Exempt from the capacity, and bounded by the
+    /// store's size however often it is called.
+    fn resync(&self);
+
+    /// Queues a mark, where marks travel.
+    fn mark(&self, mark: Mark);
+
+    /// Everything up to this version has been queued.
+    fn bookmark(&self, version: &ResourceVersion);
+
+    /// Takes the next out and has it processed while the queue is held. `false` when there is nothing.
+    ///
+    /// # Errors
+    /// The queue is closed, and empty.
+    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError>;
+
+    /// Does something while nothing can be queued or popped, so between two deltas.
+    fn under_lock(&self, work: &mut dyn FnMut());
+
+    /// Whether fewer deltas are queued than the capacity allows. A closed queue has room, so that nobody waits there.
+    fn has_room(&self) -> bool;
+
+    /// Whether the initial state has been popped: the first list with everything it brought, or at once where
+    /// something other than a list came first. Never goes back.
+    fn has_synced(&self) -> bool;
+
+    /// Ends the queue: what it holds can still be popped, whoever waits is woken.
+    fn close(&self);
+
+    /// Where [`pop`] and [`room`] wait.
+    fn signals(&self) -> &Signals;
+}
+
+/// Takes the next out and has it processed while the queue is held; waits for it where there is nothing.
+///
+/// # Errors
+/// The queue is closed, and empty.
+pub async fn pop<Q: Queue + ?Sized>(
+    queue: &Q,
+    process: &mut PopProcessFunc<'_>,
+) -> Result<(), FifoClosedError> {
+    loop {
+        let filled = queue.signals().filled.notified();
+        if queue.try_pop(process)? {
+            return Ok(());
+        }
+        filled.await;
+    }
+}
+
+/// Waits until the queue has room for another delta. Nobody is promised that room.
+pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
+    loop {
+        let room = queue.signals().room.notified();
+        if queue.has_room() {
+            return;
+        }
+        room.await;
+    }
+}
+
+/// The two things that can be waited for.
+///
+/// No wake-up is lost: the future of a [`Notify`] hears every `notify_waiters` from the moment it is made, and it is
+/// made before the lock is taken to look; a change after the look so finds it waiting.
+#[derive(Debug, Default)]
+pub struct Signals {
+    filled: Notify,
+    room: Notify,
+}
+
+impl Signals {
+    /// Something was queued.
+    fn filled(&self) {
+        self.filled.notify_waiters();
+    }
+
+    /// Something was popped and `queued` deltas are left. Whoever waits for room is woken only when half of it is
+    /// free: to be woken for each single delta would cost more than the delta.
+    fn popped(&self, queued: usize, capacity: usize) {
+        if queued <= capacity / 2 {
+            self.room.notify_waiters();
+        }
+    }
+
+    fn closed(&self) {
+        self.filled.notify_waiters();
+        self.room.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod model;

@@ -1,0 +1,395 @@
+//! Both queues against the plainest model there is: the map that the source holds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::cases::{Known, known, object};
+use super::{
+    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue, pop,
+};
+use crate::object::{DeletedObject, Object, Origin};
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// The source puts an object there and says so.
+    Put(usize),
+    /// The source takes an object away and says so.
+    Remove(usize),
+    /// The source changes silently, as while a watch is down.
+    Miss(usize, bool),
+    /// A list of all the source holds.
+    List,
+    /// A list that breaks off after so many objects.
+    BrokenList(usize),
+    Resync,
+    Pop,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let name = 0..NAMES.len();
+    let step = prop_oneof![
+        3 => name.clone().prop_map(Step::Put),
+        2 => name.clone().prop_map(Step::Remove),
+        2 => (name.clone(), any::<bool>()).prop_map(|(name, put)| Step::Miss(name, put)),
+        1 => Just(Step::List),
+        1 => name.prop_map(Step::BrokenList),
+        1 => Just(Step::Resync),
+        4 => Just(Step::Pop),
+    ];
+    proptest::collection::vec(step, 0..60)
+}
+
+/// The source, what a queue makes of it, and what a reader of the deltas believes.
+struct World {
+    queue: Box<dyn Queue>,
+    store: Arc<Known>,
+    source: BTreeMap<&'static str, u32>,
+    version: u32,
+    /// The reader's map: deltas replayed over nothing.
+    replayed: BTreeMap<String, u32>,
+    listed: bool,
+    /// Whether something changed that no event told of.
+    missed: bool,
+}
+
+impl World {
+    fn new(queue: Box<dyn Queue>, store: Arc<Known>) -> Self {
+        Self {
+            queue,
+            store,
+            source: BTreeMap::new(),
+            version: 0,
+            replayed: BTreeMap::new(),
+            listed: false,
+            missed: false,
+        }
+    }
+
+    fn change(&mut self, name: &'static str, put: bool) -> u32 {
+        self.version += 1;
+        if put {
+            self.source.insert(name, self.version);
+        } else {
+            self.source.remove(name);
+        }
+        self.version
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            // Before the first list there is no watch, so a change is a missed one.
+            Step::Put(name) | Step::Remove(name) if !self.listed => {
+                self.change(NAMES[name], matches!(step, Step::Put(_)));
+            }
+            Step::Put(name) => {
+                let had = self.source.contains_key(NAMES[name]);
+                let state = self.change(NAMES[name], true);
+                let object = object(NAMES[name], state);
+                let queued = if had {
+                    self.queue.update(object, Origin::Watch)
+                } else {
+                    self.queue.add(object, Origin::Watch)
+                };
+                queued.expect("a key");
+            }
+            Step::Remove(name) => {
+                let state = self.change(NAMES[name], false);
+                let gone = DeletedObject::Known(object(NAMES[name], state));
+                self.queue.delete(gone, Origin::Watch).expect("a key");
+            }
+            Step::Miss(name, put) => {
+                self.change(NAMES[name], put);
+                self.missed = true;
+            }
+            Step::List => self.list(usize::MAX),
+            Step::BrokenList(after) => self.list(after),
+            Step::Resync => self.queue.resync(),
+            Step::Pop => {
+                self.pop();
+            }
+        }
+    }
+
+    fn list(&mut self, breaks_after: usize) {
+        let origin = if self.listed { Origin::Relist } else { Origin::List };
+        self.queue.list_begin(origin);
+        let mut back = Vec::new();
+        for (at, (name, state)) in self.source.iter().enumerate() {
+            if at == breaks_after {
+                return;
+            }
+            back.extend(self.queue.list_item(object(name, *state), origin));
+        }
+        if breaks_after == usize::MAX {
+            self.queue.replace(back, &self.version.to_string().as_str().into(), origin).expect("keys");
+            self.listed = true;
+            self.missed = false;
+        }
+    }
+
+    fn pop(&mut self) -> bool {
+        let Self { queue, store, replayed, .. } = self;
+        let state = |object: &Object| object.resource_version().to_string().parse().expect("a number");
+        let process = &mut |popped: super::Popped| {
+            let Item::Deltas(deltas) = popped.item else { return };
+            assert!(!deltas.is_empty());
+            for delta in &*deltas {
+                store.apply(delta);
+                if let Change::Deleted(deleted) = &delta.change {
+                    replayed.remove(&**deleted.key());
+                } else {
+                    let object = delta.object().expect("a state");
+                    replayed.insert(object.name().to_owned(), state(object));
+                }
+            }
+        };
+        queue.try_pop(process).expect("open")
+    }
+
+    /// After all pops, and a last list where something was missed, store and reader hold what the source holds.
+    fn settle(&mut self) -> Result<(), TestCaseError> {
+        if self.missed || !self.listed {
+            self.list(usize::MAX);
+        }
+        while self.pop() {}
+        prop_assert!(self.queue.has_synced());
+        let source: BTreeMap<String, u32> =
+            self.source.iter().map(|(name, state)| ((*name).to_owned(), *state)).collect();
+        prop_assert_eq!(&self.replayed, &source);
+        let store: BTreeMap<String, u32> = self
+            .store
+            .0
+            .lock()
+            .expect("no panic")
+            .iter()
+            .map(|(key, object)| {
+                (key.to_string(), object.resource_version().to_string().parse().expect("a number"))
+            })
+            .collect();
+        prop_assert_eq!(store, source);
+        Ok(())
+    }
+}
+
+proptest! {
+    #[test]
+    fn deltas_replayed_over_nothing_are_the_source(steps in steps(), ordered in any::<bool>()) {
+        let store = known(&[]);
+        let known_objects = Arc::clone(&store) as KnownObjects;
+        let queue: Box<dyn Queue> = if ordered {
+            Box::new(OrderedFifo::new(known_objects, OrderedFifoOptions::default()))
+        } else {
+            Box::new(DeltaFifo::new(DeltaFifoOptions {
+                known_objects: Some(known_objects),
+                ..DeltaFifoOptions::default()
+            }))
+        };
+        let mut world = World::new(queue, store);
+        for step in &steps {
+            world.step(step);
+        }
+        world.settle()?;
+    }
+}
+
+/// A `DeltaFIFO` without any cleverness: a list of keys with their deltas, searched from the front.
+#[derive(Default)]
+struct Naive {
+    line: Vec<(String, Vec<Naked>)>,
+    store: BTreeMap<String, u32>,
+}
+
+/// Kind, state; `T` is a tombstone.
+type Naked = (char, u32);
+
+impl Naive {
+    fn queue(&mut self, key: &str, delta: Naked) {
+        let Some((_, deltas)) = self.line.iter_mut().find(|(queued, _)| queued == key) else {
+            self.line.push((key.to_owned(), vec![delta]));
+            return;
+        };
+        match (deltas.last(), delta.0) {
+            (Some(('D', _)), 'D' | 'T') => {}
+            (Some(('T', _)), 'D' | 'T') => {
+                deltas.pop();
+                deltas.push(delta);
+            }
+            _ => deltas.push(delta),
+        }
+    }
+
+    fn is_queued(&self, key: &str) -> bool {
+        self.line.iter().any(|(queued, _)| queued == key)
+    }
+
+    fn call(&mut self, call: &Call) {
+        match call {
+            Call::Add(name, state) => self.queue(NAMES[*name], ('A', *state)),
+            Call::Update(name, state) => self.queue(NAMES[*name], ('U', *state)),
+            Call::Delete(name, state) => {
+                let name = NAMES[*name];
+                if self.is_queued(name) || self.store.contains_key(name) {
+                    self.queue(name, ('D', *state));
+                }
+            }
+            Call::Replace(objects) => {
+                for (name, state) in objects {
+                    self.queue(NAMES[*name], ('R', *state));
+                }
+                let listed = |key: &str| objects.iter().any(|(name, _)| NAMES[*name] == key);
+                for (key, deltas) in self.line.clone() {
+                    if !listed(&key) {
+                        self.queue(&key, ('T', deltas[deltas.len() - 1].1));
+                    }
+                }
+                for (key, state) in self.store.clone() {
+                    if !listed(&key) && !self.is_queued(&key) {
+                        self.queue(&key, ('T', state));
+                    }
+                }
+            }
+            Call::Resync => {
+                for (key, state) in self.store.clone() {
+                    if !self.is_queued(&key) {
+                        self.queue(&key, ('S', state));
+                    }
+                }
+            }
+            Call::Pop => unreachable!("popping is compared"),
+        }
+    }
+
+    fn pop(&mut self) -> Option<String> {
+        if self.line.is_empty() {
+            return None;
+        }
+        let (key, deltas) = self.line.remove(0);
+        for (kind, state) in &deltas {
+            if matches!(kind, 'D' | 'T') {
+                self.store.remove(&key);
+            } else {
+                self.store.insert(key.clone(), *state);
+            }
+        }
+        let text = deltas.iter().map(|(kind, state)| match kind {
+            'T' => format!("D(T({key},{key}{state}))"),
+            _ => format!("{kind}({key}{state})"),
+        });
+        Some(text.collect::<Vec<_>>().join(","))
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Call {
+    Add(usize, u32),
+    Update(usize, u32),
+    Delete(usize, u32),
+    Replace(Vec<(usize, u32)>),
+    Resync,
+    Pop,
+}
+
+fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let (name, state) = (0..NAMES.len(), 1..9u32);
+    let call = prop_oneof![
+        2 => (name.clone(), state.clone()).prop_map(|(name, state)| Call::Add(name, state)),
+        2 => (name.clone(), state.clone()).prop_map(|(name, state)| Call::Update(name, state)),
+        2 => (name.clone(), state.clone()).prop_map(|(name, state)| Call::Delete(name, state)),
+        1 => proptest::collection::vec((name, state), 0..4).prop_map(Call::Replace),
+        1 => Just(Call::Resync),
+        3 => Just(Call::Pop),
+    ];
+    proptest::collection::vec(call, 0..60)
+}
+
+proptest! {
+    #[test]
+    fn a_delta_fifo_is_a_list_of_keys_with_their_deltas(calls in calls()) {
+        let store = known(&[]);
+        let queue = DeltaFifo::new(DeltaFifoOptions {
+            known_objects: Some(Arc::clone(&store) as KnownObjects),
+            ..DeltaFifoOptions::default()
+        });
+        let mut naive = Naive::default();
+        let pop = || {
+            let mut text = None;
+            let mut more = true;
+            while more && text.is_none() {
+                let process = &mut |popped: super::Popped| {
+                    if let Item::Deltas(deltas) = popped.item {
+                        deltas.iter().for_each(|delta| store.apply(delta));
+                        text = Some(deltas.iter().map(super::cases::text).collect::<Vec<_>>().join(","));
+                    }
+                };
+                more = queue.try_pop(process).expect("open");
+            }
+            text
+        };
+        for call in &calls {
+            match call {
+                Call::Add(name, state) => queue.add(object(NAMES[*name], *state), Origin::Watch),
+                Call::Update(name, state) => queue.update(object(NAMES[*name], *state), Origin::Watch),
+                Call::Delete(name, state) => {
+                    queue.delete(DeletedObject::Known(object(NAMES[*name], *state)), Origin::Watch)
+                }
+                Call::Replace(objects) => {
+                    let objects = objects.iter().map(|(name, state)| object(NAMES[*name], *state)).collect();
+                    queue.replace(objects, &"9".into(), Origin::Relist)
+                }
+                Call::Resync => {
+                    queue.resync();
+                    Ok(())
+                }
+                Call::Pop => {
+                    prop_assert_eq!(pop(), naive.pop());
+                    continue;
+                }
+            }
+            .expect("keys");
+            naive.call(call);
+        }
+        loop {
+            let popped = pop();
+            prop_assert_eq!(&popped, &naive.pop());
+            if popped.is_none() { break }
+        }
+    }
+}
+
+// B1
+#[tokio::test]
+async fn every_producer_keeps_its_order() {
+    let ordered = OrderedFifo::new(known(&[]) as KnownObjects, OrderedFifoOptions::default());
+    let queues: [Arc<dyn Queue>; 2] =
+        [Arc::new(ordered), Arc::new(DeltaFifo::new(DeltaFifoOptions::default()))];
+    for queue in queues {
+        for producer in ["a", "b"] {
+            let queue = Arc::clone(&queue);
+            tokio::spawn(async move {
+                for at in 1..=300 {
+                    queue.add(object(&format!("{producer}{at}"), at), Origin::Watch).expect("a key");
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        let mut last = BTreeMap::new();
+        for _ in 0..600 {
+            let mut seen = None;
+            pop(&*queue, &mut |popped| {
+                if let Item::Deltas(deltas) = popped.item {
+                    seen = deltas.newest().and_then(|delta| delta.object()).cloned();
+                }
+            })
+            .await
+            .expect("open");
+            let seen = seen.expect("a state");
+            let number: u32 = seen.resource_version().to_string().parse().expect("a number");
+            let before = last.insert(seen.name().as_bytes()[0], number);
+            assert!(before.is_none_or(|before| before < number));
+        }
+    }
+}

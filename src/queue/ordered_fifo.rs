@@ -1,0 +1,583 @@
+//! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::intake::Intake;
+use super::population::Population;
+use super::{
+    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, PopProcessFunc, Popped,
+    Queue, SPARE, Signals, Transformer,
+};
+use crate::object::{
+    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
+};
+
+/// How an [`OrderedFifo`] is made.
+#[derive(Clone)]
+pub struct OrderedFifoOptions {
+    /// How keys are found.
+    pub key_func: KeyFunc,
+    /// Changes what comes in.
+    pub transformer: Option<Transformer>,
+    /// Deltas to hold before there is no more room.
+    pub capacity: usize,
+}
+
+impl Default for OrderedFifoOptions {
+    fn default() -> Self {
+        Self { key_func: meta_namespace_key, transformer: None, capacity: DEFAULT_CAPACITY }
+    }
+}
+
+/// Every delta in the order received, across all objects (client-go: `RealFIFO`, without its atomic and its batch
+/// mode). One pop hands out one delta.
+///
+/// The initial list streams: each object is queued as it arrives, bounded as events are. A list that breaks off and
+/// begins again may so have told of objects that the next one does not hold; the end of the list queues tombstones
+/// for those, and then [`Mark::Synced`]. Every later list is one step: the [`Mark::Gap`] if there was one, the
+/// tombstones, the objects.
+///
+/// Every delete is queued, also of an object nobody was told of: whether it says anything is seen when it is applied.
+pub struct OrderedFifo {
+    intake: Intake,
+    capacity: usize,
+    /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
+    /// be compared (see [`Queue::try_pop`]).
+    state: Mutex<State>,
+    signals: Signals,
+}
+
+struct State {
+    line: VecDeque<Entry>,
+    /// How many of `line` are deltas: marks and bookmarks take no room, there is about one of them to a list.
+    deltas: usize,
+    population: Population,
+    listing: Listing,
+    closed: bool,
+}
+
+enum Entry {
+    Delta(Delta),
+    /// Boxed, so that the few marks do not set the size of the many deltas.
+    Mark(Box<Mark>),
+    Bookmark(ResourceVersion),
+}
+
+/// How the initial list is coming in.
+enum Listing {
+    /// It began with nothing known and nothing queued, so whatever is known or queued now is of this list. The usual
+    /// case, in which no key needs to be kept.
+    Fresh,
+    /// It may have to contradict what was said before it: these are the keys it holds so far.
+    Afresh(HashSet<Key>),
+    /// It is complete. From now on a list is taken as a whole.
+    Complete,
+}
+
+impl OrderedFifo {
+    /// An empty queue before this store.
+    #[must_use]
+    pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
+        let OrderedFifoOptions { key_func, transformer, capacity } = options;
+        Self {
+            intake: Intake { key_func, known: Some(known_objects), transformer },
+            capacity,
+            state: Mutex::new(State {
+                line: VecDeque::new(),
+                deltas: 0,
+                population: Population::default(),
+                listing: Listing::Afresh(HashSet::new()),
+                closed: false,
+            }),
+            signals: Signals::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn event(&self, change: Change, origin: Origin, also: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        if origin != Origin::List {
+            state.population.event();
+        }
+        state.queue(Delta { change, origin });
+        also(&mut state);
+        drop(state);
+        self.signals.filled();
+    }
+
+    /// The newest delta of every key queued, in the order in which the keys came first.
+    fn newest<'a>(&self, state: &'a State) -> Vec<(Key, &'a Delta)> {
+        let mut places = HashMap::new();
+        let mut newest: Vec<(Key, &Delta)> = Vec::new();
+        for delta in state.line.iter().filter_map(Entry::delta) {
+            let Some(key) = self.intake.key_of(delta) else { continue };
+            let place = *places.entry(key.clone()).or_insert(newest.len());
+            match newest.get_mut(place) {
+                Some(entry) => entry.1 = delta,
+                None => newest.push((key, delta)),
+            }
+        }
+        newest
+    }
+}
+
+impl Entry {
+    fn delta(&self) -> Option<&Delta> {
+        match self {
+            Self::Delta(delta) => Some(delta),
+            Self::Mark(_) | Self::Bookmark(_) => None,
+        }
+    }
+}
+
+impl State {
+    fn queue(&mut self, delta: Delta) {
+        self.line.push_back(Entry::Delta(delta));
+        self.deltas += 1;
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.line.push_back(Entry::Mark(Box::new(mark)));
+    }
+
+    fn bookmark(&mut self, version: ResourceVersion) {
+        if let Some(Entry::Bookmark(last)) = self.line.back_mut() {
+            *last = version;
+        } else {
+            self.line.push_back(Entry::Bookmark(version));
+        }
+    }
+
+    fn take(&mut self) -> Option<Popped> {
+        let is_in_initial_list = !self.population.has_synced();
+        let (item, up_to) = match self.line.pop_front()? {
+            Entry::Delta(delta) => {
+                self.deltas -= 1;
+                self.population.popped();
+                let version = delta.object().map(|object| object.resource_version().clone());
+                let told = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
+                (Item::Deltas(delta.into()), told)
+            }
+            Entry::Mark(mark) => {
+                let told = match &*mark {
+                    Mark::Synced { resource_version } => Some(resource_version.clone()),
+                    Mark::Gap { .. } => None,
+                };
+                (Item::Mark(*mark), told)
+            }
+            Entry::Bookmark(version) => (Item::Bookmark, Some(version)),
+        };
+        if self.line.is_empty() {
+            self.line.shrink_to(SPARE);
+        }
+        Some(Popped { item, is_in_initial_list, up_to })
+    }
+}
+
+impl Queue for OrderedFifo {
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        let (_, object) = self.intake.take(object)?;
+        self.event(Change::Added(object), origin, |_| ());
+        Ok(())
+    }
+
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        let (_, object) = self.intake.take(object)?;
+        self.event(Change::Updated(object), origin, |_| ());
+        Ok(())
+    }
+
+    fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
+        let (key, deleted) = self.intake.take_deleted(deleted)?;
+        self.event(Change::Deleted(deleted), origin, |state| {
+            // Listed and gone again before the list was complete.
+            if let Listing::Afresh(listed) = &mut state.listing {
+                listed.remove(&key);
+            }
+        });
+        Ok(())
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), KeyError> {
+        let objects =
+            objects.into_iter().map(|object| self.intake.take(object)).collect::<Result<Vec<_>, _>>()?;
+        let mut state = self.lock();
+        let listing = std::mem::replace(&mut state.listing, Listing::Complete);
+        let (is_first, listed) = match listing {
+            Listing::Fresh => (true, None),
+            Listing::Afresh(listed) => (true, Some(listed)),
+            Listing::Complete => (false, Some(HashSet::new())),
+        };
+        if let Some(listed) = listed {
+            let newest = self.newest(&state);
+            let queued = newest.iter().map(|(key, delta)| (key, *delta));
+            let kept = listed.into_iter().chain(objects.iter().map(|(key, _)| key.clone()));
+            for (_, tombstone) in self.intake.tombstones(queued, kept, origin) {
+                state.queue(tombstone);
+            }
+        }
+        state.line.reserve(objects.len());
+        for (_, object) in objects {
+            state.queue(Delta { change: Change::Replaced(object), origin });
+        }
+        let queued = state.deltas;
+        state.population.list(queued);
+        if is_first {
+            state.mark(Mark::Synced { resource_version: version.clone() });
+        } else {
+            state.bookmark(version.clone());
+        }
+        drop(state);
+        self.signals.filled();
+        Ok(())
+    }
+
+    fn list_begin(&self, _origin: Origin) {
+        let mut state = self.lock();
+        let nothing_said = state.deltas == 0 && self.intake.known_keys().is_empty();
+        match &mut state.listing {
+            Listing::Complete => {}
+            listing if nothing_said => *listing = Listing::Fresh,
+            listing => *listing = Listing::Afresh(HashSet::new()),
+        }
+    }
+
+    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
+        if matches!(self.lock().listing, Listing::Complete) {
+            return Some(self.intake.hand_back(object));
+        }
+        // What has no key comes back: `replace` is there to say so.
+        let Ok((key, taken)) = self.intake.take(Arc::clone(&object)) else { return Some(object) };
+        let mut state = self.lock();
+        if let Listing::Afresh(listed) = &mut state.listing {
+            listed.insert(key);
+        }
+        state.queue(Delta { change: Change::Replaced(taken), origin });
+        drop(state);
+        self.signals.filled();
+        None
+    }
+
+    fn resync(&self) {
+        let mut state = self.lock();
+        let queued: HashSet<Key> = self.newest(&state).into_iter().map(|(key, _)| key).collect();
+        for key in self.intake.known_keys() {
+            // What is queued will be told anyway, and the stored state is the older one.
+            if !queued.contains(&key)
+                && let Some(object) = self.intake.known_object(&key)
+            {
+                state.queue(Delta { change: Change::Sync(object), origin: Origin::Resync });
+            }
+        }
+        drop(state);
+        self.signals.filled();
+    }
+
+    fn mark(&self, mark: Mark) {
+        self.lock().mark(mark);
+        self.signals.filled();
+    }
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        self.lock().bookmark(version.clone());
+        self.signals.filled();
+    }
+
+    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
+        let mut state = self.lock();
+        let Some(popped) = state.take() else {
+            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
+        };
+        process(popped);
+        self.signals.popped(state.deltas, self.capacity);
+        Ok(true)
+    }
+
+    fn under_lock(&self, work: &mut dyn FnMut()) {
+        let _state = self.lock();
+        work();
+    }
+
+    fn has_room(&self) -> bool {
+        let state = self.lock();
+        state.closed || state.deltas < self.capacity
+    }
+
+    fn has_synced(&self) -> bool {
+        self.lock().population.has_synced()
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.signals.closed();
+    }
+
+    fn signals(&self) -> &Signals {
+        &self.signals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::DeletedFinalStateUnknown;
+    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
+    use crate::queue::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
+
+    fn queue_of(known: &Arc<Known>) -> OrderedFifo {
+        OrderedFifo::new(Arc::clone(known) as KnownObjects, OrderedFifoOptions::default())
+    }
+
+    fn pops(known: &Arc<Known>, ops: &[Op]) -> Vec<String> {
+        let queue = queue_of(known);
+        run(&queue, ops);
+        pop_all(&queue)
+    }
+
+    /// All that is queued, marks too, applied to the store as it is popped.
+    fn tell(queue: &OrderedFifo, known: &Known) -> Vec<String> {
+        let mut told = Vec::new();
+        while queue
+            .try_pop(&mut |popped| match popped.item {
+                Item::Deltas(deltas) => deltas.iter().for_each(|delta| {
+                    known.apply(delta);
+                    told.push(format!("{} {}", text(delta), delta.origin));
+                }),
+                Item::Mark(Mark::Synced { resource_version }) => {
+                    told.push(format!("SYNCED {resource_version}"));
+                }
+                Item::Mark(Mark::Gap { from, to, .. }) => told.push(format!("GAP {from} {to}")),
+                Item::Bookmark => {}
+            })
+            .expect("open")
+        {}
+        told
+    }
+
+    // D1, D2, D3, D5, D6, D7, D9
+    #[test]
+    fn every_delta_is_a_pop_of_its_own() {
+        const FOO: &[(&str, u32)] = &[("foo", 2)];
+        let gone = "D(T(foo,foo2))";
+        for (known, ops, wanted) in [
+            (known(&[("foo", 1)]), vec![Delete("foo", 1), Replace(FOO)], vec!["D(foo1)", "R(foo2)"]),
+            (known(&[]), vec![Add("foo", 2), Replace(&[])], vec!["A(foo2)", gone]),
+            (known(&[]), vec![Add("foo", 2), Replace(FOO), Replace(&[])], vec!["A(foo2)", "R(foo2)", gone]),
+            (known(&[]), vec![Add("foo", 2), Delete("foo", 2), Replace(&[])], vec!["A(foo2)", "D(foo2)"]),
+            (
+                known(&[]),
+                vec![Add("foo", 2), Replace(FOO), Replace(FOO), Replace(&[])],
+                vec!["A(foo2)", "R(foo2)", "R(foo2)", gone],
+            ),
+            (known(&[]), vec![Add("foo", 2), Replace(&[]), Replace(&[])], vec!["A(foo2)", gone]),
+            (
+                known(&[]),
+                vec![Add("foo", 2), Delete("foo", 2), Add("foo", 3), Replace(&[])],
+                vec!["A(foo2)", "D(foo2)", "A(foo3)", "D(T(foo,foo3))"],
+            ),
+            (
+                known(&[]),
+                vec![Add("foo", 10), Update("foo", 12), Delete("foo", 15)],
+                vec!["A(foo10)", "U(foo12)", "D(foo15)"],
+            ),
+            (known(&[]), vec![Update("bar", 15), Delete("baz", 20)], vec!["U(bar15)", "D(baz20)"]),
+            (known(&[]), vec![Add("foo", 10), Replace(&[("foo", 15)])], vec!["A(foo10)", "R(foo15)"]),
+            (known(&[("foo", 5)]), vec![Delete("foo", 10), Resync], vec!["D(foo10)"]),
+            (known(&[("foo", 5)]), vec![Resync, Resync], vec!["S(foo5)"]),
+            (known(&[("foo", 5)]), vec![Update("foo", 6), Resync], vec!["U(foo6)"]),
+        ] {
+            assert_eq!(pops(&known, &ops), wanted);
+        }
+    }
+
+    // D8
+    #[test]
+    fn a_replace_deletes_before_it_adds() {
+        const FOO: &[(&str, u32)] = &[("foo", 5)];
+        let three = || known(&[("foo", 5), ("bar", 6), ("baz", 7)]);
+        for (known, ops, wanted) in [
+            (three(), vec![Delete("baz", 10), Replace(FOO)], vec!["D(baz10)", "D(T(bar,bar6))", "R(foo5)"]),
+            (
+                three(),
+                vec![Add("baz", 10), Replace(FOO)],
+                vec!["A(baz10)", "D(T(baz,baz10))", "D(T(bar,bar6))", "R(foo5)"],
+            ),
+            (
+                three(),
+                vec![Delete("bar", 6), Add("bar", 100), Replace(FOO)],
+                vec!["D(bar6)", "A(bar100)", "D(T(bar,bar100))", "D(T(baz,baz7))", "R(foo5)"],
+            ),
+            (
+                three(),
+                vec![Replace(&[("bar", 100), ("foo", 5)]), Replace(FOO)],
+                vec!["D(T(baz,baz7))", "R(bar100)", "R(foo5)", "D(T(bar,bar100))", "R(foo5)"],
+            ),
+            (known(&[]), vec![Add("baz", 10), Replace(FOO)], vec!["A(baz10)", "D(T(baz,baz10))", "R(foo5)"]),
+        ] {
+            assert_eq!(pops(&known, &ops), wanted);
+        }
+    }
+
+    // B5
+    #[test]
+    fn the_queue_has_synced_when_the_first_list_has_been_popped() {
+        const TWO: &[(&str, u32)] = &[("a", 1), ("b", 2)];
+        const SAME: &[(&str, u32)] = &[("a", 1), ("a", 2)];
+        for (ops, wanted) in [
+            (vec![], false),
+            (vec![Add("a", 1)], true),
+            (vec![Replace(&[])], true),
+            (vec![Replace(TWO)], false),
+            (vec![Replace(TWO), Pop], false),
+            (vec![Replace(TWO), Pop, Pop], true),
+            (vec![Replace(SAME), Pop], false),
+            (vec![Replace(SAME), Pop, Pop], true),
+        ] {
+            let queue = queue_of(&known(&[]));
+            run(&queue, &ops);
+            assert_eq!(queue.has_synced(), wanted);
+        }
+    }
+
+    // D10
+    #[test]
+    fn tombstones_of_the_first_list_belong_to_it() {
+        let queue = queue_of(&known(&[("foo", 5), ("bar", 6), ("baz", 7)]));
+        run(&queue, &[Replace(&[("foo", 5)])]);
+        for wanted in ["D(T(bar,bar6))", "D(T(baz,baz7))", "R(foo5)"] {
+            assert!(!queue.has_synced());
+            assert_eq!(pop_one(&queue), Some((wanted.to_owned(), true)));
+        }
+        assert!(queue.has_synced());
+    }
+
+    // D11
+    #[test]
+    fn the_order_is_that_of_the_source() {
+        let queue = queue_of(&known(&[]));
+        run(&queue, &[Add("foo", 10), Add("bar", 1), Add("foo", 11), Add("foo", 13), Add("zab", 30), Pop]);
+        run(&queue, &[Add("foo", 14)]);
+        assert_eq!(pop_all(&queue), ["A(bar1)", "A(foo11)", "A(foo13)", "A(zab30)", "A(foo14)"]);
+    }
+
+    // D4
+    #[test]
+    fn what_comes_in_is_transformed_once() {
+        let known = known(&[]);
+        let transformer: Transformer = Arc::new(|given| {
+            Ok(object(given.name(), given.resource_version().to_string().parse::<u32>()? + 1))
+        });
+        let options = OrderedFifoOptions { transformer: Some(transformer), ..OrderedFifoOptions::default() };
+        let queue = OrderedFifo::new(Arc::clone(&known) as KnownObjects, options);
+        run(&queue, &[Add("foo", 10), Update("foo", 12), Delete("foo", 15)]);
+        let tombstone = DeletedFinalStateUnknown { key: "bar".into(), object: Some(object("bar", 11)) };
+        queue.delete(DeletedObject::FinalStateUnknown(tombstone), Origin::Relist).expect("a key");
+        run(&queue, &[Replace(&[("foo", 16)])]);
+        assert_eq!(
+            tell(&queue, &known),
+            [
+                "A(foo11) watch",
+                "U(foo13) watch",
+                "D(foo16) watch",
+                "D(T(bar,bar11)) relist",
+                "R(foo17) list",
+                "SYNCED 1"
+            ]
+        );
+        run(&queue, &[Resync]);
+        assert_eq!(tell(&queue, &known), ["S(foo17) resync"]);
+    }
+
+    #[test]
+    fn a_transformer_that_fails_is_passed_over() {
+        let transformer: Transformer = Arc::new(|given| match given.name() {
+            "foo" => Err("no foo".into()),
+            "bar" => panic!("no bar"),
+            _ => Ok(object("other", 1)),
+        });
+        let options = OrderedFifoOptions { transformer: Some(transformer), ..OrderedFifoOptions::default() };
+        let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
+        run(&queue, &[Add("foo", 10), Add("bar", 11), Add("baz", 12), Add("other", 13)]);
+        assert_eq!(pop_all(&queue), ["A(foo10)", "A(bar11)", "A(baz12)", "A(other1)"]);
+    }
+
+    #[test]
+    fn the_initial_list_streams() {
+        let (known, none) = (known(&[]), Vec::new());
+        let queue = queue_of(&known);
+        queue.list_begin(Origin::List);
+        assert!(queue.list_item(object("a", 1), Origin::List).is_none());
+        assert_eq!(tell(&queue, &known), ["R(a1) list"]);
+        assert!(!queue.has_synced());
+        assert!(queue.list_item(object("b", 2), Origin::List).is_none());
+        // A watch that sends the initial state may tell of changes before it is complete.
+        queue.delete(DeletedObject::Known(object("a", 3)), Origin::List).expect("a key");
+        assert!(queue.list_item(object("b", 4), Origin::List).is_none());
+        queue.replace(none, &"4".into(), Origin::List).expect("keys");
+        assert!(!queue.has_synced());
+        assert_eq!(tell(&queue, &known), ["R(b2) list", "D(a3) list", "R(b4) list", "SYNCED 4"]);
+        assert!(queue.has_synced());
+    }
+
+    #[test]
+    fn what_only_a_broken_list_told_of_is_deleted_at_the_end_of_the_next() {
+        let known = known(&[]);
+        let queue = queue_of(&known);
+        queue.list_begin(Origin::List);
+        for (name, state) in [("a", 1), ("b", 2)] {
+            assert!(queue.list_item(object(name, state), Origin::List).is_none());
+        }
+        assert_eq!(tell(&queue, &known), ["R(a1) list", "R(b2) list"]);
+        assert!(queue.list_item(object("c", 3), Origin::List).is_none());
+        queue.list_begin(Origin::List);
+        assert!(queue.list_item(object("b", 2), Origin::List).is_none());
+        queue.replace(vec![object("d", 4)], &"9".into(), Origin::List).expect("keys");
+        assert_eq!(
+            tell(&queue, &known),
+            ["R(c3) list", "R(b2) list", "D(T(c,c3)) list", "D(T(a,a1)) list", "R(d4) list", "SYNCED 9"]
+        );
+    }
+
+    #[test]
+    fn a_later_list_is_one_step_and_shares_what_is_stored() {
+        let known = known(&[("a", 1), ("b", 2)]);
+        let queue = queue_of(&known);
+        run(&queue, &[Replace(&[("a", 1), ("b", 2)])]);
+        tell(&queue, &known);
+        queue.list_begin(Origin::Relist);
+        let back = queue.list_item(object("a", 1), Origin::Relist).expect("handed back");
+        assert!(Arc::ptr_eq(&back, &known.0.lock().expect("no panic")["a"]));
+        let changed = queue.list_item(object("c", 7), Origin::Relist).expect("handed back");
+        assert_eq!(object_text(&changed), "c7");
+        assert_eq!(tell(&queue, &known), [""; 0]);
+        let gap = Mark::Gap { from: "1".into(), to: "9".into(), lasted: std::time::Duration::from_secs(3) };
+        queue.mark(gap);
+        queue.replace(vec![back, changed], &"9".into(), Origin::Relist).expect("keys");
+        assert_eq!(tell(&queue, &known), ["GAP 1 9", "D(T(b,b2)) relist", "R(a1) relist", "R(c7) relist"]);
+    }
+
+    #[test]
+    fn versions_are_told_in_order() {
+        let known = known(&[]);
+        let queue = queue_of(&known);
+        queue.bookmark(&"4".into());
+        queue.bookmark(&"5".into());
+        run(&queue, &[Add("a", 6), Delete("b", 7)]);
+        queue.replace(vec![object("a", 6), object("c", 3)], &"9".into(), Origin::Relist).expect("keys");
+        let mut told = Vec::new();
+        while queue.try_pop(&mut |popped| told.push(popped.up_to.map(|version| version.to_string())))
+            == Ok(true)
+        {}
+        let told: Vec<_> = told.iter().map(|version| version.as_deref().unwrap_or("-")).collect();
+        assert_eq!(told, ["5", "6", "7", "-", "-", "9"]);
+    }
+}
