@@ -53,6 +53,8 @@
 //! runs without a network. `tests/architecture.rs` holds this against the source.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "api")]
+pub mod api;
 pub mod informer;
 pub mod listwatch;
 pub mod object;

@@ -1,0 +1,207 @@
+//! The user of a configuration: the file's, the flags' above it, which one of several ways to log in counts, and what
+//! may not stand together.
+
+use std::path::Path;
+
+use kube_client::config::{AuthInfo, ExecInteractiveMode};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{ConfigOptions, given, path_text};
+use crate::api::error::Error;
+use crate::api::secret::Secret;
+
+const GCP_REMOVED: &str = "The gcp auth plugin has been removed.\nPlease use the \"gke-gcloud-auth-plugin\" \
+     kubectl/client-go credential plugin instead.\nSee \
+     https://cloud.google.com/blog/products/containers-kubernetes/kubectl-auth-changes-in-gke for further details";
+const AZURE_REMOVED: &str = "The azure auth plugin has been removed.\nPlease use the \
+     https://github.com/Azure/kubelogin kubectl/client-go credential plugin instead.\nSee \
+     https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins for \
+     further details";
+
+/// Lays the flags over the user of the file.
+pub(super) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> AuthInfo {
+    if let Some(token) = text_of(options.token.as_ref()) {
+        user.token = Some(token.to_owned().into());
+        user.token_file = None;
+    }
+    if let Some(file) = options.token_file.as_deref().and_then(path_text) {
+        user.token_file = Some(file);
+        if text_of(options.token.as_ref()).is_none() {
+            user.token = None;
+        }
+    }
+    user.username = given(options.username.as_ref()).or_else(|| given(user.username.as_ref()));
+    if let Some(password) = text_of(options.password.as_ref()) {
+        user.password = Some(password.to_owned().into());
+    }
+    if let Some(certificate) = options.client_certificate.as_deref().and_then(path_text) {
+        user.client_certificate = Some(certificate);
+        user.client_certificate_data = None;
+    }
+    if let Some(key) = options.client_key.as_deref().and_then(path_text) {
+        user.client_key = Some(key);
+        user.client_key_data = None;
+    }
+    impersonate(&mut user, options);
+    user
+}
+
+fn text_of(secret: Option<&Secret>) -> Option<&str> {
+    secret.map(Secret::expose).filter(|text| !text.is_empty())
+}
+
+fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
+    user.impersonate = given(options.as_user.as_ref()).or_else(|| given(user.impersonate.as_ref()));
+    user.impersonate_uid = given(options.as_uid.as_ref()).or_else(|| given(user.impersonate_uid.as_ref()));
+    if !options.as_groups.is_empty() {
+        user.impersonate_groups = Some(options.as_groups.clone());
+    }
+    if !options.as_extra.is_empty() {
+        let extra = user.impersonate_user_extra.insert(std::collections::HashMap::new());
+        for (key, value) in &options.as_extra {
+            extra.entry(key.clone()).or_default().push(value.clone());
+        }
+    }
+}
+
+/// What is left of a user when the connection is not encrypted: whom to act as, and no way to prove it.
+pub(super) fn without_credentials(user: AuthInfo) -> AuthInfo {
+    AuthInfo {
+        impersonate: user.impersonate,
+        impersonate_uid: user.impersonate_uid,
+        impersonate_groups: user.impersonate_groups,
+        impersonate_user_extra: user.impersonate_user_extra,
+        ..AuthInfo::default()
+    }
+}
+
+/// Refuses what contradicts itself or can't be read, and leaves one way to log in: what is given directly stands
+/// before a provider or a plugin.
+pub(super) fn settle(name: &str, mut user: AuthInfo, stdin_is_terminal: bool) -> Result<AuthInfo, Error> {
+    user.token_file = given(user.token_file.as_ref());
+    user.token = user.token.take().filter(is_set);
+    user.password = user.password.take().filter(is_set);
+    let basic = user.username.is_some() || user.password.is_some();
+    if user.token.is_some() && basic {
+        return Err(invalid(format!(
+            "more than one authentication method found for {name}; found [token basicAuth], only one is allowed"
+        )));
+    }
+    if basic {
+        user.username.get_or_insert_default();
+        user.password.get_or_insert_with(|| String::new().into());
+    }
+    let has_certificate = check_certificate(name, &mut user)?;
+    check_impersonation(name, &user)?;
+    check_provider(name, &user)?;
+    check_plugin(name, &mut user, stdin_is_terminal)?;
+    if basic || has_certificate || user.token.is_some() || user.token_file.is_some() {
+        user.exec = None;
+        user.auth_provider = None;
+    }
+    Ok(user)
+}
+
+fn is_set(secret: &SecretString) -> bool {
+    !secret.expose_secret().is_empty()
+}
+
+fn invalid(why: impl AsRef<str>) -> Error {
+    Error::Invalid(format!("invalid configuration: {}", why.as_ref()))
+}
+
+fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
+    user.client_certificate = given(user.client_certificate.as_ref());
+    user.client_certificate_data = given(user.client_certificate_data.as_ref());
+    user.client_key = given(user.client_key.as_ref());
+    let (file, data) = (&user.client_certificate, &user.client_certificate_data);
+    if file.is_none() && data.is_none() {
+        // A key alone proves nothing; kubectl passes over it.
+        user.client_key = None;
+        user.client_key_data = None;
+        return Ok(false);
+    }
+    if file.is_some() && data.is_some() {
+        return Err(invalid(format!(
+            "client-cert-data and client-cert are both specified for {name}. client-cert-data will override."
+        )));
+    }
+    match (&user.client_key, &user.client_key_data) {
+        (Some(_), Some(_)) => {
+            return Err(invalid(format!(
+                "client-key-data and client-key are both specified for {name}; client-key-data will override"
+            )));
+        }
+        (None, None) => {
+            return Err(invalid(format!(
+                "client-key-data or client-key must be specified for {name} to use the clientCert authentication method."
+            )));
+        }
+        _ => {}
+    }
+    for (what, path) in [("client-cert", &user.client_certificate), ("client-key", &user.client_key)] {
+        if let Some(path) = path
+            && let Err(error) = std::fs::File::open(Path::new(path))
+        {
+            return Err(invalid(format!("unable to read {what} {path} for {name} due to {error}")));
+        }
+    }
+    Ok(true)
+}
+
+fn check_impersonation(name: &str, user: &AuthInfo) -> Result<(), Error> {
+    let groups = user.impersonate_groups.as_ref().is_some_and(|groups| !groups.is_empty());
+    let extra = user.impersonate_user_extra.as_ref().is_some_and(|extra| !extra.is_empty());
+    if user.impersonate.is_none() && (user.impersonate_uid.is_some() || groups || extra) {
+        return Err(invalid(format!(
+            "requesting uid, groups or user-extra for {name} without impersonating a user"
+        )));
+    }
+    Ok(())
+}
+
+fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
+    let Some(provider) = &user.auth_provider else { return Ok(()) };
+    if user.exec.is_some() {
+        return Err(invalid(format!(
+            "authProvider cannot be provided in combination with an exec plugin for {name}"
+        )));
+    }
+    match provider.name.as_str() {
+        "oidc" => Ok(()),
+        "gcp" => Err(Error::Credentials(GCP_REMOVED.to_owned())),
+        "azure" => Err(Error::Credentials(AZURE_REMOVED.to_owned())),
+        other => Err(Error::Credentials(format!("no Auth Provider found for name {other:?}"))),
+    }
+}
+
+fn check_plugin(name: &str, user: &mut AuthInfo, stdin_is_terminal: bool) -> Result<(), Error> {
+    let Some(exec) = &mut user.exec else { return Ok(()) };
+    let to_use = format!("must be specified for {name} to use exec authentication plugin");
+    if given(exec.command.as_ref()).is_none() {
+        return Err(invalid(format!("command {to_use}")));
+    }
+    let version = given(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
+    let is_v1 = match version.as_str() {
+        "client.authentication.k8s.io/v1" => true,
+        "client.authentication.k8s.io/v1beta1" => false,
+        other => return Err(Error::Invalid(format!("exec plugin: invalid apiVersion {other:?}"))),
+    };
+    let mode = match &exec.interactive_mode {
+        None if is_v1 => return Err(invalid(format!("interactiveMode {to_use}"))),
+        None | Some(ExecInteractiveMode::IfAvailable) if stdin_is_terminal => {
+            ExecInteractiveMode::IfAvailable
+        }
+        None | Some(ExecInteractiveMode::IfAvailable | ExecInteractiveMode::Never) => {
+            ExecInteractiveMode::Never
+        }
+        Some(ExecInteractiveMode::Always) if stdin_is_terminal => ExecInteractiveMode::Always,
+        Some(ExecInteractiveMode::Always) => {
+            return Err(Error::Credentials(
+                "exec plugin cannot support interactive mode: standard input is not a terminal".to_owned(),
+            ));
+        }
+    };
+    exec.interactive_mode = Some(mode);
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! What a server offered a while ago, in a file of its own. A file that is old, broken or of another server counts as
+//! none.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::catalog::{Catalog, Discovered, Missing};
+use crate::object::ApiResource;
+
+/// Counts up with every change of the form below.
+const FORM: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    form: u32,
+    server: String,
+    /// Seconds since 1970.
+    written: u64,
+    resources: Vec<StoredResource>,
+    missing: Vec<(String, String, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredResource {
+    group: String,
+    version: String,
+    resource: String,
+    kind: String,
+    namespaced: bool,
+    singular: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    short_names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categories: Vec<String>,
+    verbs: Vec<String>,
+}
+
+/// Where and for how long a server's catalog is kept.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    file: PathBuf,
+    server: String,
+    life: Duration,
+}
+
+impl Cache {
+    pub(super) fn new(folder: &Path, server: &str, life: Duration) -> Self {
+        let host = server.split_once("://").map_or(server, |(_, host)| host).trim_end_matches('/');
+        let plain = |char: char| if char.is_ascii_alphanumeric() || ".-".contains(char) { char } else { '_' };
+        let name: String = host.chars().map(plain).collect();
+        Self { file: folder.join(format!("{name}.json")), server: server.to_owned(), life }
+    }
+
+    /// The catalog, when there is one that is young enough.
+    pub(super) fn read(&self, now: SystemTime) -> Option<Catalog> {
+        let stored: Stored = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
+        let age = seconds(now).checked_sub(stored.written)?;
+        if stored.form != FORM || stored.server != self.server || age >= self.life.as_secs() {
+            return None;
+        }
+        let missing = stored.missing.into_iter();
+        Some(Catalog::new(
+            stored.resources.into_iter().map(StoredResource::load).collect(),
+            missing.map(|(group, version, reason)| Missing { group, version, reason }).collect(),
+        ))
+    }
+
+    /// Keeps a catalog: readers see the old file or the new one, never a part, and nobody else reads either.
+    pub(super) fn write(&self, catalog: &Catalog, now: SystemTime) -> io::Result<()> {
+        let missing = catalog.missing.iter();
+        let stored = Stored {
+            form: FORM,
+            server: self.server.clone(),
+            written: seconds(now),
+            resources: catalog.resources.iter().map(StoredResource::store).collect(),
+            missing: missing
+                .map(|one| (one.group.clone(), one.version.clone(), one.reason.clone()))
+                .collect(),
+        };
+        let text = serde_json::to_vec(&stored)?;
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        create_private_folder(folder)?;
+        let draft = self.file.with_extension(format!("{:016x}.tmp", fastrand::u64(..)));
+        let kept = private_file(&draft)
+            .and_then(|mut file| file.write_all(&text))
+            .and_then(|()| fs::rename(&draft, &self.file));
+        if kept.is_err() {
+            // Best effort: the draft may not even be there.
+            let _ = fs::remove_file(&draft);
+        }
+        kept
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn private_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+impl StoredResource {
+    fn store(found: &Discovered) -> Self {
+        let ApiResource { group, version, resource, kind, namespaced } = found.resource.clone();
+        Self {
+            group,
+            version,
+            resource,
+            kind,
+            namespaced,
+            singular: found.singular.clone(),
+            short_names: found.short_names.clone(),
+            categories: found.categories.clone(),
+            verbs: found.verbs.clone(),
+        }
+    }
+
+    fn load(self) -> Discovered {
+        Discovered {
+            resource: ApiResource {
+                group: self.group,
+                version: self.version,
+                resource: self.resource,
+                kind: self.kind,
+                namespaced: self.namespaced,
+            },
+            singular: self.singular,
+            short_names: self.short_names,
+            categories: self.categories,
+            verbs: self.verbs,
+            preferred: false,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a server offers, in the order in which words are looked up in it. Pure.
+
+use std::collections::BTreeSet;
+
+use super::suggest;
+use crate::object::ApiResource;
+
+/// A resource as discovery told it. Subresources are no resources of their own here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discovered {
+    /// Where it is kept and what its objects are.
+    pub resource: ApiResource,
+    /// The singular name; the kind in lower case where the server told none.
+    pub singular: String,
+    /// Short names, as `po`.
+    pub short_names: Vec<String>,
+    /// The categories it belongs to, as `all`.
+    pub categories: Vec<String>,
+    /// What can be done with it: `get`, `list`, `watch`, …
+    pub verbs: Vec<String>,
+    /// Whether this is the version of the resource that the server prefers.
+    pub preferred: bool,
+}
+
+impl Discovered {
+    /// Whether the server does this with the resource.
+    #[must_use]
+    pub fn can(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|known| known == verb)
+    }
+
+    fn same_resource(&self, other: &Self) -> bool {
+        self.resource.group == other.resource.group && self.resource.resource == other.resource.resource
+    }
+}
+
+/// A group and version of which nothing is known because asking for it failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The group; empty for the core group.
+    pub group: String,
+    /// The version; empty when all of the group, or all groups, are missing.
+    pub version: String,
+    /// Why, as one sentence.
+    pub reason: String,
+}
+
+/// Everything a server offers.
+///
+/// The order is that of preference: the core group first, then the groups in the server's order, in each group the
+/// preferred version first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Catalog {
+    pub(super) resources: Vec<Discovered>,
+    pub(super) missing: Vec<Missing>,
+}
+
+/// A word split at its dots: `deployments`, `deploy.apps`, `deployments.v1.apps`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    name: String,
+    /// Version and group, when the first of what follows the name is taken as a version.
+    version_and_group: Option<(String, String)>,
+    /// Everything after the first dot; empty when there is none.
+    group: String,
+}
+
+impl Word {
+    pub(super) fn new(text: &str) -> Self {
+        let lower = text.to_lowercase();
+        let (name, group) = lower.split_once('.').unwrap_or((&lower, ""));
+        let version_and_group =
+            group.split_once('.').map(|(version, group)| (version.to_owned(), group.to_owned()));
+        Self { name: name.to_owned(), version_and_group, group: group.to_owned() }
+    }
+}
+
+/// Why a word names nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NoMatch {
+    Unknown,
+    /// It names something that has no list.
+    NotListable(ApiResource),
+}
+
+impl Catalog {
+    /// Puts the parts in order: what the server told, group by group and version by version, preferred ones first.
+    pub(super) fn new(mut resources: Vec<Discovered>, missing: Vec<Missing>) -> Self {
+        // Stable, so only the core group moves.
+        resources.sort_by_key(|found| !found.resource.group.is_empty());
+        let mut seen = BTreeSet::new();
+        for found in &mut resources {
+            found.preferred = seen.insert((found.resource.group.clone(), found.resource.resource.clone()));
+        }
+        Self { resources, missing }
+    }
+
+    /// Everything in every version, in the order of preference.
+    #[must_use]
+    pub fn resources(&self) -> &[Discovered] {
+        &self.resources
+    }
+
+    /// Every resource once, in its preferred version: what `api-resources` shows.
+    pub fn preferred(&self) -> impl Iterator<Item = &Discovered> {
+        self.resources.iter().filter(|found| found.preferred)
+    }
+
+    /// What could not be asked. A word that was not found may be there.
+    #[must_use]
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    /// What a word names, among what can be listed: a category, or one resource.
+    pub(super) fn find(&self, text: &str) -> Result<Vec<Discovered>, NoMatch> {
+        let members = self.category(text);
+        if !members.is_empty() {
+            return Ok(members);
+        }
+        let word = Word::new(text);
+        let named = self.named(&word);
+        match named.iter().find(|found| found.can("list")) {
+            Some(found) => Ok(vec![(*found).clone()]),
+            None => Err(named
+                .first()
+                .map_or(NoMatch::Unknown, |found| NoMatch::NotListable(found.resource.clone()))),
+        }
+    }
+
+    fn category(&self, word: &str) -> Vec<Discovered> {
+        let members = self.resources.iter().filter(|found| found.can("list"));
+        let members = members.filter(|found| found.categories.iter().any(|category| category == word));
+        let mut once: Vec<Discovered> = Vec::new();
+        for member in members {
+            if !once.iter().any(|known| known.same_resource(member)) {
+                once.push(member.clone());
+            }
+        }
+        once
+    }
+
+    /// What a word may mean, the best first: a full or singular name before a short one before a kind, an exact group
+    /// before the beginning of one. What comes later is meant only when nothing before it fits.
+    fn named(&self, word: &Word) -> Vec<&Discovered> {
+        let by_name: [fn(&Discovered, &str) -> bool; 3] = [
+            |found, name| found.resource.resource == name || found.singular == name,
+            |found, name| found.short_names.iter().any(|short| short == name),
+            |found, name| found.resource.kind.to_lowercase() == name,
+        ];
+        let fits: [&dyn Fn(&ApiResource) -> bool; 3] = [
+            &|of| word.version_and_group.as_ref().is_some_and(|(v, g)| of.version == *v && of.group == *g),
+            &|of| word.group.is_empty() || of.group == word.group || of.api_version() == word.group,
+            &|of| of.group.starts_with(&word.group),
+        ];
+        for fits in fits {
+            for is_named in by_name {
+                let all = self.resources.iter();
+                let found: Vec<_> =
+                    all.filter(|one| fits(&one.resource) && is_named(one, &word.name)).collect();
+                if !found.is_empty() {
+                    return found;
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Words near to one that names nothing, the nearest first, at most three.
+    pub(super) fn near(&self, text: &str) -> Vec<String> {
+        let word = Word::new(text);
+        let listable = self.preferred().filter(|found| found.can("list"));
+        suggest::nearest(
+            &word.name,
+            listable.map(|found| {
+                let kind = found.resource.kind.to_lowercase();
+                let names = [found.resource.resource.clone(), found.singular.clone(), kind];
+                let names = names.into_iter().chain(found.short_names.iter().cloned()).collect();
+                (found.resource.group_resource(), names)
+            }),
+        )
+    }
+}

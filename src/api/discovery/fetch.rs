@@ -1,0 +1,93 @@
+//! Asks a server what it offers: all at once, or group version by group version where it can't tell all at once.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde::de::DeserializeOwned;
+
+use super::catalog::{Catalog, Discovered, Missing};
+use super::wire::{Answer, GroupVersion, ResourceList, Root};
+use crate::api::{Client, Request};
+use crate::listwatch::Error;
+
+/// Both forms of the aggregated answer, then whatever the server has.
+const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+/// A cluster with 2,000 CRDs tells 10 MB.
+const LIMIT: usize = 256 * 1024 * 1024;
+/// Group versions asked for at a time.
+const AT_A_TIME: usize = 8;
+
+/// Everything a server offers. A part that can't be had is carried as missing.
+///
+/// # Errors
+/// When neither the core group nor the others answer: what the core group failed with.
+pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
+    let (core, groups) = futures_util::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    match (core, groups) {
+        (Err(error), Err(_)) => return Err(error),
+        (core, groups) => {
+            for part in [core, groups] {
+                match part {
+                    Ok((more, without)) => {
+                        found.extend(more);
+                        missing.extend(without);
+                    }
+                    Err(error) => missing.push(Missing {
+                        group: String::new(),
+                        version: String::new(),
+                        reason: error.to_string(),
+                    }),
+                }
+            }
+        }
+    }
+    Ok(Catalog::new(found, missing))
+}
+
+/// What `/api` or `/apis` leads to.
+async fn root(
+    client: &Client,
+    path: &str,
+    timeout: Option<Duration>,
+) -> Result<(Vec<Discovered>, Vec<Missing>), Error> {
+    let request = Request::new(path).accept(ACCEPT).timeout(timeout);
+    let root: Root = ask(client, &request).await?;
+    match root.read().map_err(Error::Decode)? {
+        Answer::Whole(found, missing) => Ok((found, missing)),
+        Answer::Parts(parts) => Ok(one_by_one(client, parts, timeout).await),
+    }
+}
+
+async fn one_by_one(
+    client: &Client,
+    parts: Vec<GroupVersion>,
+    timeout: Option<Duration>,
+) -> (Vec<Discovered>, Vec<Missing>) {
+    let asking = parts.into_iter().map(|part| async move {
+        let answer: Result<ResourceList, Error> =
+            ask(client, &Request::new(part.path()).timeout(timeout)).await;
+        (part, answer)
+    });
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    // In the order asked, which is that of preference.
+    let mut answers = stream::iter(asking).buffered(AT_A_TIME);
+    while let Some((part, answer)) = answers.next().await {
+        match answer {
+            Ok(list) => found.extend(list.read(&part)),
+            Err(error) => {
+                missing.push(Missing { group: part.group, version: part.version, reason: error.to_string() });
+            }
+        }
+    }
+    (found, missing)
+}
+
+async fn ask<T: DeserializeOwned>(client: &Client, request: &Request) -> Result<T, Error> {
+    let body = client.send(request).await?.body(LIMIT).await?;
+    serde_json::from_slice(&body).map_err(|error| {
+        Error::Decode(format!("the answer to {} is not what it should be: {error}", request.path))
+    })
+}

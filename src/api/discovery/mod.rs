@@ -1,0 +1,253 @@
+//! What a server offers, and what a word means there.
+//!
+//! A server is asked once; the answer is kept in memory and, where a folder is given, on disk for a short time. A word
+//! that is not found is looked for once more in a fresh answer: its resource may have been defined a moment ago.
+
+mod cache;
+mod catalog;
+mod fetch;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use catalog::{Catalog, Discovered, Missing};
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Mutex;
+use tracing::debug;
+
+use super::resource_words::Asked;
+use super::{Client, Error};
+use cache::Cache;
+use catalog::NoMatch;
+
+/// How discovery works.
+#[derive(Debug, Clone)]
+pub struct DiscoveryOptions {
+    /// The folder for one file per server; `None` keeps nothing on disk.
+    pub cache_folder: Option<PathBuf>,
+    /// How long such a file counts.
+    pub cache_life: Duration,
+    /// How long each request may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for DiscoveryOptions {
+    fn default() -> Self {
+        Self {
+            cache_folder: None,
+            cache_life: Duration::from_mins(10),
+            timeout: Some(Duration::from_secs(32)),
+        }
+    }
+}
+
+/// Why a word could not be turned into a resource.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResolveError {
+    /// The server offers nothing of that name.
+    #[error("the server doesn't have a resource type {name:?}")]
+    Unknown {
+        /// The name without its group.
+        name: String,
+        /// What was given after the first dot; empty when nothing was.
+        group: String,
+        /// Resources with a name near to it.
+        near: Vec<String>,
+        /// What could not be asked, so that the word may be there all the same.
+        missing: Vec<Missing>,
+    },
+    /// What the word names has no list.
+    #[error("the server does not allow this method on the requested resource: {0} can't be listed")]
+    NotListable(String),
+    /// The server could not be asked.
+    #[error(transparent)]
+    Discovery(#[from] Error),
+}
+
+impl ResolveError {
+    /// A second line that may help: a word that was perhaps meant, or what could not be asked.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let Self::Unknown { name, group, near, missing } = self else { return None };
+        if !near.is_empty() {
+            return Some(format!("did you mean {}?", near.join(" or ")));
+        }
+        let Some(missing) = missing.first() else {
+            return (!group.is_empty()).then(|| format!("nothing in group {group} is called {name}"));
+        };
+        let what = match (missing.group.as_str(), missing.version.as_str()) {
+            ("", "") => "some API groups".to_owned(),
+            ("", version) => version.to_owned(),
+            (group, version) => format!("{group}/{version}"),
+        };
+        Some(format!("{what} could not be asked: {}", missing.reason))
+    }
+}
+
+/// A resource, and which of its objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The resource.
+    pub discovered: Discovered,
+    /// The names asked for, in their order; none for all objects.
+    pub names: Vec<String>,
+}
+
+/// What one server offers. Cheap to clone; clones share what they learn.
+#[derive(Clone)]
+pub struct Discovery {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: Client,
+    timeout: Option<Duration>,
+    cache: Option<Cache>,
+    /// An async lock, held while the server is asked: of many who want to know, one asks and the others wait.
+    known: Mutex<Option<Arc<Catalog>>>,
+}
+
+impl Discovery {
+    /// Discovery by this client. Asks nothing yet.
+    #[must_use]
+    pub fn new(client: &Client, options: &DiscoveryOptions) -> Self {
+        let folder = options.cache_folder.as_deref();
+        let cache = folder.map(|folder| Cache::new(folder, client.config().server(), options.cache_life));
+        let inner =
+            Inner { client: client.clone(), timeout: options.timeout, cache, known: Mutex::new(None) };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// What the server offers: what is known, else what a young file says, else what the server says.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when it had to be asked and could not be.
+    pub async fn catalog(&self) -> Result<Arc<Catalog>, Error> {
+        let mut known = self.inner.known.lock().await;
+        Ok(self.known(&mut known).await?.0)
+    }
+
+    /// What the server offers now, asked anew.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when it could not be asked; what was known stays.
+    pub async fn refresh(&self) -> Result<Arc<Catalog>, Error> {
+        let mut known = self.inner.known.lock().await;
+        self.ask(&mut known).await
+    }
+
+    /// The listable resources that a word names: all of a category, or one resource by its plural, singular or short
+    /// name or its kind in any case, alone (core group first, then the server's order), as `type.group`,
+    /// `type.version.group`, or with the beginning of a group. Of several versions the server's preferred one.
+    ///
+    /// # Errors
+    /// [`ResolveError`]; unknown only after the server was asked anew.
+    pub async fn resolve(&self, word: &str) -> Result<Vec<Discovered>, ResolveError> {
+        let mut known = self.inner.known.lock().await;
+        let (mut catalog, is_new) = self.known(&mut known).await?;
+        let mut found = catalog.find(word);
+        if found == Err(NoMatch::Unknown) && !is_new {
+            catalog = self.ask(&mut known).await?;
+            found = catalog.find(word);
+        }
+        found.map_err(|why| refusal(why, word, &catalog))
+    }
+
+    /// What parsed arguments ask for, each resource once, in the order of the arguments.
+    ///
+    /// # Errors
+    /// As [`Discovery::resolve`], for the first word that names nothing.
+    pub async fn resolve_all(&self, asked: &[Asked]) -> Result<Vec<Target>, ResolveError> {
+        let mut targets: Vec<Target> = Vec::new();
+        for one in asked {
+            for discovered in self.resolve(&one.word).await? {
+                match targets.iter_mut().find(|known| known.discovered.resource == discovered.resource) {
+                    Some(known) => known.add(&one.names),
+                    None => targets.push(Target { discovered, names: one.names.clone() }),
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    /// What is known, and whether the server told it just now.
+    async fn known(&self, known: &mut Option<Arc<Catalog>>) -> Result<(Arc<Catalog>, bool), Error> {
+        if let Some(catalog) = known {
+            return Ok((Arc::clone(catalog), false));
+        }
+        if let Some(cache) = self.inner.cache.clone() {
+            // A file of some megabytes at most; read off the async threads and awaited here.
+            let read = tokio::task::spawn_blocking(move || cache.read(SystemTime::now())).await;
+            if let Ok(Some(catalog)) = read {
+                debug!(resources = catalog.resources.len(), "discovery from a file");
+                return Ok((Arc::clone(known.insert(Arc::new(catalog))), false));
+            }
+        }
+        Ok((self.ask(known).await?, true))
+    }
+
+    async fn ask(&self, known: &mut Option<Arc<Catalog>>) -> Result<Arc<Catalog>, Error> {
+        let catalog = Arc::new(fetch::fetch(&self.inner.client, self.inner.timeout).await?);
+        debug!(
+            resources = catalog.resources.len(),
+            missing = catalog.missing.len(),
+            "discovery from the server"
+        );
+        let whole = !catalog.missing.iter().any(|missing| missing.version.is_empty());
+        if let Some(cache) = self.inner.cache.clone().filter(|_| whole) {
+            let catalog = Arc::clone(&catalog);
+            // As the reading; a file that can't be written costs the next process a request.
+            let written = tokio::task::spawn_blocking(move || cache.write(&catalog, SystemTime::now())).await;
+            if let Ok(Err(error)) = written {
+                debug!(%error, "discovery could not be kept");
+            }
+        }
+        Ok(Arc::clone(known.insert(catalog)))
+    }
+}
+
+impl fmt::Debug for Discovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Discovery").field("client", &self.inner.client).finish_non_exhaustive()
+    }
+}
+
+impl Target {
+    /// Asks for more of the same resource; all of it wins over names.
+    fn add(&mut self, names: &[String]) {
+        if self.names.is_empty() || names.is_empty() {
+            self.names.clear();
+            return;
+        }
+        for name in names {
+            if !self.names.contains(name) {
+                self.names.push(name.clone());
+            }
+        }
+    }
+}
+
+fn refusal(why: NoMatch, word: &str, catalog: &Catalog) -> ResolveError {
+    match why {
+        NoMatch::NotListable(resource) => ResolveError::NotListable(resource.group_resource()),
+        NoMatch::Unknown => {
+            let (name, group) = word.split_once('.').unwrap_or((word, ""));
+            let concerns = |missing: &&Missing| {
+                group.is_empty() || missing.group.is_empty() || group.ends_with(missing.group.as_str())
+            };
+            ResolveError::Unknown {
+                name: name.to_owned(),
+                group: group.to_owned(),
+                near: catalog.near(word),
+                missing: catalog.missing.iter().filter(concerns).cloned().collect(),
+            }
+        }
+    }
+}

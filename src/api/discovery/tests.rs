@@ -1,0 +1,244 @@
+//! Discovery against a server that answers in each of the forms there are.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use super::cache::Cache;
+use super::{Catalog, Discovery, DiscoveryOptions, ResolveError};
+use crate::api::resource_words::{Asked, Context, parse};
+use crate::api::test_server::{TestServer, json};
+use crate::api::{Client, Config};
+use crate::listwatch::Error;
+
+const CORE: &str = r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{},"versions":[
+ {"version":"v1","resources":[
+  {"resource":"bindings","responseKind":{"kind":"Binding"},"scope":"Namespaced","singularResource":"binding","verbs":["create"]},
+  {"resource":"events","responseKind":{"kind":"Event"},"scope":"Namespaced","singularResource":"event","verbs":["get","list","watch"],"shortNames":["ev"]},
+  {"resource":"nodes","responseKind":{"kind":"Node"},"scope":"Cluster","singularResource":"node","verbs":["get","list","watch"],"shortNames":["no"]},
+  {"resource":"pods","responseKind":{"kind":"Pod"},"scope":"Namespaced","singularResource":"pod","verbs":["get","list","watch"],"shortNames":["po"],"categories":["all"],
+   "subresources":[{"subresource":"log","responseKind":{"kind":"Pod"},"verbs":["get"]}]},
+  {"resource":"parent-only","scope":"Namespaced","subresources":[]}]}]}]}"#;
+
+const GROUPS: &str = r#"{"kind":"APIGroupDiscoveryList","items":[
+ {"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[
+  {"resource":"deployments","responseKind":{"group":"","kind":"Deployment"},"scope":"Namespaced","singularResource":"deployment","verbs":["get","list","watch"],"shortNames":["deploy"],"categories":["all"]}]}]},
+ {"metadata":{"name":"autoscaling"},"versions":[
+  {"version":"v2","resources":[{"resource":"horizontalpodautoscalers","responseKind":{"kind":"HorizontalPodAutoscaler"},"scope":"Namespaced","singularResource":"horizontalpodautoscaler","verbs":["list"],"shortNames":["hpa"],"categories":["all"]}]},
+  {"version":"v1","resources":[{"resource":"horizontalpodautoscalers","responseKind":{"kind":"HorizontalPodAutoscaler"},"scope":"Namespaced","singularResource":"horizontalpodautoscaler","verbs":["list"],"shortNames":["hpa"],"categories":["all"]}]}]},
+ {"metadata":{"name":"events.k8s.io"},"versions":[{"version":"v1","resources":[
+  {"resource":"events","responseKind":{"kind":"Event"},"scope":"Namespaced","singularResource":"event","verbs":["list"],"shortNames":["ev"]}]}]},
+ {"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","freshness":"Stale"}]},
+ {"metadata":{"name":"example.com"},"versions":[{"version":"v1","resources":[
+  {"resource":"widgets","responseKind":{"kind":"WidgetThing"},"scope":"Namespaced","singularResource":"","verbs":["list"]}]}]}]}"#;
+
+fn aggregated(head: &str) -> String {
+    match head.split_whitespace().nth(1) {
+        Some("/api") => json(200, CORE),
+        Some("/apis") => json(200, GROUPS),
+        _ => json(404, "{}"),
+    }
+}
+
+fn discovery(server: &TestServer, cache: Option<&TempDir>) -> Discovery {
+    let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
+    let cache_folder = cache.map(|folder| folder.path().join("discovery"));
+    Discovery::new(&client, &DiscoveryOptions { cache_folder, ..Default::default() })
+}
+
+async fn resolved(discovery: &Discovery, word: &str) -> Vec<String> {
+    let found = discovery.resolve(word).await.unwrap();
+    found.iter().map(|one| format!("{} {}", one.resource.api_version(), one.resource.resource)).collect()
+}
+
+#[tokio::test]
+async fn a_word_finds_its_resource_by_every_name_it_has() {
+    let server = TestServer::start(aggregated).await;
+    let discovery = discovery(&server, None);
+    for (word, expected) in [
+        ("pods", "v1 pods"),
+        ("pod", "v1 pods"),
+        ("po", "v1 pods"),
+        ("Pod", "v1 pods"),
+        ("PODS", "v1 pods"),
+        ("pods.v1.", "v1 pods"),
+        ("pods.v1", "v1 pods"),
+        ("ev", "v1 events"),
+        ("events", "v1 events"),
+        ("events.events.k8s.io", "events.k8s.io/v1 events"),
+        ("events.v1.events.k8s.io", "events.k8s.io/v1 events"),
+        ("ev.events", "events.k8s.io/v1 events"),
+        ("deployments.apps", "apps/v1 deployments"),
+        ("deploy.apps", "apps/v1 deployments"),
+        ("deployments.v1.apps", "apps/v1 deployments"),
+        ("Deployment.v1.apps", "apps/v1 deployments"),
+        ("hpa", "autoscaling/v2 horizontalpodautoscalers"),
+        ("hpa.v1.autoscaling", "autoscaling/v1 horizontalpodautoscalers"),
+        ("hpa.autoscal", "autoscaling/v2 horizontalpodautoscalers"),
+        ("WidgetThing", "example.com/v1 widgets"),
+        ("widgets.example.com", "example.com/v1 widgets"),
+    ] {
+        assert_eq!(resolved(&discovery, word).await, [expected], "{word}");
+    }
+    assert_eq!(server.asked().len(), 2, "one request for the core group, one for the others");
+    assert!(server.asked()[0].contains("as=APIGroupDiscoveryList,application/json\r\n"));
+}
+
+#[tokio::test]
+async fn a_category_is_each_of_its_resources_once() {
+    let server = TestServer::start(aggregated).await;
+    let found = resolved(&discovery(&server, None), "all").await;
+    assert_eq!(found, ["v1 pods", "apps/v1 deployments", "autoscaling/v2 horizontalpodautoscalers"]);
+}
+
+#[tokio::test]
+async fn an_unknown_word_is_told_as_kubectl_tells_it_with_what_was_perhaps_meant() {
+    let server = TestServer::start(aggregated).await;
+    let discovery = discovery(&server, None);
+    let told = async |word: &str| {
+        let error = discovery.resolve(word).await.unwrap_err();
+        (error.to_string(), error.hint())
+    };
+    let unknown = |what: &str| format!("the server doesn't have a resource type {what}");
+    assert_eq!(told("pdos").await, (unknown("\"pdos\""), Some("did you mean pods?".into())));
+    assert_eq!(told("deploymets").await.1, Some("did you mean deployments.apps?".into()));
+    let stale =
+        "metrics.k8s.io/v1beta1 could not be asked: the server is currently unable to handle the request";
+    assert_eq!(told("zzzzzzzz").await, (unknown("\"zzzzzzzz\""), Some(stale.into())));
+    assert_eq!(
+        told("zzzzzzzz.apps").await,
+        (unknown("\"zzzzzzzz\""), Some("nothing in group apps is called zzzzzzzz".into()))
+    );
+    let bindings = discovery.resolve("bindings").await.unwrap_err();
+    assert!(matches!(bindings, ResolveError::NotListable(ref what) if what == "bindings"), "{bindings}");
+}
+
+#[tokio::test]
+async fn a_resource_defined_meanwhile_is_found() {
+    let defined = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&defined);
+    let folder = TempDir::new().unwrap();
+    let server = TestServer::start(move |head| {
+        if head.starts_with("GET /apis ") && !seen.load(Ordering::SeqCst) {
+            return json(200, r#"{"kind":"APIGroupDiscoveryList","items":[]}"#);
+        }
+        aggregated(head)
+    })
+    .await;
+    let first = discovery(&server, Some(&folder));
+    assert!(first.resolve("widgets").await.is_err());
+    assert_eq!(server.asked().len(), 2, "an answer of this very moment is not asked for again");
+    defined.store(true, Ordering::SeqCst);
+    let second = discovery(&server, Some(&folder));
+    assert_eq!(resolved(&second, "pods").await, ["v1 pods"]);
+    assert_eq!(server.asked().len(), 2, "the file of the first is enough");
+    assert_eq!(resolved(&second, "widgets").await, ["example.com/v1 widgets"]);
+    assert_eq!(server.asked().len(), 4);
+    assert_eq!(resolved(&discovery(&server, Some(&folder)), "widgets").await, ["example.com/v1 widgets"]);
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_server_that_can_not_tell_all_at_once_is_asked_part_by_part() {
+    let server = TestServer::start(|head| match head.split_whitespace().nth(1).unwrap() {
+        "/api" => json(200, r#"{"kind":"APIVersions","versions":["v1"]}"#),
+        "/apis" => json(
+            200,
+            r#"{"kind":"APIGroupList","groups":[{"name":"a.example","versions":[{"version":"v1"},{"version":"v2"}],
+                "preferredVersion":{"version":"v2"}},{"name":"broken.example","versions":[{"version":"v1"}]}]}"#,
+        ),
+        "/api/v1" => json(
+            200,
+            r#"{"kind":"APIResourceList","resources":[
+                {"name":"pods","singularName":"","namespaced":true,"kind":"Pod","verbs":["list"],"shortNames":["po"]},
+                {"name":"pods/log","singularName":"","namespaced":true,"kind":"Pod","verbs":["get"]}]}"#,
+        ),
+        "/apis/a.example/v1" | "/apis/a.example/v2" => json(
+            200,
+            r#"{"resources":[{"name":"things","singularName":"thing","namespaced":false,"kind":"Thing","verbs":["list"]}]}"#,
+        ),
+        _ => json(503, "not today"),
+    })
+    .await;
+    let discovery = discovery(&server, None);
+    assert_eq!(resolved(&discovery, "pod").await, ["v1 pods"]);
+    assert_eq!(resolved(&discovery, "thing").await, ["a.example/v2 things"]);
+    assert_eq!(resolved(&discovery, "thing.v1.a.example").await, ["a.example/v1 things"]);
+    let catalog = discovery.catalog().await.unwrap();
+    let preferred: Vec<_> = catalog.preferred().map(|found| found.resource.group_resource()).collect();
+    assert_eq!(preferred, ["pods", "things.a.example"]);
+    let missing: Vec<_> =
+        catalog.missing().iter().map(|one| (one.group.as_str(), one.version.as_str())).collect();
+    assert_eq!(missing, [("broken.example", "v1")]);
+}
+
+#[tokio::test]
+async fn one_half_of_the_server_is_enough_and_none_is_an_error() {
+    let server = TestServer::start(|head| {
+        if head.starts_with("GET /apis ") { json(503, "not today") } else { aggregated(head) }
+    })
+    .await;
+    let folder = TempDir::new().unwrap();
+    let half = discovery(&server, Some(&folder));
+    assert_eq!(resolved(&half, "pods").await, ["v1 pods"]);
+    let hint = half.resolve("deployments").await.unwrap_err().hint().unwrap();
+    assert!(hint.starts_with("some API groups could not be asked: "), "{hint}");
+    assert!(!folder.path().join("discovery").exists(), "half an answer is not kept");
+    let refusing = TestServer::start(|_| json(403, "{}")).await;
+    let error = discovery(&refusing, None).resolve("pods").await.unwrap_err();
+    assert!(
+        matches!(error, ResolveError::Discovery(crate::api::Error::Server(Error::Forbidden(_)))),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn arguments_become_each_resource_once_with_its_names() {
+    let server = TestServer::start(aggregated).await;
+    let discovery = discovery(&server, None);
+    let targets = async |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let asked: Vec<Asked> = parse(&args, Context::default()).unwrap();
+        let targets = discovery.resolve_all(&asked).await.unwrap();
+        let shown =
+            targets.iter().map(|one| format!("{}={}", one.discovered.resource.resource, one.names.join("+")));
+        shown.collect::<Vec<_>>()
+    };
+    assert_eq!(targets(&["po,deploy,pods"]).await, ["pods=", "deployments="]);
+    assert_eq!(targets(&["po/a", "deploy/b", "pod/c", "pods/a"]).await, ["pods=a+c", "deployments=b"]);
+    assert_eq!(targets(&["all,no"]).await, ["pods=", "deployments=", "horizontalpodautoscalers=", "nodes="]);
+}
+
+#[tokio::test]
+async fn a_file_is_private_and_counts_only_while_young_whole_and_of_this_server() {
+    let server = TestServer::start(aggregated).await;
+    let catalog: Arc<Catalog> = discovery(&server, None).catalog().await.unwrap();
+    let folder = TempDir::new().unwrap();
+    let life = Duration::from_mins(1);
+    let cache = Cache::new(folder.path(), "https://host:6443/prefix", life);
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+    assert_eq!(cache.read(now), None);
+    cache.write(&catalog, now).unwrap();
+    assert_eq!(cache.read(now).as_ref(), Some(&*catalog));
+    assert_eq!(cache.read(now + life), None, "old");
+    assert_eq!(cache.read(now - life), None, "from the future");
+    assert_eq!(
+        Cache::new(folder.path(), "http://host:6443/prefix", life).read(now),
+        None,
+        "of another server"
+    );
+    let file = folder.path().join("host_6443_prefix.json");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+    let text = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &text[..text.len() / 2]).unwrap();
+    assert_eq!(cache.read(now), None, "broken");
+    cache.write(&catalog, now).unwrap();
+    assert!(cache.read(now).is_some());
+}

@@ -1,0 +1,41 @@
+//! The network: the only room that speaks to a server, and the only one that knows HTTP, TLS and kubeconfig files.
+//!
+//! [`ConfigOptions`] and the files it names become a [`Config`]; a [`Config`] becomes a [`Client`]; a [`Client`] sends
+//! a [`Request`] and hands back a [`Response`] whose body arrives in chunks. What a server refuses, and what the
+//! network breaks, comes out as [`crate::listwatch::Error`]: by meaning, without a number and without a credential.
+
+mod age;
+mod client;
+mod config;
+mod credentials;
+mod decode;
+mod discovery;
+mod error;
+mod failure;
+mod frames;
+mod representation;
+mod request;
+mod resource;
+pub mod resource_words;
+mod response;
+mod secret;
+mod session;
+mod status;
+mod streams;
+mod table;
+#[cfg(test)]
+mod test_server;
+mod tls;
+
+pub use age::{age, human_duration};
+pub use client::Client;
+pub use config::{Config, ConfigOptions, Contexts, InCluster};
+pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError, Target};
+pub use error::Error;
+pub use frames::Limits;
+pub use representation::{IncludeObject, Representation};
+pub use request::Request;
+pub use resource::ResourceClient;
+pub use response::Response;
+pub use secret::Secret;
+pub use streams::{ResourceList, ResourceWatch};

@@ -1,0 +1,561 @@
+//! One collection of objects on a server as a [`ListerWatcher`]: its URLs, and the streams of its lists and watches.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::decode::Decoder;
+use super::representation::{Asked, Representation};
+use super::streams::{ResourceList, ResourceWatch};
+use super::{Client, Limits, Request};
+use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
+use crate::object::{ApiResource, Ingest, Object};
+
+/// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
+#[derive(Clone)]
+pub struct ResourceClient {
+    client: Client,
+    resource: ApiResource,
+    ingest: Ingest,
+    namespace: Option<String>,
+    label_selector: String,
+    field_selector: String,
+    representation: Representation,
+    request_timeout: Option<Duration>,
+    limits: Limits,
+    now: fn() -> Timestamp,
+}
+
+impl ResourceClient {
+    /// All objects of a resource, whole, without managedFields.
+    #[must_use]
+    pub fn new(client: Client, resource: ApiResource) -> Self {
+        Self {
+            client,
+            ingest: Ingest::of(resource.type_meta()),
+            resource,
+            namespace: None,
+            label_selector: String::new(),
+            field_selector: String::new(),
+            representation: Representation::Objects,
+            request_timeout: None,
+            limits: Limits::default(),
+            now: Timestamp::now,
+        }
+    }
+
+    /// Only those of this namespace; `None`, or an empty one, is all. Means nothing to a resource that is not
+    /// namespaced.
+    #[must_use]
+    pub fn namespace(mut self, namespace: Option<String>) -> Self {
+        self.namespace = namespace.filter(|namespace| !namespace.is_empty());
+        self
+    }
+
+    /// Only those whose labels the server finds to match; empty is all.
+    #[must_use]
+    pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
+        self.label_selector = selector.into();
+        self
+    }
+
+    /// Only those whose fields the server finds to match; empty is all.
+    #[must_use]
+    pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
+        self.field_selector = selector.into();
+        self
+    }
+
+    /// In this form.
+    #[must_use]
+    pub fn representation(mut self, representation: Representation) -> Self {
+        self.representation = representation;
+        self
+    }
+
+    /// Whether `metadata.managedFields` stays.
+    #[must_use]
+    pub fn keep_managed_fields(mut self, keep: bool) -> Self {
+        self.ingest.keep_managed_fields = keep;
+        self
+    }
+
+    /// How long a list, or one object, may take with its whole body. Watches are not bounded by it.
+    #[must_use]
+    pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.request_timeout = timeout;
+        self
+    }
+
+    /// How much the server may ask us to hold.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The clock for the ages of objects whose server renders no Tables.
+    #[must_use]
+    pub fn now(mut self, now: fn() -> Timestamp) -> Self {
+        self.now = now;
+        self
+    }
+
+    /// The resource this speaks of.
+    #[must_use]
+    pub fn resource(&self) -> &ApiResource {
+        &self.resource
+    }
+
+    /// One object by its name, in the representation asked for; selectors play no part.
+    ///
+    /// # Errors
+    /// What the server refused, [`Error::NotFound`] above all; [`Error::Invalid`] for a name that can't be one.
+    pub async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
+        let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
+        let request = self.request(path, Asked::One).timeout(self.request_timeout);
+        let body = self.client.send(&request).await?.body(self.limits.frame).await?;
+        self.decoder().one(&body)
+    }
+
+    /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. The HTTP library escapes what a URL can't hold.
+    fn path(&self) -> Result<String, Error> {
+        let ApiResource { group, version, resource, .. } = &self.resource;
+        let root =
+            if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+        match self.scope() {
+            "" => Ok(format!("{root}/{resource}")),
+            namespace => {
+                Ok(format!("{root}/namespaces/{}/{resource}", path_segment("namespace", namespace)?))
+            }
+        }
+    }
+
+    /// The namespace of the request; empty for all of them, or none.
+    fn scope(&self) -> &str {
+        self.namespace.as_deref().filter(|_| self.resource.namespaced).unwrap_or_default()
+    }
+
+    fn request(&self, path: String, asked: Asked) -> Request {
+        let request = Request::new(path).accept(self.representation.accept(asked));
+        match self.representation.include_object() {
+            Some(value) => request.query("includeObject", value),
+            None => request,
+        }
+    }
+
+    fn list_request(&self, options: &ListOptions) -> Result<Request, Error> {
+        let mut request = self.request(self.path()?, Asked::List).timeout(self.request_timeout);
+        request = self.with_selectors(request);
+        if options.limit != 0 {
+            request = request.query("limit", options.limit.to_string());
+        }
+        if !options.continue_token.is_empty() {
+            return Ok(request.query("continue", options.continue_token.as_str()));
+        }
+        if !options.resource_version.is_unset() {
+            request = request.query("resourceVersion", options.resource_version.to_string());
+        }
+        Ok(match options.version_match {
+            Some(how) => request.query("resourceVersionMatch", how.as_str()),
+            None => request,
+        })
+    }
+
+    fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
+        let mut request = self.request(self.path()?, Asked::Watch).query("watch", "true");
+        request = self.with_selectors(request);
+        if options.allow_bookmarks {
+            request = request.query("allowWatchBookmarks", "true");
+        }
+        if options.send_initial_events {
+            request = request.query("sendInitialEvents", "true");
+        }
+        if !options.resource_version.is_unset() {
+            request = request.query("resourceVersion", options.resource_version.to_string());
+        }
+        if let Some(how) = options.version_match {
+            request = request.query("resourceVersionMatch", how.as_str());
+        }
+        if let Some(timeout) = options.timeout {
+            request = request.query("timeoutSeconds", timeout.as_secs().max(1).to_string());
+        }
+        Ok(request)
+    }
+
+    fn with_selectors(&self, mut request: Request) -> Request {
+        for (name, selector) in
+            [("labelSelector", &self.label_selector), ("fieldSelector", &self.field_selector)]
+        {
+            if !selector.is_empty() {
+                request = request.query(name, selector.as_str());
+            }
+        }
+        request
+    }
+
+    fn decoder(&self) -> Decoder {
+        Decoder::new(self.ingest.clone(), self.representation, self.scope().to_owned(), self.now)
+    }
+}
+
+/// Shows what is asked for, and of whom.
+impl fmt::Debug for ResourceClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceClient")
+            .field("client", &self.client)
+            .field("resource", &self.resource)
+            .field("namespace", &self.namespace)
+            .field("label_selector", &self.label_selector)
+            .field("field_selector", &self.field_selector)
+            .field("representation", &self.representation)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ListWatch<(), ()> {
+    /// The objects of a resource in one namespace (an empty one is all of them) that a field selector matches.
+    /// (client-go: `NewListWatchFromClient`.)
+    #[must_use]
+    pub fn from_client(
+        client: Client,
+        resource: ApiResource,
+        namespace: &str,
+        field_selector: &str,
+    ) -> ResourceClient {
+        ResourceClient::new(client, resource)
+            .namespace(Some(namespace.to_owned()))
+            .field_selector(field_selector)
+    }
+}
+
+impl ListerWatcher for ResourceClient {
+    type List = ResourceList;
+    type Watch = ResourceWatch;
+
+    async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
+        let response = self.client.send(&self.list_request(options)?).await?;
+        Ok(ResourceList::new(response, self.decoder(), self.limits))
+    }
+
+    async fn watch(&self, options: &WatchOptions) -> Result<ResourceWatch, Error> {
+        let response = self.client.send(&self.watch_request(options)?).await?;
+        Ok(ResourceWatch::new(response, self.decoder(), self.limits))
+    }
+}
+
+/// A name that can stand in a path as it is. What a server's own rules say of it, the server says.
+fn path_segment<'a>(what: &str, name: &'a str) -> Result<&'a str, Error> {
+    let problem = match name {
+        "" => "may not be empty",
+        "." => "may not be '.'",
+        ".." => "may not be '..'",
+        _ if name.contains('/') => "may not contain '/'",
+        _ if name.contains('%') => "may not contain '%'",
+        _ => return Ok(name),
+    };
+    let message = format!("invalid {what} {name:?}: [{problem}]");
+    Err(Error::Invalid(Status { message, ..Status::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::api::test_server::{TestServer, json};
+    use crate::api::{Config, IncludeObject};
+    use crate::listwatch::{ListStream, ResourceVersionMatch, WatchEvent, WatchStream};
+
+    fn deployments() -> ApiResource {
+        ApiResource {
+            group: "apps".into(),
+            version: "v1".into(),
+            resource: "deployments".into(),
+            kind: "Deployment".into(),
+            namespaced: true,
+        }
+    }
+
+    fn nodes() -> ApiResource {
+        ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "nodes".into(),
+            kind: "Node".into(),
+            namespaced: false,
+        }
+    }
+
+    fn client(url: &str) -> Client {
+        Client::new(&Config::for_server(url).expect("a config")).expect("a client")
+    }
+
+    /// A 200 whose body comes in these chunks; ended properly, or left open.
+    fn chunked(chunks: &[&str], ended: bool) -> String {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let chunks = chunks.iter().map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()));
+        let answer: String = std::iter::once(head.to_owned()).chain(chunks).collect();
+        if ended { answer + "0\r\n\r\n" } else { answer }
+    }
+
+    /// What a request looks like on the wire: its target, and its Accept header.
+    fn seen(server: &TestServer) -> (String, String) {
+        let head = server.asked().pop().expect("a request");
+        let target = head.split(' ').nth(1).expect("a target").to_owned();
+        let accept = head.lines().find_map(|line| line.strip_prefix("accept: ")).expect("an Accept header");
+        (target, accept.to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_list_asks_for_what_the_options_say() {
+        let server = TestServer::start(|_| json(200, r#"{"items":[]}"#)).await;
+        let all = ResourceClient::new(client(&server.url), deployments());
+        let some = all.clone().namespace(Some("shop".into())).label_selector("app in (a, b),x!=1");
+        let first = ListOptions {
+            limit: 500,
+            resource_version: "7".into(),
+            version_match: Some(ResourceVersionMatch::Exact),
+            ..ListOptions::default()
+        };
+        let next = ListOptions { continue_token: "t/=".into(), ..first.clone() };
+        for (resource, options, target) in [
+            (&all, &ListOptions::default(), "/apis/apps/v1/deployments"),
+            (
+                &all,
+                &ListOptions { resource_version: "0".into(), ..ListOptions::default() },
+                "/apis/apps/v1/deployments?resourceVersion=0",
+            ),
+            (
+                &some,
+                &first,
+                "/apis/apps/v1/namespaces/shop/deployments?labelSelector=app+in+%28a%2C+b%29%2Cx%21%3D1&limit=500&resourceVersion=7&resourceVersionMatch=Exact",
+            ),
+            // The version belongs to the first page only; the selectors to all.
+            (
+                &some,
+                &next,
+                "/apis/apps/v1/namespaces/shop/deployments?labelSelector=app+in+%28a%2C+b%29%2Cx%21%3D1&limit=500&continue=t%2F%3D",
+            ),
+            (
+                &ResourceClient::new(client(&server.url), nodes())
+                    .namespace(Some("shop".into()))
+                    .representation(Representation::Table(IncludeObject::None)),
+                &ListOptions::default(),
+                "/api/v1/nodes?includeObject=None",
+            ),
+        ] {
+            let mut list = resource.list(options).await.expect("a list");
+            assert!(list.next().await.expect("a page").is_none());
+            assert_eq!(seen(&server).0, target);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_watch_asks_for_what_the_options_say() {
+        let server = TestServer::start(|_| json(200, "")).await;
+        let table = Representation::Table(IncludeObject::Object);
+        let resource =
+            ListWatch::from_client(client(&server.url), nodes(), "", "metadata.name=a").representation(table);
+        let options = WatchOptions {
+            resource_version: "7".into(),
+            version_match: Some(ResourceVersionMatch::NotOlderThan),
+            send_initial_events: true,
+            allow_bookmarks: true,
+            timeout: Some(Duration::from_millis(290_500)),
+        };
+        let mut watch = resource.watch(&options).await.expect("a watch");
+        assert!(watch.next().await.is_none());
+        let (target, accept) = seen(&server);
+        assert_eq!(
+            target,
+            "/api/v1/nodes?includeObject=Object&watch=true&fieldSelector=metadata.name%3Da&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersion=7&resourceVersionMatch=NotOlderThan&timeoutSeconds=290"
+        );
+        assert_eq!(
+            accept,
+            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
+        );
+        resource.watch(&WatchOptions::default()).await.expect("a watch");
+        assert_eq!(
+            seen(&server).0,
+            "/api/v1/nodes?includeObject=Object&watch=true&fieldSelector=metadata.name%3Da"
+        );
+    }
+
+    #[tokio::test]
+    async fn items_arrive_while_the_body_does_and_metadata_may_come_last() {
+        let server = TestServer::start(|_| {
+            chunked(
+                &[
+                    r#"{"apiVersion":"v1","items":[{"metadata":{"name":"a"#,
+                    r#""}},{"metadata":{"name":"b"}}"#,
+                    r#"],"kind":"NodeList","metadata":{"continue":"t","resourceVersion":"9"}}"#,
+                ],
+                true,
+            )
+        })
+        .await;
+        let mut list = ResourceClient::new(client(&server.url), nodes())
+            .list(&ListOptions::default())
+            .await
+            .expect("a list");
+        let mut names = Vec::new();
+        while let Some(object) = list.next().await.expect("an item") {
+            names.push((object.name().to_owned(), object.type_meta().kind.clone()));
+        }
+        assert_eq!(names, [("a".into(), "Node".into()), ("b".into(), "Node".into())]);
+        assert_eq!((&list.meta().resource_version, list.meta().continue_token.as_str()), (&"9".into(), "t"));
+        assert!(list.next().await.expect("the end again").is_none());
+    }
+
+    #[tokio::test]
+    async fn a_page_that_is_cut_off_or_no_list_is_an_error() {
+        for (body, decode) in
+            [(r#"{"items":[{"metadata":{"name":"a"}}"#, false), ("<html>log in</html>", true), ("{}", true)]
+        {
+            let server = TestServer::start(move |_| json(200, body)).await;
+            let mut list = ResourceClient::new(client(&server.url), nodes())
+                .list(&ListOptions::default())
+                .await
+                .expect("a list");
+            let error = loop {
+                match list.next().await {
+                    Ok(object) => assert!(object.is_some(), "{body}"),
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(matches!(error, Error::Decode(_)), decode, "{error:?}");
+            assert_eq!(matches!(error, Error::Transport(_)), !decode, "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn rows_become_objects() {
+        let server = TestServer::start(|_| {
+            json(200, r#"{"kind":"Table","metadata":{"resourceVersion":"9"},"columnDefinitions":[{"name":"Name","format":"name"},{"name":"Status"}],"rows":[{"cells":["a","Ready"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"8"}}}]}"#)
+        })
+        .await;
+        let resource = ResourceClient::new(client(&server.url), nodes())
+            .representation(Representation::Table(IncludeObject::Metadata));
+        let mut list = resource.list(&ListOptions::default()).await.expect("a list");
+        let listed = list.next().await.expect("a row").expect("one");
+        let single = resource.get_named("a").await.expect("a row");
+        assert_eq!(seen(&server).0, "/api/v1/nodes/a");
+        for object in [listed, single] {
+            assert_eq!((object.name(), object.type_meta().kind.as_str()), ("a", "Node"));
+            assert_eq!(object.row().expect("cells").cells().collect::<Vec<_>>(), ["a", "Ready"]);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_watch_tells_events_bookmarks_and_its_end() {
+        let server = TestServer::start(|_| {
+            chunked(
+                &[
+                    r#"{"type":"ADDED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}"#,
+                    "\n{\"type\":\"MODI",
+                    "FIED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"2\"}}}\n{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"3\"}}}\n",
+                    r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"4","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
+                ],
+                true,
+            )
+        })
+        .await;
+        let mut watch = ResourceClient::new(client(&server.url), nodes())
+            .watch(&WatchOptions::default())
+            .await
+            .expect("a watch");
+        let mut seen = Vec::new();
+        while let Some(event) = watch.next().await {
+            seen.push(match event.expect("an event") {
+                WatchEvent::Added(object) => format!("+{}", object.resource_version()),
+                WatchEvent::Modified(object) => format!("~{}", object.resource_version()),
+                WatchEvent::Deleted(object) => format!("-{}", object.resource_version()),
+                WatchEvent::Bookmark { resource_version, initial_events_end } => {
+                    format!("={resource_version} {initial_events_end}")
+                }
+            });
+        }
+        assert_eq!(seen, ["+1", "~2", "-3", "=4 true"]);
+    }
+
+    #[tokio::test]
+    async fn a_watch_ends_with_its_first_error() {
+        for (frames, wanted) in [
+            (
+                r#"{"type":"ERROR","object":{"kind":"Status","reason":"Expired","code":410}}{"type":"ADDED"}"#,
+                "Expired",
+            ),
+            (r#"{"type":"ODD","object":{}}"#, "Decode"),
+            ("upstream error", "Decode"),
+            (r#"{"type":"ADDED","object":{"metadata":{"na"#, "Transport"),
+        ] {
+            let server = TestServer::start(move |_| json(200, frames)).await;
+            let mut watch = ResourceClient::new(client(&server.url), nodes())
+                .watch(&WatchOptions::default())
+                .await
+                .expect("a watch");
+            let error = watch.next().await.expect("an error").expect_err(frames);
+            assert!(format!("{error:?}").starts_with(wanted), "{frames}: {error:?}");
+            assert!(watch.next().await.is_none());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_dropped_next_loses_no_event() {
+        let server = TestServer::start(|_| {
+            chunked(
+                &[r#"{"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"ADDED","object":{"#],
+                false,
+            )
+        })
+        .await;
+        let mut watch = ResourceClient::new(client(&server.url), nodes())
+            .watch(&WatchOptions::default())
+            .await
+            .expect("a watch");
+        let polled = AtomicUsize::new(0);
+        // Polls once and drops, until an event is there.
+        let event = loop {
+            let once = futures_util::FutureExt::now_or_never(watch.next());
+            polled.fetch_add(1, Ordering::Relaxed);
+            match once {
+                Some(event) => break event,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        assert!(matches!(event, Some(Ok(WatchEvent::Added(_)))), "after {polled:?} polls: {event:?}");
+        assert!(futures_util::FutureExt::now_or_never(watch.next()).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_refusal_keeps_its_meaning() {
+        let server = TestServer::start(|_| {
+            json(404, r#"{"kind":"Status","message":"nodes \"x\" not found","reason":"NotFound","code":404}"#)
+        })
+        .await;
+        let error =
+            ResourceClient::new(client(&server.url), nodes()).get_named("x").await.expect_err("no such node");
+        assert!(
+            matches!(&error, Error::NotFound(status) if status.message == "nodes \"x\" not found"),
+            "{error:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_name_stays_inside_its_place_in_the_path() {
+        let server = TestServer::start(|_| json(200, r#"{"metadata":{"name":"a"}}"#)).await;
+        let resource = ResourceClient::new(client(&server.url), nodes());
+        for name in ["", ".", "..", "a/b", "a%2fb"] {
+            let error = resource.get_named(name).await.expect_err(name);
+            assert!(matches!(&error, Error::Invalid(_)), "{error:?}");
+        }
+        assert!(server.asked().is_empty());
+        resource.get_named("system:a b?c#d").await.expect("an object");
+        assert_eq!(seen(&server).0, "/api/v1/nodes/system:a%20b%3Fc%23d");
+        let elsewhere = ResourceClient::new(client(&server.url), deployments()).namespace(Some("..".into()));
+        assert!(matches!(elsewhere.list(&ListOptions::default()).await, Err(Error::Invalid(_))));
+    }
+}

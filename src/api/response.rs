@@ -1,0 +1,114 @@
+//! An answer whose body arrives in chunks.
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+
+use super::failure;
+use crate::listwatch::Error;
+
+/// A 2xx answer, its body still to come. Dropping it ends the exchange.
+pub struct Response {
+    inner: reqwest::Response,
+    /// The server's `host:port`, for messages.
+    authority: Arc<str>,
+    /// Keeps the place on the connection occupied for as long as the body may arrive.
+    _place: Arc<()>,
+}
+
+impl Response {
+    pub(super) fn new(inner: reqwest::Response, authority: Arc<str>, place: Arc<()>) -> Self {
+        Self { inner, authority, _place: place }
+    }
+
+    /// The media type of the body with its parameters; empty when the server told none.
+    #[must_use]
+    pub fn content_type(&self) -> &str {
+        self.header(CONTENT_TYPE.as_str()).unwrap_or_default()
+    }
+
+    /// The first value of a header, when it is there and is text. The name is in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.inner.headers().get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The texts of the warnings that the server sent along (`Warning: 299 - "text"`), in order.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        warnings(self.inner.headers())
+    }
+
+    /// The next bytes of the body, decompressed; `None` at its end. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        self.inner.chunk().await.map_err(|error| failure::while_reading(error, &self.authority))
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// Those of [`Response::chunk`], and [`Error::Decode`] when there is more than `limit` bytes.
+    pub async fn body(mut self, limit: usize) -> Result<Bytes, Error> {
+        let mut body = BytesMut::new();
+        while let Some(chunk) = self.chunk().await? {
+            if body.len() + chunk.len() > limit {
+                return Err(Error::Decode(format!("the server's answer is longer than {limit} bytes")));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.freeze())
+    }
+
+    /// At most `limit` bytes of the body, whatever happens to the rest: enough to say why a server refused.
+    pub(super) async fn prefix(mut self, limit: usize) -> BytesMut {
+        let mut body = BytesMut::new();
+        while let Ok(Some(chunk)) = self.chunk().await {
+            let take = chunk.len().min(limit - body.len());
+            body.extend_from_slice(&chunk[..take]);
+            if body.len() == limit {
+                break;
+            }
+        }
+        body
+    }
+}
+
+/// RFC 7234 warnings with code 299: `299 agent "text"`, `"` and `\` escaped by `\`.
+fn warnings(headers: &HeaderMap) -> Vec<String> {
+    let texts = headers.get_all("warning").iter().filter_map(|value| value.to_str().ok());
+    texts.filter_map(warning).collect()
+}
+
+fn warning(value: &str) -> Option<String> {
+    let (_, text) = value.strip_prefix("299 ")?.split_once('"')?;
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some(out),
+            '\\' => out.push(chars.next()?),
+            other => out.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_is_its_quoted_text() {
+        assert_eq!(
+            warning(r#"299 - "v1 ComponentStatus is deprecated in v1.19+""#).as_deref(),
+            Some("v1 ComponentStatus is deprecated in v1.19+")
+        );
+        assert_eq!(warning(r#"299 - "say \"no\" \\ never""#).as_deref(), Some(r#"say "no" \ never"#));
+        assert_eq!(warning(r#"199 - "other""#), None);
+        assert_eq!(warning("299 - unquoted"), None);
+        assert_eq!(warning("299 - \"open"), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! Tables (`meta.k8s.io/v1`): columns, and cells as kubectl prints them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::decode::malformed;
+use crate::listwatch::Error;
+use crate::object::{Column, Row};
+
+/// One element of a Table's `rows`.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireRow<'a> {
+    #[serde(borrow)]
+    cells: Option<Vec<&'a RawValue>>,
+    /// What `includeObject` asked for; `None` where it is null.
+    #[serde(borrow)]
+    pub(super) object: Option<&'a RawValue>,
+}
+
+/// The object of a watch event in Table form: one row, and in the first event the columns.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireTable<'a> {
+    #[serde(borrow)]
+    pub(super) metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) column_definitions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) rows: Option<Vec<WireRow<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct WireColumn<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    format: Option<Cow<'a, str>>,
+    priority: Option<i32>,
+}
+
+/// Reads `columnDefinitions`; `null` is no answer.
+pub(super) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, Error> {
+    let wire: Option<Vec<WireColumn<'_>>> =
+        serde_json::from_slice(json).map_err(|error| malformed("columnDefinitions", &error))?;
+    let column = |wire: WireColumn<'_>| Column {
+        name: wire.name.into_owned(),
+        format: wire.format.unwrap_or_default().into_owned(),
+        priority: wire.priority.unwrap_or_default(),
+    };
+    Ok(wire.filter(|columns| !columns.is_empty()).map(|columns| columns.into_iter().map(column).collect()))
+}
+
+/// The columns of an object that a server gave no row for, as kubectl has them.
+pub(super) fn plain_columns() -> Arc<[Column]> {
+    let column = |name: &str, format: &str| Column { name: name.into(), format: format.into(), priority: 0 };
+    Arc::from([column("Name", "name"), column("Age", "")])
+}
+
+impl<'a> WireRow<'a> {
+    /// The cells as text.
+    pub(super) fn row(&self, columns: Arc<[Column]>) -> Row {
+        Row::new(columns, self.texts())
+    }
+
+    /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
+    /// the first.
+    pub(super) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
+        let by_format = columns.iter().position(|column| column.format == "name");
+        let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
+        let at = by_format.or_else(by_name).unwrap_or_default();
+        self.texts().nth(at).unwrap_or_default()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.cells.iter().flatten().map(|cell| cell_text(cell))
+    }
+}
+
+/// A cell as kubectl prints it, not escaped: strings as they are, null as nothing, numbers as Go does, and what a cell
+/// should not hold (arrays, objects) as compact JSON.
+fn cell_text(cell: &RawValue) -> Cow<'_, str> {
+    let json = cell.get();
+    match json.as_bytes().first() {
+        Some(b'"') => match json.get(1..json.len() - 1) {
+            Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
+            _ => Cow::Owned(serde_json::from_str(json).unwrap_or_default()),
+        },
+        Some(b'n') => Cow::Borrowed(""),
+        Some(b'-' | b'0'..=b'9') => number_text(json),
+        Some(b'{' | b'[') if json.contains(['\n', '\r']) => {
+            Cow::Owned(serde_json::from_str::<serde_json::Value>(json).unwrap_or_default().to_string())
+        }
+        _ => Cow::Borrowed(json),
+    }
+}
+
+/// kubectl reads a number as an int64 where it is one, else as a float64, and prints either as Go's `%v`.
+fn number_text(json: &str) -> Cow<'_, str> {
+    match json.parse::<i64>() {
+        Ok(0) => Cow::Borrowed("0"),
+        Ok(_) => Cow::Borrowed(json),
+        Err(_) => match json.parse::<f64>() {
+            Ok(number) if number.is_finite() => Cow::Owned(float_text(number)),
+            _ => Cow::Borrowed(json),
+        },
+    }
+}
+
+/// A float as Go's `%v` writes it: the fewest digits that tell it, with an exponent (of two digits at least) from a
+/// million up and below 1e-4.
+fn float_text(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        return number.to_string();
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(json: &str) -> Vec<String> {
+        let row: WireRow<'_> = serde_json::from_str(json).expect("a row");
+        row.row(plain_columns()).cells().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn cells_print_as_kubectl_prints_them() {
+        for (json, text) in [
+            (r#""web-1""#, "web-1"),
+            (r#""\u003cnone\u003e \"x\"\n""#, "<none> \"x\"\n"),
+            ("null", ""),
+            ("true", "true"),
+            ("0", "0"),
+            ("-0", "0"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("12345678901234567890", "1.2345678901234567e+19"),
+            ("1.0", "1"),
+            ("-3.250", "-3.25"),
+            ("100000.0", "100000"),
+            ("123456.5", "123456.5"),
+            ("1e6", "1e+06"),
+            ("123456789.0", "1.23456789e+08"),
+            ("1234567.0", "1.234567e+06"),
+            ("0.0001", "0.0001"),
+            ("0.00001", "1e-05"),
+            ("2.5e-7", "2.5e-07"),
+            ("1e100", "1e+100"),
+            (r#"["a",1]"#, r#"["a",1]"#),
+            ("{\n \"a\": [1]\n}", r#"{"a":[1]}"#),
+        ] {
+            assert_eq!(cells(&format!(r#"{{"cells":[{json}]}}"#)), [text], "{json}");
+        }
+        assert!(cells(r#"{"cells":null,"object":null}"#).is_empty());
+    }
+
+    #[test]
+    fn columns_have_name_format_and_priority() {
+        let json = br#"[{"name":"Last Seen","type":"string","format":"","description":"d","priority":0},{"name":"Name","format":"name","priority":1},{"name":"X"}]"#;
+        let columns = columns(json).expect("columns").expect("some");
+        assert_eq!(columns[1], Column { name: "Name".into(), format: "name".into(), priority: 1 });
+        assert_eq!(columns[2], Column { name: "X".into(), format: String::new(), priority: 0 });
+        let row: WireRow<'_> = serde_json::from_str(r#"{"cells":["1s","web.17",2]}"#).expect("a row");
+        assert_eq!(row.name(&columns), "web.17");
+    }
+
+    #[test]
+    fn no_columns_are_none() {
+        assert_eq!(columns(b"null").expect("none"), None);
+        assert_eq!(columns(b"[]").expect("none"), None);
+        assert!(matches!(columns(br#"[{"name":7}]"#), Err(Error::Decode(_))));
+    }
+}

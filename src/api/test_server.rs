@@ -1,0 +1,80 @@
+//! What this room's tests share: an HTTP/1.1 server that answers what a closure says and keeps what it was asked, and a
+//! certificate.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The certificate of `kdelta.test`, valid until 2126, that nobody but itself has signed.
+pub(super) const SELF_SIGNED: &str = "-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUNiS0th3IpPe54vbaauAMd24QJsYwCgYIKoZIzj0EAwIw
+FjEUMBIGA1UEAwwLa2RlbHRhLXRlc3QwIBcNMjYxMTIxMTEyOTAxWhgPMjEyNjEw
+MjgxMTI5MDFaMBYxFDASBgNVBAMMC2tkZWx0YS10ZXN0MFkwEwYHKoZIzj0CAQYI
+KoZIzj0DAQcDQgAEtp9cahD+Zcqd4SluWPB7m0n/v4/Uchc/LBU9XqMGcvh1IBTn
+/AcHJVVB6RWP1e44flO1fECfnCLmWlD7n/sekqNrMGkwHQYDVR0OBBYEFFf01QV3
+P1BBDZP/YUGVY4D5XfHWMB8GA1UdIwQYMBaAFFf01QV3P1BBDZP/YUGVY4D5XfHW
+MA8GA1UdEwEB/wQFMAMBAf8wFgYDVR0RBA8wDYILa2RlbHRhLnRlc3QwCgYIKoZI
+zj0EAwIDSAAwRQIhAM82dCpiqUjQGMM4aSP/3n1wNKDal6+rgcgPn5/B7rHbAiAO
+BZpFE+E9vMiBYrkv2omQsQdm7jQ0kaXTb05o8bNFfA==
+-----END CERTIFICATE-----
+";
+
+/// A server on a free port of loopback, there until it is dropped.
+pub(super) struct TestServer {
+    pub(super) url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl TestServer {
+    /// Starts one. The closure gets the head of each request and gives the whole answer.
+    pub(super) async fn start(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (answer, kept) = (Arc::new(answer), Arc::clone(&asked));
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&answer), Arc::clone(&kept)));
+            }
+        });
+        Self { url, asked, task }
+    }
+
+    /// The heads of all requests until now.
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, kept: Arc<Mutex<Vec<String>>>) {
+    let mut head = Vec::new();
+    while let Ok(byte) = stream.read_u8().await {
+        head.push(byte);
+        if head.ends_with(b"\r\n\r\n") {
+            let text = String::from_utf8_lossy(&head).into_owned();
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
+            if stream.write_all(answer(&text).as_bytes()).await.is_err() {
+                return;
+            }
+            head.clear();
+        }
+    }
+}
+
+/// An answer with a JSON body.
+pub(super) fn json(code: u16, body: &str) -> String {
+    with_headers(code, "Content-Type: application/json\r\n", body)
+}
+
+/// An answer with a body and more header lines, each with its line end.
+pub(super) fn with_headers(code: u16, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {code} Said\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
+}
