@@ -1,2 +1,14 @@
-//! The program.
-fn main() {}
+//! kdelta, the program: parse, run, exit.
+
+mod args;
+mod cli;
+mod commands;
+mod exit;
+mod output;
+mod session;
+mod settings;
+mod view;
+
+fn main() -> std::process::ExitCode {
+    cli::run(std::env::args_os().collect()).into()
+}

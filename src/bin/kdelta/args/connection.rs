@@ -1,0 +1,155 @@
+//! Which server, as whom, and how the terminal is used: the flags that every command takes.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+/// The flags of a connection. They are global: kubectl takes them before and after the command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Connection (as in kubectl)")]
+pub(crate) struct ConnectionArgs {
+    /// Path of the kubeconfig file to use
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// The context of the kubeconfig to use
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+
+    /// The cluster of the kubeconfig to use
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+
+    /// The user of the kubeconfig to use
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+
+    /// The namespace to look in
+    #[arg(short, long, global = true, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+
+    /// Address and port of the API server
+    #[arg(short, long, global = true, hide_short_help = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
+
+    /// Bearer token to authenticate with; other users of this machine can see it: prefer --token-file
+    #[arg(long, global = true, hide_short_help = true, value_name = "TOKEN")]
+    pub(crate) token: Option<Secret>,
+
+    /// File that holds the bearer token
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", conflicts_with = "token")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// User to impersonate
+    #[arg(long = "as", global = true, hide_short_help = true, value_name = "USER")]
+    pub(crate) as_user: Option<String>,
+
+    /// UID to impersonate
+    #[arg(long, global = true, hide_short_help = true, value_name = "UID")]
+    pub(crate) as_uid: Option<String>,
+
+    /// Group to impersonate; may be repeated
+    #[arg(long, global = true, hide_short_help = true, value_name = "GROUP")]
+    pub(crate) as_group: Vec<String>,
+
+    /// Extra of the user to impersonate; may be repeated
+    #[arg(long, global = true, hide_short_help = true, value_name = "KEY=VALUE")]
+    pub(crate) as_user_extra: Vec<String>,
+
+    /// Certificate file of the authority that signed the server's certificate
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
+    pub(crate) certificate_authority: Option<PathBuf>,
+
+    /// Client certificate file for TLS
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
+    pub(crate) client_certificate: Option<PathBuf>,
+
+    /// Client key file for TLS
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
+    pub(crate) client_key: Option<PathBuf>,
+
+    /// Name to check the server's certificate against, instead of the host
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    pub(crate) tls_server_name: Option<String>,
+
+    /// Do not check the server's certificate: the connection is insecure
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) insecure_skip_tls_verify: bool,
+
+    /// How long a single request may take: seconds, or a duration such as 1m30s; 0 is for ever. Watches are not bounded
+    #[arg(long, global = true, hide_short_help = true, value_name = "TIME", default_value = "0")]
+    pub(crate) request_timeout: String,
+
+    /// Directory for what discovery found
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "DIR",
+        help = "Directory for what discovery found [default: $KDELTA_CACHE_DIR, or kdelta/ in $KUBECACHEDIR or ~/.kube/cache]"
+    )]
+    pub(crate) cache_dir: Option<PathBuf>,
+
+    /// Ask the server not to compress its answers
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) disable_compression: bool,
+}
+
+/// How much is said, and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Terminal")]
+pub(crate) struct TerminalArgs {
+    /// Say more on stderr: repeat it, or give a level as kubectl's -v=6
+    #[arg(
+        short, long, global = true, visible_alias = "v", value_name = "LEVEL",
+        num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u8)
+    )]
+    verbose: Vec<u8>,
+
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum)]
+    pub(crate) color: ColorWhen,
+}
+
+impl TerminalArgs {
+    /// `-vv` is 2, `-v=6` is 6.
+    pub(crate) fn level(&self) -> u8 {
+        self.verbose.iter().fold(0, |sum, each| sum.saturating_add(*each))
+    }
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal that can, unless the environment says no
+    Auto,
+    Always,
+    Never,
+}
+
+/// A word that no output may hold: its `Debug` hides it, and it has no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// The word itself, for the one who sends it.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Secret {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<hidden>")
+    }
+}

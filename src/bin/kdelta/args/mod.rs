@@ -1,0 +1,189 @@
+//! What can be typed: clap's structures and nothing else. A leaf: it imports nothing of the program.
+//!
+//! Flags carry kubectl's names and shapes (a check of the meaning comes later, in `settings`), so that the doc comments
+//! here are the program's help.
+
+mod connection;
+mod select;
+mod spelling;
+mod tasks;
+
+pub(crate) use connection::{ColorWhen, ConnectionArgs, Secret, TerminalArgs};
+pub(crate) use select::{ListModeArg, PrintArgs, SelectArgs};
+pub(crate) use spelling::accept_kubectl_spelling;
+pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, UntilArgs, WatchArgs};
+
+use clap::{Parser, Subcommand};
+
+/// Examples come before the list of flags: they are what is looked for.
+const HELP: &str = "\
+{about-with-newline}
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+/// Watch and inspect the objects of a Kubernetes cluster: every delta, nothing lost, nothing invented
+#[derive(Debug, Parser)]
+#[command(
+    name = "kdelta",
+    version,
+    help_template = HELP,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    before_help = "\
+Examples:
+  kdelta watch pods                          every change of the pods of the current namespace, for ever
+  kdelta watch pods,svc -A -o json           the same of two kinds and all namespaces, one JSON line each
+  kdelta get pods --by label:app=web         what the index knows under app=web
+  kdelta index pods -A --by node             the nodes, and how many pods each holds
+"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+
+    #[command(flatten)]
+    pub(crate) terminal: TerminalArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// One variant for each command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Watch(Box<WatchArgs>),
+    Get(Box<GetArgs>),
+    Index(Box<IndexArgs>),
+    ApiResources(ApiResourcesArgs),
+}
+
+impl Command {
+    /// The word that calls it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Watch(_) => "watch",
+            Self::Get(_) => "get",
+            Self::Index(_) => "index",
+            Self::ApiResources(_) => "api-resources",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        let words = std::iter::once("kdelta").chain(line.split_whitespace()).map(Into::into);
+        Cli::try_parse_from(accept_kubectl_spelling(words.collect(), &Cli::command()))
+    }
+
+    #[test]
+    fn commands_are_called_by_their_names() {
+        for command in Cli::command().get_subcommands() {
+            let line = format!("{} pods --by node", command.get_name());
+            let line = if command.get_name() == "api-resources" { "api-resources" } else { &line };
+            assert_eq!(parse(line).expect(line).command.name(), command.get_name());
+        }
+    }
+
+    fn get(line: &str) -> GetArgs {
+        match parse(line).expect(line).command {
+            Command::Get(args) => *args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_whole_app_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_before_or_after_the_command() {
+        for line in ["-n shop --context prod get pods", "get pods --context=prod -nshop"] {
+            let cli = parse(line).expect(line);
+            assert_eq!(cli.connection.namespace.as_deref(), Some("shop"), "{line}");
+            assert_eq!(cli.connection.context.as_deref(), Some("prod"), "{line}");
+        }
+    }
+
+    #[test]
+    fn short_flags_mean_what_they_mean_in_kubectl() {
+        let args = get("get po -Aw -l app=web -L tier,zone -L rack -owide");
+        assert!(args.select.all_namespaces && args.watch);
+        assert_eq!(args.select.selector.as_deref(), Some("app=web"));
+        assert_eq!(args.print.label_columns, ["tier", "zone", "rack"]);
+        assert_eq!(args.print.output.as_deref(), Some("wide"));
+        assert_eq!(
+            parse("-s http://x get po").expect("a server").connection.server.as_deref(),
+            Some("http://x")
+        );
+    }
+
+    #[test]
+    fn a_switch_may_be_given_a_value_as_kubectl_allows() {
+        assert!(get("get po --watch=true").watch);
+        assert!(!get("get po --watch=false").watch);
+        assert!(get("get po -A=true").select.all_namespaces);
+        assert!(parse("get po --watch=maybe").is_err());
+    }
+
+    #[test]
+    fn verbosity_is_a_count_or_a_level() {
+        for (line, level) in [
+            ("get po", 0),
+            ("get po -v", 1),
+            ("get po -vv", 2),
+            ("get po -v -v", 2),
+            ("get po -v=6", 6),
+            ("get po -v6", 6),
+            ("get -v 6 po", 6),
+            ("get po --v=9", 9),
+            ("get po --verbose", 1),
+        ] {
+            assert_eq!(parse(line).expect(line).terminal.level(), level, "{line}");
+        }
+    }
+
+    #[test]
+    fn as_group_and_by_are_repeatable() {
+        let cli = parse("get po --as me --as-group a --as-group b --by namespace=x --by label:app=y")
+            .expect("fine");
+        assert_eq!(cli.connection.as_group, ["a", "b"]);
+        let Command::Get(args) = cli.command else { panic!("get") };
+        assert_eq!(args.by, ["namespace=x", "label:app=y"]);
+    }
+
+    #[test]
+    fn a_token_is_never_shown() {
+        let cli = parse("--token s3cr3t get po").expect("fine");
+        assert!(!format!("{cli:?}").contains("s3cr3t"));
+        assert_eq!(cli.connection.token.expect("a token").expose(), "s3cr3t");
+    }
+
+    #[test]
+    fn usage_errors_are_exit_code_2_and_help_is_0() {
+        for line in
+            ["frobnicate", "get po --no-such-flag", "watch po --count 0", "index po", "watch po --color red"]
+        {
+            assert_eq!(parse(line).expect_err(line).exit_code(), 2, "{line}");
+        }
+        assert_eq!(parse("--help").expect_err("help").exit_code(), 0);
+    }
+
+    #[test]
+    fn examples_stand_before_the_flags_in_every_help() {
+        let mut app = Cli::command();
+        app.build();
+        for command in std::iter::once(&app).chain(app.get_subcommands()) {
+            let help = command.clone().render_long_help().to_string();
+            let (examples, usage) = (help.find("Examples:"), help.find("Usage:"));
+            assert!(examples.is_some() && examples < usage, "{}: {help}", command.get_name());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Which objects, and how they are printed: flags that several commands share.
+
+use clap::{Args, ValueEnum};
+
+/// Which objects are asked for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct SelectArgs {
+    /// TYPE[,TYPE…] [NAME…] or TYPE/NAME…; a type is a plural, a singular, a kind, a short name, type.group or
+    /// type.version.group
+    #[arg(value_name = "RESOURCE", help_heading = "Resources")]
+    pub(crate) resources: Vec<String>,
+
+    /// All namespaces; wins over -n
+    #[arg(short = 'A', long)]
+    pub(crate) all_namespaces: bool,
+
+    /// Label selector: key=value, key!=value, 'key in (a, b)', key, !key, joined by commas
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    pub(crate) selector: Option<String>,
+
+    /// Field selector: path=value, path!=value, joined by commas
+    #[arg(long, value_name = "SELECTOR")]
+    pub(crate) field_selector: Option<String>,
+
+    /// Take any state the server has in its cache (resourceVersion 0) instead of the most recent one
+    #[arg(long)]
+    pub(crate) cached: bool,
+
+    /// Objects in a page of a list; 0 asks for all at once
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub(crate) chunk_size: u32,
+
+    /// How the initial state is asked for
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_enum,
+        help = "How the initial state is asked for [default: auto, or what $KUBE_FEATURE_WatchListClient says]"
+    )]
+    pub(crate) list_mode: Option<ListModeArg>,
+}
+
+/// How the initial state is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListModeArg {
+    /// Through the watch where the server can, else by pages
+    Auto,
+    /// Through the watch
+    Watchlist,
+    /// By pages
+    List,
+}
+
+/// How objects are printed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
+pub(crate) struct PrintArgs {
+    /// Output format: wide, json, yaml or name [default: the server's table]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(crate) output: Option<String>,
+
+    /// Keep metadata.managedFields in JSON and YAML
+    #[arg(long)]
+    pub(crate) show_managed_fields: bool,
+
+    /// Print no header line
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+
+    /// Show all labels as the last column
+    #[arg(long)]
+    pub(crate) show_labels: bool,
+
+    /// Labels to show as columns of their own; comma-separated, may be repeated
+    #[arg(short = 'L', long, value_name = "KEY", value_delimiter = ',')]
+    pub(crate) label_columns: Vec<String>,
+
+    /// Write each name as kind/name
+    #[arg(long)]
+    pub(crate) show_kind: bool,
+}

@@ -1,0 +1,160 @@
+//! The arguments of each command.
+
+use clap::Args;
+
+use super::{HELP, PrintArgs, SelectArgs};
+
+/// Print the initial state, then every delta, for ever
+///
+/// Connections that break are taken up again where they ended; where that is not possible, what changed meanwhile is
+/// found by comparing, deletions included. Losses and recoveries are said on stderr.
+#[derive(Debug, Args)]
+#[command(
+    help_template = HELP,
+    before_help = "\
+Examples:
+  kdelta watch pods                          every change of the pods of the current namespace
+  kdelta watch deploy/web -n shop            one deployment
+  kdelta watch pods,svc -A -o json           two kinds in one stream of JSON lines
+  kdelta watch pods --watch-only --count 1   the next change, then stop
+  kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
+"
+)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+
+    /// Only objects that the index holds under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node,
+    /// image or field:PATH; a,b is either; repeated is both
+    #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
+    pub(crate) by: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+
+    /// Do not print the initial state
+    #[arg(long, help_heading = "Output")]
+    pub(crate) watch_only: bool,
+
+    /// Accepted for kubectl's sake: `watch` always says what kind of change a line is
+    #[arg(long, help_heading = "Output")]
+    pub(crate) output_watch_events: bool,
+
+    #[command(flatten)]
+    pub(crate) until: UntilArgs,
+}
+
+/// What ends a watch that would go on for ever. Each of them ends it with exit code 0.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "End")]
+pub(crate) struct UntilArgs {
+    /// Stop after N printed deltas
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+
+    /// Stop after a time, such as 30s or 1h30m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+
+    /// Stop once the initial state is complete
+    #[arg(long)]
+    pub(crate) until_synced: bool,
+}
+
+/// Print objects as kubectl does, or those that an index holds under a value
+#[derive(Debug, Args)]
+#[command(
+    help_template = HELP,
+    before_help = "\
+Examples:
+  kdelta get pods -A                         kubectl's table
+  kdelta get pods -A --by node=worker-1      the pods of one node
+  kdelta get pods --by field:status.phase=Pending,Failed
+  kdelta get deploy web -o yaml
+"
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
+pub(crate) struct GetArgs {
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+
+    /// Only objects that the index holds under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node,
+    /// image or field:PATH; a,b is either; repeated is both
+    #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
+    pub(crate) by: Vec<String>,
+
+    /// A name that is not there is no error
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) ignore_not_found: bool,
+
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+
+    /// Go on watching: the same as `kdelta watch`
+    #[arg(short, long, help_heading = "Watch")]
+    pub(crate) watch: bool,
+
+    /// Watch without printing the initial state
+    #[arg(long, help_heading = "Watch")]
+    pub(crate) watch_only: bool,
+
+    /// Say what kind of change a line is; needs --watch or --watch-only
+    #[arg(long, help_heading = "Watch")]
+    pub(crate) output_watch_events: bool,
+
+    #[command(flatten)]
+    pub(crate) until: UntilArgs,
+}
+
+/// Print the values of an index, and how many objects each holds
+#[derive(Debug, Args)]
+#[command(
+    help_template = HELP,
+    before_help = "\
+Examples:
+  kdelta index pods -A --by namespace        the namespaces, and how many pods each holds
+  kdelta index pods --by label:app
+  kdelta index pods -A --by 'field:spec.containers[*].image'
+"
+)]
+pub(crate) struct IndexArgs {
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+
+    /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image or field:PATH; with =VALUE only that value
+    #[arg(long, value_name = "INDEX[=VALUE]", required = true, help_heading = "Selection")]
+    pub(crate) by: String,
+
+    /// Print no header line
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_headers: bool,
+}
+
+/// Print the resources that the server offers
+#[derive(Debug, Args)]
+#[command(
+    help_template = HELP,
+    before_help = "\
+Examples:
+  kdelta api-resources                       everything the server offers
+  kdelta api-resources --api-group=apps      one group
+  kdelta api-resources -o name               names only, for scripts
+"
+)]
+pub(crate) struct ApiResourcesArgs {
+    /// Only this API group; the empty name is the core group
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) api_group: Option<String>,
+
+    /// Only resources that live in namespaces; =false: only those that do not
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) namespaced: Option<bool>,
+
+    /// Output format: wide or name
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(crate) output: Option<String>,
+
+    /// Print no header line
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+}

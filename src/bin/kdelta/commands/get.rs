@@ -1,0 +1,249 @@
+//! `kdelta get`: what is there now, printed as kubectl prints it.
+//!
+//! A question that needs no index is a reflector that lists once, straight into the printer: no object is kept. One
+//! with `--by` is an informer that runs until it has synced and then answers from its index.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use jiff::Timestamp;
+use kdelta::listwatch::Error;
+use kdelta::object::{Key, Object, Origin, ResourceVersion};
+use kdelta::reflector::{Reflector, ReflectorStore};
+use kdelta::store::{Indexer, StoreError};
+use tokio::sync::Notify;
+
+use super::format::listing;
+use super::needs;
+use super::synced::synced_indexer;
+use super::watched::Watched;
+use crate::exit::{Several, Usage};
+use crate::output::Listing;
+use crate::session::{Filter, Part, Session, Source, indexers, reflector_options};
+use crate::settings::{By, Format, Get};
+use crate::view::Age;
+
+/// Prints what is asked for. Parts that fail are told at the end; the others are printed all the same.
+pub(crate) async fn run<W: Write + Send + 'static>(
+    session: &Session,
+    get: &Get,
+    watched: &Watched,
+    out: W,
+) -> anyhow::Result<()> {
+    let parts = session.parts(&get.selection).await?;
+    let printer = Arc::new(Printer::new(listing(&get.print, &get.selection, &parts), out));
+    let mut failures: Vec<anyhow::Error> = Vec::new();
+    for part in &parts {
+        let source = source(session, get, part)?;
+        let done = match &part.name {
+            _ if !get.by.is_empty() => indexed(get, part, source, watched, &printer).await,
+            Some(name) => one(get, part, &source, name, &printer).await,
+            None => all(get, part, source, &printer).await,
+        };
+        // A reader who is gone ends it, whatever the server may still say.
+        printer.check()?;
+        failures.extend(done.err());
+    }
+    let count = printer.finish(failures.is_empty())?;
+    if count == 0 && failures.is_empty() && prints_nothing(get, &parts) {
+        watched.messages().notice(&nothing_found(&parts));
+    }
+    match failures.len() {
+        0 => Ok(()),
+        1 => Err(failures.remove(0)),
+        _ => Err(Several(failures).into()),
+    }
+}
+
+/// Whether an empty answer leaves stdout empty, so that it has to be said: a list says by itself that it is empty, and
+/// who ignores what is not found does not want to hear of it.
+fn prints_nothing(get: &Get, parts: &[Part]) -> bool {
+    let says_so = matches!(get.print.format, Format::Json | Format::Yaml);
+    !says_so && !get.ignore_not_found && parts.iter().all(|part| part.name.is_none())
+}
+
+/// kubectl's words for an empty answer.
+fn nothing_found(parts: &[Part]) -> String {
+    match parts {
+        [first, rest @ ..]
+            if !first.namespace.is_empty() && rest.iter().all(|part| part.namespace == first.namespace) =>
+        {
+            format!("No resources found in {} namespace.", first.namespace)
+        }
+        _ => "No resources found".to_owned(),
+    }
+}
+
+/// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
+fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<Source> {
+    let representation = needs::representation(get.print.format, get.by.iter().map(|by| &by.index));
+    session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
+}
+
+/// One object by its name.
+async fn one<W: Write>(
+    get: &Get,
+    part: &Part,
+    source: &Source,
+    name: &str,
+    printer: &Printer<W>,
+) -> anyhow::Result<()> {
+    match source.get_named(name).await {
+        Ok(object) => printer.object(part, &object),
+        Err(Error::NotFound(_)) if get.ignore_not_found => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// The whole collection, printed as it comes in.
+async fn all<W: Write + Send + 'static>(
+    get: &Get,
+    part: &Part,
+    source: Source,
+    printer: &Arc<Printer<W>>,
+) -> anyhow::Result<()> {
+    let options = reflector_options(&get.selection, &source, None);
+    let sink = Arc::new(Sink { printer: Arc::clone(printer), part: part.clone() });
+    let reflector = Reflector::new(source, sink, options);
+    tokio::select! {
+        listed = reflector.list_once() => listed?,
+        () = printer.failed.notified() => ResourceVersion::UNSET,
+    };
+    Ok(())
+}
+
+/// What the index holds, in the order of the keys, which is that of the server.
+async fn indexed<W: Write>(
+    get: &Get,
+    part: &Part,
+    source: Source,
+    watched: &Watched,
+    printer: &Printer<W>,
+) -> anyhow::Result<()> {
+    let indexers = indexers(&get.by).context(Usage)?;
+    let indexer = synced_indexer(source, indexers, &get.selection, part, watched).await?;
+    for object in found(&*indexer, &get.by)?.values() {
+        printer.object(part, object);
+    }
+    Ok(())
+}
+
+/// The objects that every question finds: a union over the values of one, an intersection over the questions.
+fn found(indexer: &dyn Indexer, by: &[By]) -> Result<BTreeMap<Key, Arc<Object>>, StoreError> {
+    let mut found: Option<BTreeMap<Key, Arc<Object>>> = None;
+    for by in by {
+        let mut these = BTreeMap::new();
+        for value in &by.values {
+            let objects = indexer.by_index(&by.index.to_string(), value)?;
+            these.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
+        }
+        if let Some(before) = &found {
+            these.retain(|key, _| before.contains_key(key));
+        }
+        found = Some(these);
+    }
+    Ok(found.unwrap_or_default())
+}
+
+/// The listing, shared between the command and the sink of its reflector.
+struct Printer<W> {
+    /// A std mutex: held for the writing of one object, never across an await, and used by one task at a time.
+    state: Mutex<State<W>>,
+    /// Wakes who waits for a list that nobody reads any more.
+    failed: Notify,
+}
+
+struct State<W> {
+    /// Taken when it is finished.
+    listing: Option<Listing>,
+    now: Timestamp,
+    printed: usize,
+    error: Option<io::Error>,
+    out: W,
+}
+
+impl<W: Write> Printer<W> {
+    fn new(listing: Listing, out: W) -> Self {
+        let state = State { listing: Some(listing), now: Timestamp::now(), printed: 0, error: None, out };
+        Self { state: Mutex::new(state), failed: Notify::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes an object; the first error is kept and nothing is written after it.
+    fn object(&self, part: &Part, object: &Object) {
+        let mut state = self.lock();
+        let State { listing, now, printed, error, out } = &mut *state;
+        let (Some(listing), None) = (listing, &error) else { return };
+        *printed += 1;
+        if let Err(failure) = listing.item(object, &part.resource, Age::AsSent { now: *now }, out) {
+            *error = Some(failure);
+            self.failed.notify_one();
+        }
+    }
+
+    /// The error that ended the writing.
+    fn check(&self) -> io::Result<()> {
+        self.lock().error.take().map_or(Ok(()), Err)
+    }
+
+    /// Writes what is left and answers how many objects there were. After a failure an empty list is not written: it
+    /// would say that there is nothing.
+    fn finish(&self, complete: bool) -> io::Result<usize> {
+        let mut state = self.lock();
+        let State { listing, printed, out, .. } = &mut *state;
+        if let Some(listing) = listing.take().filter(|_| complete || *printed > 0) {
+            listing.finish(out)?;
+        }
+        Ok(*printed)
+    }
+}
+
+/// A store that keeps nothing: each object of the list is printed as it arrives.
+struct Sink<W> {
+    printer: Arc<Printer<W>>,
+    part: Part,
+}
+
+impl<W: Write + Send + 'static> ReflectorStore for Sink<W> {
+    type Error = StoreError;
+
+    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+        self.printer.object(&self.part, &object);
+        None
+    }
+
+    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+        self.printer.object(&self.part, &object);
+        Ok(())
+    }
+
+    fn update(&self, _object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn delete(&self, _object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        _version: &ResourceVersion,
+        _origin: Origin,
+    ) -> Result<(), StoreError> {
+        for object in &objects {
+            self.printer.object(&self.part, object);
+        }
+        Ok(())
+    }
+
+    fn resync(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

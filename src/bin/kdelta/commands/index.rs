@@ -1,0 +1,48 @@
+//! `kdelta index`: the values of an index, and how many objects each holds.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::Context;
+use kdelta::store::Indexers;
+
+use super::needs;
+use super::synced::synced_indexer;
+use super::watched::Watched;
+use crate::exit::Usage;
+use crate::output::{Column, columns};
+use crate::session::{Filter, Session, function, needs_body};
+use crate::settings::{Index, Print};
+
+/// Fills the index and prints what it holds. Of several parts the counts are added up.
+pub(crate) async fn run(
+    session: &Session,
+    index: &Index,
+    watched: &Watched,
+    mut out: impl Write,
+) -> anyhow::Result<()> {
+    let name = index.by.to_string();
+    let function = function(&index.by).context(Usage)?;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for part in &session.parts(&index.selection).await? {
+        let representation = needs::keys_and(needs_body(&index.by));
+        let source = session
+            .source(part, &index.selection, &Print::default(), representation, Filter::default())
+            .context(Usage)?;
+        let indexers = Indexers::from([(name.clone(), function.clone())]);
+        let indexer = synced_indexer(source, indexers, &index.selection, part, watched).await?;
+        for (value, count) in indexer.index_counts(&name)? {
+            *counts.entry(value).or_default() += count;
+        }
+        let left_out = indexer.index_errors(&name);
+        if left_out > 0 {
+            watched.messages().warning(&format!("{left_out} {} could not be indexed", part.title()));
+        }
+    }
+    if let Some(values) = &index.values {
+        counts.retain(|value, _| values.contains(value));
+    }
+    let rows = counts.into_iter().map(|(value, count)| vec![value, count.to_string()]);
+    columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, index.headers, &mut out)?;
+    Ok(())
+}

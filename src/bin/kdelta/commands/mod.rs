@@ -1,0 +1,12 @@
+//! One file for each command, and what several of them need.
+
+pub(crate) mod api_resources;
+mod format;
+pub(crate) mod get;
+pub(crate) mod index;
+mod needs;
+mod synced;
+pub(crate) mod watch;
+mod watched;
+
+pub(crate) use watched::Watched;

@@ -1,0 +1,58 @@
+//! An informer that is run for its index: until it has synced, and no longer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use kdelta::informer::{QueueKind, SharedIndexInformer};
+use kdelta::listwatch::Error;
+use kdelta::store::{Indexer, Indexers};
+use tokio_util::sync::CancellationToken;
+
+use super::watched::Watched;
+use crate::output::Count;
+use crate::session::{Part, Source, reflector_options};
+use crate::settings::Selection;
+
+/// How often the running count is looked at.
+const REDRAWN: Duration = Duration::from_millis(100);
+
+/// The index of a part at one version. While it is filled a running count shows, where somebody looks.
+///
+/// # Errors
+/// What the server refused.
+pub(super) async fn synced_indexer(
+    source: Source,
+    indexers: Indexers,
+    selection: &Selection,
+    part: &Part,
+    watched: &Watched,
+) -> Result<Arc<dyn Indexer>, Error> {
+    let arrived = source.arrived();
+    let options = reflector_options(selection, &source, Some(watched.observer(part)));
+    let informer = SharedIndexInformer::builder(source)
+        .queue(QueueKind::Delta)
+        .indexers(indexers)
+        .reflector(options)
+        .build();
+    let indexer = informer.get_indexer();
+    let stop = CancellationToken::new();
+    tokio::select! {
+        ended = informer.run(stop.clone()) => ended?,
+        _ = informer.synced() => {}
+        () = show(&arrived, watched.messages().count(&part.title())) => {}
+    }
+    stop.cancel();
+    Ok(indexer)
+}
+
+/// Shows the count as it grows, for ever.
+async fn show(arrived: &AtomicU64, mut count: Count) {
+    let mut shown = 0;
+    loop {
+        tokio::time::sleep(REDRAWN).await;
+        let now = arrived.load(Ordering::Relaxed);
+        count.add(now - shown);
+        shown = now;
+    }
+}

@@ -1,0 +1,212 @@
+//! `kdelta watch`: the initial state, then every delta, for ever.
+
+mod printer;
+mod stream;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use kdelta::informer::Notification;
+use kdelta::listwatch::{Error, Status};
+use kdelta::queue::Mark;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use super::format;
+use super::needs;
+use super::watched::Watched;
+use crate::exit::{ExitCode, Several, Usage};
+use crate::output::ReaderWatch;
+use crate::session::{Filter, Interrupt, Interrupts, Part, Session, reflector_options};
+use crate::settings::Watch;
+use printer::Printer;
+use stream::{Stream, Told, What};
+
+/// What is printed between two flushes, at most.
+const BATCH: usize = 256;
+/// How long the lines of an initial state wait for each other, and how many of them.
+const GATHERED: Duration = Duration::from_millis(100);
+const GATHERED_LINES: u64 = 1000;
+
+/// Prints until it is told to end, or until every part has ended with an error.
+pub(crate) async fn run<W: Write>(
+    session: &Session,
+    watch: &Watch,
+    watched: &Watched,
+    colour: bool,
+    out: W,
+) -> anyhow::Result<ExitCode> {
+    let interrupts = Interrupts::listen()?;
+    let parts = session.parts(&watch.selection).await?;
+    let mut stream = Stream::new();
+    for (place, part) in parts.iter().enumerate() {
+        let filter = Filter::by(&watch.by).context(Usage)?;
+        let indices = watch.by.iter().map(|by| &by.index);
+        let representation = needs::representation(watch.print.format, indices);
+        let source =
+            session.source(part, &watch.selection, &watch.print, representation, filter).context(Usage)?;
+        let options = reflector_options(&watch.selection, &source, Some(watched.observer(part)));
+        stream.add(place, source, options)?;
+    }
+    let gone = Arc::new(Notify::new());
+    let tell = Arc::clone(&gone);
+    let _reader = ReaderWatch::start(move || tell.notify_one())?;
+
+    let output = format::stream(&watch.print, &watch.selection, &parts, colour);
+    let printer = Printer::new(output, parts.clone(), Arc::clone(session.context()), watch.initial, out);
+    let mut course = Course::new(watch, watched, parts, printer);
+    let ended = tokio::select! {
+        biased;
+        () = gone.notified() => Ok(ExitCode::BrokenPipe),
+        interrupt = interrupts.first() => Ok(course.interrupted(interrupt)),
+        () = after(watch.until.duration) => Ok(course.done()),
+        ended = course.follow(&mut stream) => ended,
+    };
+    stream.stop().await;
+    ended
+}
+
+/// Waits that long, or for ever.
+async fn after(duration: Option<Duration>) {
+    match duration {
+        Some(duration) => tokio::time::sleep(duration).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Where each part stands, and what has been printed of it.
+struct Course<'a, W> {
+    watch: &'a Watch,
+    watched: &'a Watched,
+    parts: Vec<PartCourse>,
+    printer: Printer<W>,
+}
+
+struct PartCourse {
+    part: Part,
+    synced: bool,
+    /// Whether an object has been seen: a part that is one name must have it.
+    found: bool,
+    failure: Option<Error>,
+}
+
+impl<'a, W: Write> Course<'a, W> {
+    fn new(watch: &'a Watch, watched: &'a Watched, parts: Vec<Part>, printer: Printer<W>) -> Self {
+        let course = |part| PartCourse { part, synced: false, found: false, failure: None };
+        Self { watch, watched, parts: parts.into_iter().map(course).collect(), printer }
+    }
+
+    /// Prints what the stream tells, until there is a reason to end.
+    async fn follow(&mut self, stream: &mut Stream) -> anyhow::Result<ExitCode> {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut gathered = None;
+        loop {
+            match gathered {
+                None => stream.next_batch(&mut batch, BATCH).await,
+                // Nothing more within the time: what is there is printed.
+                Some(until) => drop(timeout_at(until, stream.next_batch(&mut batch, BATCH)).await),
+            }
+            for told in batch.drain(..) {
+                if let Some(ended) = self.told(told)? {
+                    self.printer.flush()?;
+                    return ended;
+                }
+            }
+            gathered = gathered.or(Some(Instant::now() + GATHERED)).filter(|until| self.gathers(*until));
+            if gathered.is_none() {
+                self.printer.flush()?;
+            }
+        }
+    }
+
+    /// Whether lines still wait for others: an initial state that comes in at once has the widths of all its lines,
+    /// one that takes long is shown as it comes.
+    fn gathers(&self, until: Instant) -> bool {
+        self.printer.counts().1 <= GATHERED_LINES
+            && Instant::now() < until
+            && self.parts.iter().any(|part| !part.synced && part.failure.is_none())
+    }
+
+    /// Takes one thing that was told; answers when it is the last.
+    fn told(&mut self, told: Told) -> anyhow::Result<Option<anyhow::Result<ExitCode>>> {
+        let Told { part: place, received, what } = told;
+        if self.parts[place].failure.is_some() {
+            return Ok(None);
+        }
+        match what {
+            What::Ended(Ok(())) => return Ok(None),
+            What::Ended(Err(error)) => self.fail(place, received, error)?,
+            What::Notification(Notification::Mark(mark)) => {
+                let part = &mut self.parts[place];
+                part.synced |= matches!(mark, Mark::Synced { .. });
+                match part.missing().filter(|_| !self.watch.ignore_not_found) {
+                    Some(error) => self.fail(place, received, error)?,
+                    None => self.printer.notification(place, received, Notification::Mark(mark))?,
+                }
+            }
+            What::Notification(notification) => {
+                self.parts[place].found = true;
+                self.printer.notification(place, received, notification)?;
+            }
+        }
+        Ok(self.ended())
+    }
+
+    fn fail(&mut self, place: usize, received: jiff::Timestamp, error: Error) -> anyhow::Result<()> {
+        self.printer.ended(place, received, &error)?;
+        self.parts[place].failure = Some(error);
+        Ok(())
+    }
+
+    /// Whether what has been printed so far is all that was asked for, or all that can be had.
+    fn ended(&mut self) -> Option<anyhow::Result<ExitCode>> {
+        if self.parts.iter().all(|part| part.failure.is_some()) {
+            let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
+            let mut failures: Vec<anyhow::Error> = failures.map(anyhow::Error::from).collect();
+            return Some(Err(if failures.len() == 1 {
+                failures.remove(0)
+            } else {
+                Several(failures).into()
+            }));
+        }
+        let until = &self.watch.until;
+        let counted = until.count.is_some_and(|count| self.printer.counts().1 >= count);
+        let synced = until.synced && self.parts.iter().all(|part| part.synced || part.failure.is_some());
+        (counted || synced).then(|| Ok(self.done()))
+    }
+
+    /// The end that was asked for. Parts that failed on the way were passed over then, and are told now.
+    fn done(&mut self) -> ExitCode {
+        let mut code = ExitCode::Ok;
+        for part in &self.parts {
+            if let Some(error) = &part.failure {
+                self.watched.messages().notice(&format!("{}: ended: {error}", part.part.title()));
+                code = ExitCode::Partial;
+            }
+        }
+        code
+    }
+
+    fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
+        let (received, printed) = self.printer.counts();
+        let (reconnects, relists) = self.watched.recoveries();
+        self.watched.messages().notice(&format!(
+            "{received} received, {printed} printed, {reconnects} reconnects, {relists} relists"
+        ));
+        match interrupt {
+            Interrupt::Interrupt => ExitCode::Interrupted,
+            Interrupt::Terminate => ExitCode::Terminated,
+        }
+    }
+}
+
+impl PartCourse {
+    /// The error of a part that is one name, when the whole state has been seen without it.
+    fn missing(&self) -> Option<Error> {
+        let name = self.part.name.as_ref().filter(|_| self.synced && !self.found)?;
+        let message = format!("{} {name:?} not found", self.part.resource.group_resource());
+        Some(Error::NotFound(Status { reason: "NotFound".into(), message, json: String::new() }))
+    }
+}

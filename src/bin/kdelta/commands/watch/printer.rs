@@ -1,0 +1,128 @@
+//! From what a part tells to what is printed: a line for each delta, marks where the format has them.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kdelta::informer::Notification;
+use kdelta::listwatch::{Error, Status};
+use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
+use kdelta::queue;
+
+use crate::output::Stream;
+use crate::session::Part;
+use crate::view::{Change, ChangeKind, Mark, MarkKind};
+
+/// Prints deltas and counts them.
+pub(super) struct Printer<W> {
+    stream: Stream,
+    parts: Vec<Part>,
+    context: Arc<str>,
+    /// Whether the initial state is printed.
+    initial: bool,
+    out: W,
+    received: u64,
+    printed: u64,
+}
+
+impl<W: Write> Printer<W> {
+    pub(super) fn new(stream: Stream, parts: Vec<Part>, context: Arc<str>, initial: bool, out: W) -> Self {
+        Self { stream, parts, context, initial, out, received: 0, printed: 0 }
+    }
+
+    /// Deltas told so far, and how many of them were printed.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.received, self.printed)
+    }
+
+    /// Prints what a part tells.
+    pub(super) fn notification(
+        &mut self,
+        part: usize,
+        received: Timestamp,
+        notification: Notification,
+    ) -> io::Result<()> {
+        let (kind, object, origin, inferred) = match notification {
+            Notification::Mark(mark) => return self.told_mark(part, received, mark),
+            Notification::Added { object, origin, .. } => (ChangeKind::Added, object, origin, false),
+            Notification::Updated { new, origin: Origin::Resync, .. } => {
+                (ChangeKind::Sync, new, Origin::Resync, false)
+            }
+            Notification::Updated { new, origin, .. } => (ChangeKind::Modified, new, origin, false),
+            Notification::Deleted { object, origin } => {
+                let inferred = object.is_final_state_unknown();
+                (ChangeKind::Deleted, self.last_state(part, &object), origin, inferred)
+            }
+        };
+        self.received += 1;
+        if origin == Origin::List && !self.initial {
+            return Ok(());
+        }
+        let change = Change {
+            kind,
+            object,
+            old: None,
+            origin,
+            final_state_unknown: inferred,
+            resource: Arc::clone(&self.parts[part].resource),
+            context: Arc::clone(&self.context),
+            received,
+        };
+        self.printed += 1;
+        // A watch tells everything in order, so its delta says up to where all has been told. A list does not.
+        let resume = (change.origin == Origin::Watch).then(|| change.object.resource_version());
+        self.stream.change(&change, resume, &mut self.out)
+    }
+
+    /// A part has ended with an error: the last line of its stream.
+    pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
+        let spoken = || Status { message: error.to_string(), ..Status::default() };
+        let status = error.status().cloned().unwrap_or_else(spoken);
+        self.mark(part, received, MarkKind::Error { status }, None)
+    }
+
+    /// Writes what waits to be written; for the end of a batch.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush(&mut self.out)
+    }
+
+    /// What a delete shows: the last state that is known, or the name alone.
+    fn last_state(&self, part: usize, deleted: &DeletedObject) -> Arc<Object> {
+        if let Some(object) = deleted.object() {
+            return Arc::clone(object);
+        }
+        let key = deleted.key();
+        let (namespace, name) = key.split_once('/').unwrap_or(("", key));
+        Arc::new(Object::named(self.parts[part].resource.type_meta(), namespace, name))
+    }
+
+    fn told_mark(&mut self, part: usize, received: Timestamp, mark: queue::Mark) -> io::Result<()> {
+        match mark {
+            queue::Mark::Synced { resource_version: version } => {
+                let resume = version.clone();
+                self.mark(part, received, MarkKind::Synced { version }, Some(&resume))
+            }
+            queue::Mark::Gap { from, to, lasted } => {
+                self.mark(part, received, MarkKind::Gap { from, to, lasted }, None)
+            }
+        }
+    }
+
+    fn mark(
+        &mut self,
+        part: usize,
+        received: Timestamp,
+        kind: MarkKind,
+        resume: Option<&ResourceVersion>,
+    ) -> io::Result<()> {
+        let Part { resource, namespace, .. } = &self.parts[part];
+        let mark = Mark {
+            kind,
+            resource: Arc::clone(resource),
+            context: Arc::clone(&self.context),
+            namespace: Arc::clone(namespace),
+            received,
+        };
+        self.stream.mark(&mark, resume, &mut self.out)
+    }
+}

@@ -1,0 +1,64 @@
+//! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kdelta::object::Origin;
+use kdelta::reflector::{Observer, ReflectorEvent};
+
+use crate::output::Messages;
+use crate::session::Part;
+use crate::view::Notices;
+
+/// Listens to reflectors. Cheap to clone; clones count together.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    messages: Arc<Messages>,
+    verbose: bool,
+    counts: Arc<Counts>,
+}
+
+/// Relaxed counters: they are read once, at the end.
+#[derive(Default)]
+struct Counts {
+    relists: AtomicU64,
+    reconnects: AtomicU64,
+}
+
+impl Watched {
+    pub(crate) fn new(messages: Arc<Messages>, verbose: bool) -> Self {
+        Self { messages, verbose, counts: Arc::default() }
+    }
+
+    pub(super) fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Who is told what happens to the watch of a part.
+    pub(super) fn observer(&self, part: &Part) -> Observer {
+        // A std mutex: one reflector speaks at a time, and a line is all that is made under it.
+        let notices = Mutex::new(Notices::of(part.title(), self.verbose));
+        let watched = self.clone();
+        Arc::new(move |event| {
+            watched.count(event);
+            let line = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
+            if let Some(line) = line {
+                watched.messages.notice(&line);
+            }
+        })
+    }
+
+    fn count(&self, event: &ReflectorEvent) {
+        let counter = match event {
+            ReflectorEvent::Recovered { .. } => &self.counts.reconnects,
+            ReflectorEvent::Listed { origin: Origin::Relist, .. } => &self.counts.relists,
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often watches went on where they were, and how often they had to list anew.
+    pub(super) fn recoveries(&self) -> (u64, u64) {
+        (self.counts.reconnects.load(Ordering::Relaxed), self.counts.relists.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,288 @@
+//! How the program ends: exit codes, and what a failure says on stderr.
+//!
+//! The first line of a message is kubectl's where kubectl has one, because that is what users search for.
+
+use std::fmt;
+use std::io;
+
+use kdelta::api::{self, ResolveError};
+use kdelta::listwatch;
+
+/// The exit codes, which are part of the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitCode {
+    /// Done; also when nothing matched.
+    Ok = 0,
+    /// The server, the credentials, the configuration or the connection.
+    Error = 1,
+    /// What was typed can't be meant.
+    Usage = 2,
+    /// Some of what was asked for failed; the rest was done.
+    Partial = 4,
+    /// Stopped by SIGINT.
+    Interrupted = 130,
+    /// The reader of stdout is gone; nothing is said about it.
+    BrokenPipe = 141,
+    /// Stopped by SIGTERM.
+    Terminated = 143,
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+/// What to try: put around an error with `anyhow::Context::context`; it is shown on a line of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Hint(pub(crate) String);
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A mistake in the arguments: exit code 2. Put around a cause that says what it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage;
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("usage")
+    }
+}
+
+/// Several failures, of which each is said. Not empty.
+#[derive(Debug)]
+pub(crate) struct Several(pub(crate) Vec<anyhow::Error>);
+
+impl fmt::Display for Several {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} errors", self.0.len())
+    }
+}
+
+impl std::error::Error for Several {}
+
+/// A failure, told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// What goes to stderr, without a final newline; empty when there is nothing to say. It may hold the server's
+    /// words: whoever writes it cleans it.
+    pub(crate) text: String,
+    /// For a person at a terminal: what to try.
+    pub(crate) hint: Option<String>,
+    pub(crate) code: ExitCode,
+}
+
+impl Report {
+    /// Tells an error. `program` is how program and command were called (`kdelta get`, `kubectl delta get`).
+    pub(crate) fn of(error: &anyhow::Error, program: &str) -> Self {
+        if is_broken_pipe(error) {
+            return Self { text: String::new(), hint: None, code: ExitCode::BrokenPipe };
+        }
+        let hint = error.downcast_ref::<Hint>().map(|hint| hint.0.clone());
+        if error.downcast_ref::<Usage>().is_some() {
+            let text = with_prefix(&plain_chain(error));
+            let text = format!("{text}\nSee '{program} --help' for help and examples");
+            return Self { text, hint, code: ExitCode::Usage };
+        }
+        if let Some(Several(errors)) = error.downcast_ref() {
+            let reports = errors.iter().map(|error| Self::of(error, program));
+            return reports.reduce(Self::and).unwrap_or(Self {
+                text: String::new(),
+                hint,
+                code: ExitCode::Error,
+            });
+        }
+        if let Some(error) = servers_answer(error) {
+            let (text, own_hint) = listwatch_message(error);
+            return Self { text, hint: hint.or(own_hint.map(str::to_owned)), code: ExitCode::Error };
+        }
+        let hint = hint.or_else(|| error.downcast_ref::<ResolveError>().and_then(ResolveError::hint));
+        Self { text: with_prefix(&plain_chain(error)), hint, code: ExitCode::Error }
+    }
+
+    /// Both, one after the other, without saying the same twice.
+    fn and(self, other: Self) -> Self {
+        let text = match () {
+            () if other.text.is_empty() || self.text.lines().any(|line| line == other.text) => self.text,
+            () if self.text.is_empty() => other.text,
+            () => format!("{}\n{}", self.text, other.text),
+        };
+        let code = if self.code == ExitCode::Ok { other.code } else { self.code };
+        Self { text, hint: self.hint.or(other.hint), code }
+    }
+}
+
+/// What a server said, or why it could not, however it reached us.
+fn servers_answer(error: &anyhow::Error) -> Option<&listwatch::Error> {
+    let asked = match error.downcast_ref::<ResolveError>() {
+        Some(ResolveError::Discovery(error)) => Some(error),
+        _ => error.downcast_ref::<api::Error>(),
+    };
+    match asked {
+        Some(api::Error::Server(answer)) => Some(answer),
+        _ => error.downcast_ref(),
+    }
+}
+
+/// The sentence for an error of a list or watch, and what to try.
+fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>) {
+    use listwatch::Error;
+    let text = match (error.status(), error) {
+        // Credentials that could not be had at all, in our own words.
+        (Some(status), Error::Unauthorized(_)) if status.reason.is_empty() => with_prefix(&status.message),
+        (Some(status), Error::Unauthorized(_)) => {
+            format!("error: You must be logged in to the server ({})", status.message)
+        }
+        (Some(status), _) if status.reason.is_empty() => format!("Error from server: {}", status.message),
+        (Some(status), _) => format!("Error from server ({}): {}", status.reason, status.message),
+        // These sentences name the server already, and say what kubectl says of it.
+        (None, error) => with_prefix(&error.to_string()),
+    };
+    let hint = match error {
+        Error::Unauthorized(_) => Some("the credentials are missing, wrong or expired: log in anew"),
+        Error::Forbidden(_) => {
+            Some("`kubectl auth can-i --list` shows what you may do; -n names a namespace")
+        }
+        Error::Refused(_) => Some("the address comes from --server, or from the context of the kubeconfig"),
+        Error::Tls(_) => {
+            Some("--certificate-authority names the authority that signed the server's certificate")
+        }
+        _ => None,
+    };
+    (text, hint)
+}
+
+/// `error: …`, unless it stands there already or the text is one of kubectl's that has none.
+fn with_prefix(text: &str) -> String {
+    const OWN: [&str; 5] = [
+        "error: ",
+        "Error from server",
+        "Error in configuration",
+        "Unable to connect to the server",
+        "The connection to the server",
+    ];
+    if OWN.iter().any(|prefix| text.starts_with(prefix)) || text.contains("\nerror: ") {
+        text.to_owned()
+    } else {
+        format!("error: {text}")
+    }
+}
+
+/// The chain of causes on one line, outermost first, without the contexts that are no sentences.
+fn plain_chain(error: &anyhow::Error) -> String {
+    let silent: Vec<String> = [
+        error.downcast_ref::<Hint>().map(ToString::to_string),
+        error.downcast_ref::<Usage>().map(ToString::to_string),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        // An error that repeats its cause in its own words is said once.
+        let said = parts.last().is_some_and(|last| last.ends_with(&text));
+        if !said && !silent.contains(&text) {
+            parts.push(text);
+        }
+    }
+    parts.join(": ")
+}
+
+/// Whether writing failed because nobody reads any more.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+    use kdelta::listwatch::{Error, Status};
+
+    use super::*;
+
+    fn status(reason: &str, message: &str) -> Status {
+        Status { reason: reason.into(), message: message.into(), json: String::new() }
+    }
+
+    fn told(error: impl Into<anyhow::Error>) -> String {
+        let report = Report::of(&error.into(), "kdelta");
+        assert_eq!(report.code, ExitCode::Error);
+        report.text
+    }
+
+    #[test]
+    fn what_a_server_says_is_told_as_kubectl_tells_it() {
+        assert_eq!(
+            told(Error::NotFound(status("NotFound", "pods \"x\" not found"))),
+            "Error from server (NotFound): pods \"x\" not found"
+        );
+        assert_eq!(told(Error::Internal(status("", "boom"))), "Error from server: boom");
+        assert_eq!(
+            told(Error::Unauthorized(status("Unauthorized", "Unauthorized"))),
+            "error: You must be logged in to the server (Unauthorized)"
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_named() {
+        let refused = "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?";
+        assert_eq!(told(Error::Refused(refused.into())), refused);
+        let tls = "Unable to connect to the server: tls: unknown authority";
+        assert_eq!(told(Error::Tls(tls.into())), tls);
+        assert_eq!(told(Error::Timeout("no answer".into())), "error: no answer");
+    }
+
+    #[test]
+    fn any_other_error_is_one_line_with_its_causes() {
+        let error = anyhow!("no such file").context("can't read x").context(Hint("look again".into()));
+        let report = Report::of(&error, "kdelta");
+        assert_eq!(report.text, "error: can't read x: no such file");
+        assert_eq!(report.hint.as_deref(), Some("look again"));
+        assert_eq!(told(anyhow!("error: already said")), "error: already said");
+    }
+
+    #[test]
+    fn an_error_that_repeats_its_cause_is_said_once() {
+        let inner = anyhow!("no such host").context("lookup x: no such host");
+        assert_eq!(told(inner), "error: lookup x: no such host");
+    }
+
+    #[test]
+    fn usage_is_exit_code_2_and_says_where_help_is() {
+        let report = Report::of(&anyhow!("name cannot be empty").context(Usage), "kubectl delta");
+        assert_eq!(report.code, ExitCode::Usage);
+        assert_eq!(
+            report.text,
+            "error: name cannot be empty\nSee 'kubectl delta --help' for help and examples"
+        );
+    }
+
+    #[test]
+    fn a_broken_pipe_is_silent() {
+        let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
+        assert_eq!(
+            Report::of(&error, "kdelta"),
+            Report { text: String::new(), hint: None, code: ExitCode::BrokenPipe }
+        );
+    }
+
+    #[test]
+    fn of_several_errors_each_is_told_once() {
+        let not_found = |name: &str| {
+            anyhow::Error::from(Error::NotFound(status("NotFound", &format!("pods \"{name}\" not found"))))
+        };
+        let error = anyhow::Error::from(Several(vec![not_found("a"), not_found("b"), not_found("a")]));
+        assert_eq!(
+            told(error),
+            "Error from server (NotFound): pods \"a\" not found\nError from server (NotFound): pods \"b\" not found"
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Finite tables of our own, such as the values of an index: drawn at once, without borders.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::view::escape_cell;
+
+/// A column of such a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Column {
+    /// A text, from the left.
+    Text(&'static str),
+    /// A number, to the right.
+    Number(&'static str),
+}
+
+impl Column {
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Text(heading) | Self::Number(heading) => heading,
+        }
+    }
+}
+
+/// Writes all rows; nothing if there are none. Cells are cleaned; a row has as many as there are columns.
+///
+/// # Errors
+/// `out` failed.
+pub(crate) fn columns(
+    columns: &[Column],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    headers: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut table = Table::new();
+    // No width of a terminal matters: lines are never wrapped, as kubectl's are not.
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    if headers {
+        table.set_header(columns.iter().map(|column| column.heading()));
+    }
+    table.add_rows(
+        rows.into_iter().map(|row| row.iter().map(|cell| escape_cell(cell).into_owned()).collect::<Vec<_>>()),
+    );
+    if table.is_empty() {
+        return Ok(());
+    }
+    for (column, drawn) in columns.iter().zip(table.column_iter_mut()) {
+        drawn.set_padding((0, 3));
+        if matches!(column, Column::Number(_)) {
+            drawn.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(rows: &[(&str, u32)], headers: bool) -> String {
+        let mut out = Vec::new();
+        let rows = rows.iter().map(|(value, count)| vec![(*value).to_owned(), count.to_string()]);
+        columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, headers, &mut out)
+            .expect("a Vec takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right() {
+        assert_eq!(
+            drawn(&[("kube-system", 12), ("shop", 3412), ("", 1)], true),
+            "VALUE         COUNT\nkube-system      12\nshop           3412\n                  1\n"
+        );
+        assert_eq!(drawn(&[("shop", 1)], false), "shop   1\n");
+    }
+
+    #[test]
+    fn without_rows_there_is_no_header() {
+        assert_eq!(drawn(&[], true), "");
+    }
+
+    #[test]
+    fn cells_are_cleaned() {
+        assert_eq!(drawn(&[("\x1b[31mred\nx", 1)], false), "^[[31mred...   1\n");
+    }
+}

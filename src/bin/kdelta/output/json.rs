@@ -1,0 +1,258 @@
+//! JSON documents as kubectl prints them: keys sorted, four spaces, and Go's escapes.
+
+use std::io::{self, Write};
+
+use kdelta::object::Object;
+
+use super::number;
+use super::tree::{self, Tree};
+
+/// Writes one object as a document of its own.
+///
+/// # Errors
+/// `out` failed.
+pub(crate) fn document(object: &Object, out: &mut impl Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    value(&tree::parse(&tree::json_of(object)), 0, &mut text);
+    text.push(b'\n');
+    out.write_all(&text)?;
+    out.flush()
+}
+
+/// A `List` whose items are written as they come; no more than one of them is held.
+#[derive(Default)]
+pub(crate) struct JsonList {
+    any: bool,
+    text: Vec<u8>,
+}
+
+impl JsonList {
+    /// Writes one item.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
+        self.text.clear();
+        self.text.extend(if self.any {
+            &b",\n        "[..]
+        } else {
+            b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        "
+        });
+        self.any = true;
+        value(&tree::parse(&tree::json_of(object)), 2, &mut self.text);
+        out.write_all(&self.text)
+    }
+
+    /// Writes what follows the items; the whole list if there were none.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+        let head: &[u8] =
+            if self.any { b"\n    ],\n" } else { b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [],\n" };
+        out.write_all(head)?;
+        out.write_all(
+            b"    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n",
+        )?;
+        out.flush()
+    }
+}
+
+/// Writes a value whose line is indented `depth` times.
+fn value(tree: &Tree<'_>, depth: usize, out: &mut Vec<u8>) {
+    match tree {
+        Tree::Null => out.extend(b"null"),
+        Tree::Bool(true) => out.extend(b"true"),
+        Tree::Bool(false) => out.extend(b"false"),
+        Tree::Int(number) => out.extend(number.to_string().bytes()),
+        Tree::Float(number) => out.extend(number::json(*number).bytes()),
+        Tree::Text(text) => string(text, out),
+        Tree::Raw(json) => out.extend(*json),
+        Tree::Array(items) if items.is_empty() => out.extend(b"[]"),
+        Tree::Object(members) if members.is_empty() => out.extend(b"{}"),
+        Tree::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                out.push(if at == 0 { b'[' } else { b',' });
+                new_line(depth + 1, out);
+                value(item, depth + 1, out);
+            }
+            new_line(depth, out);
+            out.push(b']');
+        }
+        Tree::Object(members) => {
+            for (at, (key, member)) in members.iter().enumerate() {
+                out.push(if at == 0 { b'{' } else { b',' });
+                new_line(depth + 1, out);
+                string(key, out);
+                out.extend(b": ");
+                value(member, depth + 1, out);
+            }
+            new_line(depth, out);
+            out.push(b'}');
+        }
+    }
+}
+
+fn new_line(depth: usize, out: &mut Vec<u8>) {
+    out.push(b'\n');
+    out.extend(std::iter::repeat_n(b' ', depth * 4));
+}
+
+/// A string as Go's encoder writes it: what HTML or JavaScript could trip over is escaped too.
+fn string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = text;
+    while let Some(at) = rest.find(is_escaped) {
+        let (plain, special) = rest.split_at(at);
+        out.extend(plain.bytes());
+        let Some(c) = special.chars().next() else { break };
+        match c {
+            '"' | '\\' => out.extend([b'\\', c as u8]),
+            '\n' => out.extend(b"\\n"),
+            '\r' => out.extend(b"\\r"),
+            '\t' => out.extend(b"\\t"),
+            '\x08' => out.extend(b"\\b"),
+            '\x0c' => out.extend(b"\\f"),
+            _ => out.extend(format!("\\u{:04x}", c as u32).bytes()),
+        }
+        rest = &special[c.len_utf8()..];
+    }
+    out.extend(rest.bytes());
+    out.push(b'"');
+}
+
+fn is_escaped(c: char) -> bool {
+    matches!(c, '"' | '\\' | '<' | '>' | '&' | '\0'..='\x1f' | '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kdelta::object::{Ingest, TypeMeta};
+
+    use super::*;
+
+    fn object(json: &str) -> Object {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object")
+    }
+
+    fn printed(json: &str) -> String {
+        let mut out = Vec::new();
+        document(&object(json), &mut out).expect("a Vec takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn one_object_stands_bare_with_its_keys_sorted() {
+        assert_eq!(
+            printed(
+                r#"{"metadata":{"name":"a","labels":{}},"kind":"Pod","spec":{"e":[[],{"a":[1,null,true]}]},"apiVersion":"v1"}"#
+            ),
+            r#"{
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "labels": {},
+        "name": "a"
+    },
+    "spec": {
+        "e": [
+            [],
+            {
+                "a": [
+                    1,
+                    null,
+                    true
+                ]
+            }
+        ]
+    }
+}
+"#
+        );
+    }
+
+    #[test]
+    fn strings_are_escaped_as_go_escapes_them() {
+        let text = printed(
+            r#"{"metadata":{"name":"a"},"s":"<a href=\"x\">&amp;</a> \u2028\u2029 \b\f\n\r\t\u0007\u001b\u007f é日👍 \\ \/"}"#,
+        );
+        let line = text.lines().find(|line| line.contains("\"s\"")).expect("the line");
+        assert_eq!(
+            line,
+            "    \"s\": \"\\u003ca href=\\\"x\\\"\\u003e\\u0026amp;\\u003c/a\\u003e \\u2028\\u2029 \\b\\f\\n\\r\\t\\u0007\\u001b\u{7f} é日👍 \\\\ /\""
+        );
+    }
+
+    #[test]
+    fn items_of_a_list_are_written_as_they_come() {
+        let mut list = JsonList::default();
+        let mut out = Vec::new();
+        for name in ["a", "b"] {
+            list.item(&object(&format!(r#"{{"metadata":{{"name":"{name}"}}}}"#)), &mut out)
+                .expect("a Vec takes all");
+            assert!(String::from_utf8_lossy(&out).ends_with("        }"));
+        }
+        list.finish(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            r#"{
+    "apiVersion": "v1",
+    "items": [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": "a"
+            }
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": "b"
+            }
+        }
+    ],
+    "kind": "List",
+    "metadata": {
+        "resourceVersion": ""
+    }
+}
+"#
+        );
+    }
+
+    // The object in testdata, as a server sends it, and what kubectl 1.32 prints of it.
+    #[test]
+    fn an_object_with_every_oddity_is_printed_as_kubectl_prints_it() {
+        let printed = printed(include_str!("testdata/gadget.json"));
+        let expected = include_str!("testdata/gadget.kubectl.json");
+        for (printed, expected) in printed.lines().zip(expected.lines()) {
+            assert_eq!(printed, expected);
+        }
+        assert_eq!(printed, expected);
+    }
+
+    // What kubectl 1.32 prints for no objects.
+    #[test]
+    fn an_empty_list_is_a_list() {
+        let mut out = Vec::new();
+        JsonList::default().finish(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "{\n    \"apiVersion\": \"v1\",\n    \"items\": [],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n"
+        );
+    }
+
+    #[test]
+    fn an_object_known_by_name_shows_its_names() {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        let mut out = Vec::new();
+        document(&Object::named(type_meta, "shop", "a"), &mut out).expect("a Vec takes all");
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains("\"kind\": \"Pod\"") && text.contains("\"namespace\": \"shop\""), "{text}");
+    }
+}

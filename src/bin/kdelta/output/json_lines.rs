@@ -1,0 +1,320 @@
+//! The JSON lines of a watch: one line for each delta and mark, a superset of kubectl's `{"type","object"}`.
+//!
+//! Each line is put together in a buffer and leaves in one `write`, flushed, so that whoever reads the pipe sees whole
+//! lines at once. The bytes of objects pass through as the server wrote them.
+
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use kdelta::object::{ApiResource, ResourceVersion};
+
+use super::tree;
+use crate::view::{Change, ChangeKind, Mark, MarkKind};
+
+/// The version of the line format.
+const FORMAT: u8 = 1;
+
+/// Writes JSON lines and counts them.
+#[derive(Default)]
+pub(crate) struct JsonLines {
+    /// Lines written.
+    seq: u64,
+    line: Vec<u8>,
+}
+
+impl JsonLines {
+    /// Writes a delta. `resume` is the version up to which all of its collection has been printed, where that can be
+    /// said.
+    ///
+    /// # Errors
+    /// `out` failed; the line may have been written in part.
+    pub(crate) fn change(
+        &mut self,
+        change: &Change,
+        resume: Option<&ResourceVersion>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let object = &change.object;
+        self.begin(change.received, change.kind.as_str());
+        self.text("origin", change.origin.as_str());
+        self.resume(resume);
+        self.resource(&change.context, &change.resource);
+        self.text("namespace", object.namespace());
+        self.text("name", object.name());
+        self.text("uid", &object.uid().to_string());
+        self.text("resourceVersion", &object.resource_version().to_string());
+        self.raw("object", &tree::json_of(object));
+        if change.kind == ChangeKind::Deleted && change.final_state_unknown {
+            self.raw("finalStateUnknown", b"true");
+        }
+        if let Some(old) = &change.old {
+            self.raw("old", &tree::json_of(old));
+        }
+        self.end(out)
+    }
+
+    /// Writes a mark.
+    ///
+    /// # Errors
+    /// As [`JsonLines::change`].
+    pub(crate) fn mark(
+        &mut self,
+        mark: &Mark,
+        resume: Option<&ResourceVersion>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        self.begin(mark.received, mark.kind.as_str());
+        self.resume(resume);
+        self.resource(&mark.context, &mark.resource);
+        self.text("namespace", &mark.namespace);
+        match &mark.kind {
+            MarkKind::Synced { version } => self.bookmark(&mark.resource, version),
+            MarkKind::Gap { from, to, lasted } => {
+                self.text("from", &from.to_string());
+                self.text("to", &to.to_string());
+                // Whole milliseconds: the clock says no more.
+                self.raw("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
+                self.bookmark(&mark.resource, to);
+            }
+            MarkKind::Error { status } if !status.json.is_empty() => {
+                self.raw("object", status.json.as_bytes());
+            }
+            MarkKind::Error { status } => {
+                let json = serde_json::json!({
+                    "apiVersion": "v1", "kind": "Status", "status": "Failure",
+                    "reason": status.reason, "message": status.message,
+                });
+                self.raw("object", json.to_string().as_bytes());
+            }
+        }
+        self.end(out)
+    }
+
+    fn begin(&mut self, received: Timestamp, kind: &str) {
+        self.line.clear();
+        // Writing to a Vec can't fail.
+        let _ = write!(self.line, "{{\"v\":{FORMAT},\"seq\":{}", self.seq + 1);
+        self.text("ts", &received.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
+        self.text("type", kind);
+    }
+
+    fn resume(&mut self, resume: Option<&ResourceVersion>) {
+        if let Some(version) = resume {
+            self.text("resume", &version.to_string());
+        }
+    }
+
+    fn resource(&mut self, context: &str, resource: &ApiResource) {
+        self.text("context", context);
+        self.text("group", &resource.group);
+        self.text("version", &resource.version);
+        self.text("kind", &resource.kind);
+        self.text("resource", &resource.resource);
+    }
+
+    /// What a server's bookmark carries.
+    fn bookmark(&mut self, resource: &ApiResource, version: &ResourceVersion) {
+        let version = version.to_string();
+        self.text("resourceVersion", &version);
+        let json = serde_json::json!({
+            "apiVersion": resource.api_version(), "kind": resource.kind, "metadata": {"resourceVersion": version},
+        });
+        self.raw("object", json.to_string().as_bytes());
+    }
+
+    fn text(&mut self, name: &str, value: &str) {
+        self.raw(name, b"");
+        // A string is always JSON, and writing to a Vec can't fail.
+        let _ = serde_json::to_writer(&mut self.line, value);
+    }
+
+    fn raw(&mut self, name: &str, json: &[u8]) {
+        self.line.extend(b",\"");
+        self.line.extend(name.bytes());
+        self.line.extend(b"\":");
+        self.line.extend(json);
+    }
+
+    fn end(&mut self, out: &mut impl Write) -> io::Result<()> {
+        self.line.extend(b"}\n");
+        out.write_all(&self.line)?;
+        out.flush()?;
+        self.seq += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use kdelta::listwatch::Status;
+    use kdelta::object::{Ingest, Object, Origin};
+
+    use super::*;
+
+    fn deployments() -> Arc<ApiResource> {
+        Arc::new(ApiResource {
+            group: "apps".into(),
+            version: "v1".into(),
+            resource: "deployments".into(),
+            kind: "Deployment".into(),
+            namespaced: true,
+        })
+    }
+
+    fn object(json: &str) -> Arc<Object> {
+        Arc::new(
+            Object::from_json(json.as_bytes(), &Ingest::of(deployments().type_meta())).expect("an object"),
+        )
+    }
+
+    fn change(kind: ChangeKind) -> Change {
+        Change {
+            kind,
+            object: object(
+                r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"17"},"z":1.50,"a":"<\u003c"}"#,
+            ),
+            old: None,
+            origin: Origin::Watch,
+            final_state_unknown: false,
+            resource: deployments(),
+            context: "prod".into(),
+            received: "2026-11-21T10:00:00.0123456Z".parse().expect("a time"),
+        }
+    }
+
+    fn mark(kind: MarkKind) -> Mark {
+        Mark {
+            kind,
+            resource: deployments(),
+            context: "prod".into(),
+            namespace: "".into(),
+            received: "2026-11-21T10:00:00Z".parse().expect("a time"),
+        }
+    }
+
+    /// Counts the writes: one for each line.
+    #[derive(Default)]
+    struct Counted {
+        text: Vec<u8>,
+        writes: usize,
+        flushes: usize,
+    }
+
+    impl Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.writes += 1;
+            self.text.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.flushes += 1;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_delta_is_one_line_with_the_object_as_the_server_wrote_it() {
+        let mut out = Vec::new();
+        let resume = ResourceVersion::new("17");
+        JsonLines::default()
+            .change(&change(ChangeKind::Modified), Some(&resume), &mut out)
+            .expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            concat!(
+                r#"{"v":1,"seq":1,"ts":"2026-11-21T10:00:00.012Z","type":"MODIFIED","origin":"watch","resume":"17","#,
+                r#""context":"prod","group":"apps","version":"v1","kind":"Deployment","resource":"deployments","#,
+                r#""namespace":"shop","name":"web","uid":"u-1","resourceVersion":"17","#,
+                r#""object":{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"17"},"z":1.50,"a":"<\u003c"}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn every_line_is_one_write_and_is_flushed() {
+        let (mut lines, mut out) = (JsonLines::default(), Counted::default());
+        for _ in 0..3 {
+            lines.change(&change(ChangeKind::Added), None, &mut out).expect("it takes all");
+        }
+        let synced = mark(MarkKind::Synced { version: "20".into() });
+        lines.mark(&synced, None, &mut out).expect("it takes all");
+        assert_eq!((out.writes, out.flushes), (4, 4));
+        let text = String::from_utf8(out.text).expect("text");
+        let seqs: Vec<u64> = text
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).expect("JSON")["seq"]
+                    .as_u64()
+                    .expect("a number")
+            })
+            .collect();
+        assert_eq!(seqs, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_tombstone_says_so_and_an_old_state_is_shown_on_request() {
+        let mut out = Vec::new();
+        let gone = Change {
+            final_state_unknown: true,
+            origin: Origin::Relist,
+            old: Some(object(r#"{"metadata":{"name":"web"}}"#)),
+            ..change(ChangeKind::Deleted)
+        };
+        JsonLines::default().change(&gone, None, &mut out).expect("a Vec takes all");
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains(r#""type":"DELETED","origin":"relist","context""#), "{text}");
+        assert!(
+            text.ends_with(
+                "},\"finalStateUnknown\":true,\"old\":{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"web\"}}}\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn marks_carry_what_a_bookmark_carries() {
+        let mut out = Vec::new();
+        let mut lines = JsonLines::default();
+        let version = ResourceVersion::new("20");
+        lines
+            .mark(&mark(MarkKind::Synced { version: version.clone() }), Some(&version), &mut out)
+            .expect("fine");
+        let gap = MarkKind::Gap { from: "20".into(), to: "31".into(), lasted: Duration::from_millis(2500) };
+        lines.mark(&mark(gap), None, &mut out).expect("fine");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            concat!(
+                r#"{"v":1,"seq":1,"ts":"2026-11-21T10:00:00.000Z","type":"SYNCED","resume":"20","context":"prod","#,
+                r#""group":"apps","version":"v1","kind":"Deployment","resource":"deployments","namespace":"","#,
+                r#""resourceVersion":"20","object":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"resourceVersion":"20"}}}"#,
+                "\n",
+                r#"{"v":1,"seq":2,"ts":"2026-11-21T10:00:00.000Z","type":"GAP","context":"prod","#,
+                r#""group":"apps","version":"v1","kind":"Deployment","resource":"deployments","namespace":"","#,
+                r#""from":"20","to":"31","seconds":2.500,"#,
+                r#""resourceVersion":"31","object":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"resourceVersion":"31"}}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn an_error_carries_the_status_as_the_server_wrote_it() {
+        for (json, expected) in [
+            (r#"{"kind":"Status","code":410}"#, r#""object":{"kind":"Status","code":410}}"#),
+            (
+                "",
+                r#""object":{"apiVersion":"v1","kind":"Status","message":"too old","reason":"Expired","status":"Failure"}}"#,
+            ),
+        ] {
+            let mut out = Vec::new();
+            let status = Status { reason: "Expired".into(), message: "too old".into(), json: json.into() };
+            JsonLines::default().mark(&mark(MarkKind::Error { status }), None, &mut out).expect("fine");
+            let text = String::from_utf8(out).expect("text");
+            assert!(text.trim_end().ends_with(expected), "{text}");
+        }
+    }
+}

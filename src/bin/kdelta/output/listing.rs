@@ -1,0 +1,168 @@
+//! What `get` prints: objects one after the other, to an end.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use kdelta::object::{ApiResource, Object};
+
+use super::json::{self, JsonList};
+use super::name;
+use super::table::{Extent, Table};
+use super::yaml::{YamlDocuments, YamlList};
+use crate::view::{Age, Layout};
+
+/// A listing in one of the formats. No format but the table holds more than one object, and the table holds text only.
+pub(crate) enum Listing {
+    /// The server's cells; of each resource a group.
+    Table(Box<Table>),
+    /// A `List`.
+    Json(JsonList),
+    /// The bare object: one was asked for by its name.
+    JsonSingle,
+    /// A `List`.
+    Yaml(YamlList),
+    /// The bare object.
+    YamlSingle(YamlDocuments),
+    /// `pod/x`.
+    Name,
+}
+
+impl Listing {
+    /// A table; `headers` unless no header is wanted.
+    pub(crate) fn table(layout: Layout, headers: bool) -> Self {
+        Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, false)))
+    }
+
+    /// JSON; `single` when exactly one type and one name were asked for.
+    pub(crate) fn json(single: bool) -> Self {
+        if single { Self::JsonSingle } else { Self::Json(JsonList::default()) }
+    }
+
+    /// YAML; `single` as for JSON.
+    pub(crate) fn yaml(single: bool) -> Self {
+        if single { Self::YamlSingle(YamlDocuments::default()) } else { Self::Yaml(YamlList::default()) }
+    }
+
+    /// Takes one object; what is written may wait until [`Listing::finish`].
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn item(
+        &mut self,
+        object: &Object,
+        resource: &Arc<ApiResource>,
+        age: Age,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        match self {
+            Self::Table(table) => {
+                if table.layout().shows_namespace(resource) {
+                    table.keep_namespace_column();
+                }
+                let line = table.layout().line(object, resource, None, age);
+                table.line(&line, out)
+            }
+            Self::Json(list) => list.item(object, out),
+            Self::JsonSingle => json::document(object, out),
+            Self::Yaml(list) => list.item(object, out),
+            Self::YamlSingle(documents) => documents.document(object, out),
+            Self::Name => name::name(object, resource, out),
+        }
+    }
+
+    /// Writes what is left. Not to be called where nothing was found and that is to be silent: a `List` says that it is
+    /// empty.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Table(mut table) => table.flush(out),
+            Self::Json(list) => list.finish(out),
+            Self::Yaml(list) => list.finish(out),
+            Self::JsonSingle | Self::YamlSingle(_) | Self::Name => out.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::object::Ingest;
+
+    use super::*;
+    use crate::view::NamespaceColumn;
+
+    fn listed(mut listing: Listing, names: &[&str]) -> String {
+        let pods = Arc::new(ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "pods".into(),
+            kind: "Pod".into(),
+            namespaced: true,
+        });
+        let (mut out, age) = (Vec::new(), Age::AsSent { now: jiff::Timestamp::UNIX_EPOCH });
+        for name in names {
+            let json = format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop"}}}}"#);
+            let object = Object::from_json(json.as_bytes(), &Ingest::of(pods.type_meta())).expect("a pod");
+            listing.item(&object, &pods, age, &mut out).expect("a Vec takes all");
+        }
+        listing.finish(&mut out).expect("a Vec takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn a_table_has_a_header_if_it_has_a_line() {
+        assert_eq!(listed(Listing::table(Layout::default(), true), &[]), "");
+        assert_eq!(
+            listed(
+                Listing::table(Layout { namespace: NamespaceColumn::Namespaced, ..Layout::default() }, true),
+                &["a", "longer"]
+            ),
+            "NAMESPACE   NAME     AGE\nshop        a        <unknown>\nshop        longer   <unknown>\n"
+        );
+        assert_eq!(listed(Listing::table(Layout::default(), false), &["a"]), "a     <unknown>\n");
+    }
+
+    // kubectl get namespaces,pods,nodes -A
+    #[test]
+    fn the_namespace_column_stays_once_it_is_there() {
+        let resource = |plural: &str, namespaced| {
+            Arc::new(ApiResource {
+                group: String::new(),
+                version: "v1".into(),
+                resource: plural.into(),
+                kind: "X".into(),
+                namespaced,
+            })
+        };
+        let layout = Layout { namespace: NamespaceColumn::Namespaced, ..Layout::default() };
+        let (mut listing, mut out) = (Listing::table(layout, true), Vec::new());
+        for (plural, namespace) in [("namespaces", ""), ("pods", "shop"), ("nodes", "")] {
+            let resource = resource(plural, !namespace.is_empty());
+            let object = Object::named(resource.type_meta(), namespace, "x");
+            let age = Age::AsSent { now: jiff::Timestamp::UNIX_EPOCH };
+            listing.item(&object, &resource, age, &mut out).expect("a Vec takes all");
+        }
+        listing.finish(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "NAME   AGE\nx      <unknown>\n\nNAMESPACE   NAME   AGE\nshop        x      <unknown>\n\nNAMESPACE   NAME   AGE\n            x      <unknown>\n"
+        );
+    }
+
+    #[test]
+    fn one_name_gives_a_bare_object_and_anything_else_a_list() {
+        assert!(listed(Listing::json(true), &["a"]).contains("\n    \"kind\": \"Pod\",\n"));
+        assert!(listed(Listing::json(false), &["a"]).contains("\n    \"kind\": \"List\",\n"));
+        assert!(listed(Listing::yaml(true), &["a"]).starts_with("apiVersion: v1\nkind: Pod\n"));
+        assert!(
+            listed(Listing::yaml(false), &["a"]).starts_with("apiVersion: v1\nitems:\n- apiVersion: v1\n")
+        );
+    }
+
+    #[test]
+    fn names_stand_one_on_a_line() {
+        assert_eq!(listed(Listing::Name, &["a", "b"]), "pod/a\npod/b\n");
+        assert_eq!(listed(Listing::Name, &[]), "");
+    }
+}

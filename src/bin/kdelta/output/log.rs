@@ -1,0 +1,67 @@
+//! What `-v` shows of the library's work: requests and states, on standard error.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use super::Messages;
+
+/// From here on requests are shown, as kubectl shows them.
+const REQUESTS: u8 = 6;
+/// From here on everything that the library has to say.
+const EVERYTHING: u8 = 8;
+
+/// Shows what the library logs, from the verbosity on that asks for it. To be called once.
+///
+/// Only the library's own events are shown: it never logs a credential, which can't be said of what HTTP libraries
+/// trace.
+pub(crate) fn show(messages: &Arc<Messages>, verbosity: u8) {
+    let level = match verbosity {
+        0..REQUESTS => LevelFilter::WARN,
+        REQUESTS..EVERYTHING => LevelFilter::DEBUG,
+        EVERYTHING.. => LevelFilter::TRACE,
+    };
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Lines(Arc::clone(messages)));
+    let shown = Targets::new().with_target("kdelta", level);
+    // It fails when a subscriber is set already, which then shows what there is to show.
+    let _ = tracing_subscriber::registry().with(shown).with(lines).try_init();
+}
+
+/// Hands each event to the one door to standard error.
+struct Lines(Arc<Messages>);
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line { messages: &self.0, text: Vec::new() }
+    }
+}
+
+/// One event; it is said when it is dropped.
+struct Line<'a> {
+    messages: &'a Messages,
+    text: Vec<u8>,
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Line<'_> {
+    fn drop(&mut self) {
+        self.messages.notice(String::from_utf8_lossy(&self.text).trim_end());
+    }
+}

@@ -1,0 +1,167 @@
+//! What is said beside the data: notices, warnings, errors and a running count, on standard error.
+//!
+//! Everything goes through one door, so that a line never tears the spinner and the spinner never tears a table.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use colored::Colorize;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::view::escape;
+
+/// A list that is longer than this, or takes longer than [`PATIENCE`], is counted on the screen.
+const MANY: u64 = 500;
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The door to standard error. Failures to write there are nobody's business.
+pub(crate) struct Messages {
+    /// Draws the running counts; hidden unless standard error is a terminal.
+    counts: MultiProgress,
+    /// Behind a lock because the machine speaks from several tasks; it is held for one line.
+    out: Mutex<Box<dyn Write + Send>>,
+    is_terminal: bool,
+    colour: bool,
+}
+
+impl Messages {
+    /// Speaks on standard error.
+    pub(crate) fn stderr(is_terminal: bool, colour: bool) -> Self {
+        Self::to(Box::new(io::stderr()), is_terminal, colour)
+    }
+
+    fn to(out: Box<dyn Write + Send>, is_terminal: bool, colour: bool) -> Self {
+        if colour {
+            // Whether a stream has colour is decided by its owner; the library is not to ask again.
+            colored::control::set_override(true);
+        }
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self { counts: MultiProgress::with_draw_target(target), out: Mutex::new(out), is_terminal, colour }
+    }
+
+    /// Says a line as it is.
+    pub(crate) fn notice(&self, text: &str) {
+        self.say(&escape(text));
+    }
+
+    /// Says `Warning: …`, in yellow where there is colour.
+    pub(crate) fn warning(&self, text: &str) {
+        let heading = if self.colour { "Warning:".yellow().bold().to_string() } else { "Warning:".into() };
+        self.say(&format!("{heading} {}", escape(text)));
+    }
+
+    /// Says why the program ends; the hint is for people, so only a terminal gets it. Nothing for an empty text.
+    pub(crate) fn error(&self, text: &str, hint: Option<&str>) {
+        if text.is_empty() {
+            return;
+        }
+        let mut lines = escape(text).into_owned();
+        if let Some(hint) = hint.filter(|_| self.is_terminal) {
+            lines.push_str("\n  hint: ");
+            lines.push_str(&escape(hint));
+        }
+        self.say(&lines);
+    }
+
+    /// Starts a running count of `what` (`pods`).
+    pub(crate) fn count(&self, what: &str) -> Count {
+        let bar = if self.is_terminal {
+            self.counts.add(ProgressBar::new_spinner())
+        } else {
+            ProgressBar::hidden()
+        };
+        // The template is a constant of this function; were it wrong, the default would do.
+        let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} ({elapsed})");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_message(escape(what).into_owned());
+        Count { bar, counted: 0, started: Instant::now(), shown: false }
+    }
+
+    fn say(&self, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        self.counts.suspend(|| {
+            // One write for the whole line, so that other processes' lines stay whole too.
+            let _ = out.write_all(format!("{text}\n").as_bytes());
+            let _ = out.flush();
+        });
+    }
+}
+
+/// A running count; it leaves the screen when it is dropped.
+pub(crate) struct Count {
+    bar: ProgressBar,
+    counted: u64,
+    started: Instant,
+    shown: bool,
+}
+
+impl Count {
+    /// Counts `more`.
+    pub(crate) fn add(&mut self, more: u64) {
+        self.counted += more;
+        if !self.shown && (self.counted >= MANY || self.started.elapsed() >= PATIENCE) {
+            self.shown = true;
+            // indicatif turns the spinner in a thread of its own, which ends with the bar.
+            self.bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        if self.shown {
+            self.bar.set_position(self.counted);
+        }
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no panic").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn said(colour: bool, say: impl FnOnce(&Messages)) -> String {
+        let written = Written::default();
+        say(&Messages::to(Box::new(written.clone()), false, colour));
+        let text = written.0.lock().expect("no panic").clone();
+        String::from_utf8(text).expect("text")
+    }
+
+    #[test]
+    fn every_message_is_a_cleaned_line() {
+        assert_eq!(said(false, |m| m.notice("watch pods: lost (EOF)")), "watch pods: lost (EOF)\n");
+        assert_eq!(said(false, |m| m.warning("deprecated \x1b[31m")), "Warning: deprecated ^[[31m\n");
+        assert_eq!(said(true, |m| m.warning("x")), "\x1b[1;33mWarning:\x1b[0m x\n");
+    }
+
+    #[test]
+    fn a_hint_is_for_terminals_only_and_silence_stays_silence() {
+        assert_eq!(said(false, |m| m.error("error: x", Some("try y"))), "error: x\n");
+        assert_eq!(said(false, |m| m.error("", None)), "");
+    }
+
+    #[test]
+    fn counting_without_a_terminal_says_nothing() {
+        let text = said(false, |messages| {
+            let mut count = messages.count("pods");
+            count.add(10_000);
+        });
+        assert_eq!(text, "");
+    }
+}

@@ -1,0 +1,22 @@
+//! From values to bytes: the only room that writes. Formats write to any `Write`, so that tests compare text; what
+//! stands behind the standard streams is known to `stdout` and `messages` alone.
+
+mod columns;
+mod json;
+mod json_lines;
+mod listing;
+pub(crate) mod log;
+mod messages;
+mod name;
+mod number;
+mod stdout;
+mod stream;
+mod table;
+mod tree;
+mod yaml;
+
+pub(crate) use columns::{Column, columns};
+pub(crate) use listing::Listing;
+pub(crate) use messages::{Count, Messages};
+pub(crate) use stdout::{ReaderWatch, Stdout};
+pub(crate) use stream::Stream;

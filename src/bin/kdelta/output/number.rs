@@ -1,0 +1,82 @@
+//! Floating-point numbers as Go prints them: the shortest digits that read back the same, and Go's choice of when to
+//! use an exponent.
+
+/// As `encoding/json` prints a float64: an exponent below 1e-6 and from 1e21 on.
+pub(super) fn json(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-6..1e21).contains(&size) {
+        // `e-07` is shortened to `e-7` by encoding/json; positive exponents are beyond 20 here.
+        with_exponent(value, 1)
+    } else {
+        format!("{value}")
+    }
+}
+
+/// As kubectl prints a float64 in YAML. It makes JSON first and reads that, so a whole number that fits an integer is
+/// one; the rest is `strconv`'s `'g'` with the shortest precision: an exponent of two digits below 1e-4 and from 1e6 on.
+pub(super) fn yaml(value: f64) -> String {
+    let size = value.abs();
+    let is_integer = value.fract() == 0.0 && (-9.3e18..1.844_674_407_370_955_2e19).contains(&value);
+    if size == 0.0 || is_integer || (1e-4..1e6).contains(&size) {
+        json(value)
+    } else {
+        with_exponent(value, 2)
+    }
+}
+
+/// `1.5e+300`, `5e-324`; the exponent has at least `digits` digits.
+fn with_exponent(value: f64, digits: usize) -> String {
+    let text = format!("{value:e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    match exponent.strip_prefix('-') {
+        Some(exponent) => format!("{mantissa}e-{exponent:0>digits$}"),
+        None => format!("{mantissa}e+{exponent:0>digits$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Seen in kubectl's output of an object with these numbers.
+    #[test]
+    fn floats_in_json_are_gos() {
+        for (value, text) in [
+            (1.5, "1.5"),
+            (3.0, "3"),
+            (0.0, "0"),
+            (0.000_001, "0.000001"),
+            (1e-7, "1e-7"),
+            (1e20, "100000000000000000000"),
+            (1e21, "1e+21"),
+            (-1.5e300, "-1.5e+300"),
+            (5e-324, "5e-324"),
+            (1.234_567_890_123_456_8e29, "1.2345678901234568e+29"),
+            (18_446_744_073_709_551_615.0, "18446744073709552000"),
+        ] {
+            assert_eq!(json(value), text);
+        }
+    }
+
+    #[test]
+    fn floats_in_yaml_are_gos() {
+        for (value, text) in [
+            (1.5, "1.5"),
+            (1e6, "1000000"),
+            (1e15, "1000000000000000"),
+            (1_234_567.5, "1.2345675e+06"),
+            (123_456.5, "123456.5"),
+            (0.0001, "0.0001"),
+            (0.000_123_45, "0.00012345"),
+            (0.000_01, "1e-05"),
+            (1e-7, "1e-07"),
+            (12_345_678_901_234.25, "1.234567890123425e+13"),
+            (1e20, "1e+20"),
+            (1e21, "1e+21"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (18_446_744_073_709_551_615.0, "1.8446744073709552e+19"),
+        ] {
+            assert_eq!(yaml(value), text);
+        }
+    }
+}

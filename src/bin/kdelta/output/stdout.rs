@@ -1,0 +1,168 @@
+//! Standard output: written in whole pieces, and known to be gone when its reader is.
+
+use std::io::{self, BufWriter, PipeWriter, Write};
+use std::os::fd::AsFd;
+use std::thread::{self, JoinHandle};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+/// Pieces that many small writes are gathered into.
+const PIECE: usize = 64 * 1024;
+
+/// Standard output, gathered into large pieces: nothing leaves before a flush or a full piece, and a line that is
+/// written and flushed leaves in one system call. A reader that is gone is [`io::ErrorKind::BrokenPipe`].
+pub(crate) struct Stdout(BufWriter<Patient<io::Stdout>>);
+
+impl Stdout {
+    /// The standard output of this process.
+    pub(crate) fn new() -> Self {
+        Self(BufWriter::with_capacity(PIECE, Patient(io::stdout())))
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A writer that waits where it is told to come back later: a terminal or pipe may have been made non-blocking by
+/// whoever shares it with us.
+struct Patient<W>(W);
+
+impl<W: Write + AsFd> Patient<W> {
+    fn retry<T>(&mut self, mut action: impl FnMut(&mut W) -> io::Result<T>) -> io::Result<T> {
+        loop {
+            match action(&mut self.0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    match poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], None) {
+                        Ok(_) | Err(Errno::INTR) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+}
+
+impl<W: Write + AsFd> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.retry(|out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.retry(Write::flush)
+    }
+}
+
+/// Notices that nobody reads standard output any more, also when there is nothing to write: `kdelta watch pods | head -1`
+/// is to end with `head`, not with the next change.
+///
+/// A thread of its own waits in `poll`, because waiting for an error on a file that is never written to is nothing the
+/// runtime offers. It ends when the reader is gone or the value is dropped, which waits for it.
+pub(crate) struct ReaderWatch {
+    /// Closing it wakes the thread.
+    stop: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ReaderWatch {
+    /// Calls `gone` once, from the thread, when the reader of standard output is gone; never, if it stays.
+    ///
+    /// # Errors
+    /// There is no thread or no pipe to be had.
+    pub(crate) fn start(gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        Self::start_on(io::stdout(), gone)
+    }
+
+    fn start_on(
+        output: impl AsFd + Send + 'static,
+        gone: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let (stopped, stop) = io::pipe()?;
+        let thread = thread::Builder::new().name("stdout".into()).spawn(move || {
+            // Errors and hang-ups are reported without being asked for.
+            let mut waiting =
+                [PollFd::new(&output, PollFlags::empty()), PollFd::new(&stopped, PollFlags::IN)];
+            loop {
+                match poll(&mut waiting, None) {
+                    Err(Errno::INTR) => {}
+                    Ok(_) if waiting[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
+                        return gone();
+                    }
+                    // Stopped, or an output that can't be watched.
+                    Ok(_) | Err(_) => return,
+                }
+            }
+        })?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for ReaderWatch {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It can only have panicked in `gone`, which is then already told.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_that_goes_is_noticed_without_a_write() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let (tell, told) = mpsc::channel();
+        let watch =
+            ReaderWatch::start_on(writer, move || tell.send(()).expect("it is awaited")).expect("a thread");
+        assert!(told.try_recv().is_err());
+        drop(reader);
+        told.recv_timeout(Duration::from_secs(10)).expect("the news");
+        drop(watch);
+    }
+
+    #[test]
+    fn a_reader_that_stays_is_not_missed_and_dropping_ends_the_thread() {
+        let (_reader, writer) = io::pipe().expect("a pipe");
+        let (tell, told) = mpsc::channel::<()>();
+        drop(ReaderWatch::start_on(writer, move || tell.send(()).expect("nobody asks")).expect("a thread"));
+        assert_eq!(told.recv(), Err(mpsc::RecvError));
+    }
+
+    #[test]
+    fn an_output_that_does_not_block_is_waited_for() {
+        let (mut reader, writer) = io::pipe().expect("a pipe");
+        rustix::io::ioctl_fionbio(&writer, true).expect("a pipe can be made non-blocking");
+        let total = 1 << 20;
+        let reading = thread::spawn(move || io::copy(&mut reader, &mut io::sink()).expect("a copy"));
+        let mut out = Patient(writer);
+        out.write_all(&vec![b'x'; total]).expect("all of it");
+        drop(out);
+        assert_eq!(reading.join().expect("a count"), total as u64);
+    }
+
+    #[test]
+    fn writing_to_nobody_is_a_broken_pipe() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        drop(reader);
+        let error = Patient(writer).write_all(b"x").expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}

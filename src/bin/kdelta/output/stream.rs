@@ -1,0 +1,182 @@
+//! What `watch` prints: changes as they come, without an end.
+
+use std::io::{self, Write};
+
+use kdelta::object::ResourceVersion;
+
+use super::json_lines::JsonLines;
+use super::name;
+use super::table::{Extent, Table};
+use super::yaml::YamlDocuments;
+use crate::view::{Age, Change, ChangeKind, Layout, Mark};
+
+/// A stream of changes in one of the formats.
+pub(crate) enum Stream {
+    /// The server's cells behind an EVENT column.
+    Table(Box<Table>),
+    /// One JSON line for each change and mark.
+    JsonLines(JsonLines),
+    /// One document `{object, type}` for each change, as kubectl's `--output-watch-events -o yaml`.
+    Yaml(YamlDocuments),
+    /// `pod/x` for each change.
+    Name,
+}
+
+impl Stream {
+    /// A table; `headers` unless no header is wanted, `colour` to paint lines by their change.
+    pub(crate) fn table(layout: Layout, headers: bool, colour: bool) -> Self {
+        Self::Table(Box::new(Table::new(layout, headers, Extent::Endless, colour)))
+    }
+
+    /// JSON lines.
+    pub(crate) fn json_lines() -> Self {
+        Self::JsonLines(JsonLines::default())
+    }
+
+    /// YAML documents.
+    pub(crate) fn yaml() -> Self {
+        Self::Yaml(YamlDocuments::default())
+    }
+
+    /// Takes one change. Lines of a table wait until [`Stream::flush`], so that those that come together share their
+    /// widths; all else is written at once. `resume` is for JSON lines only.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn change(
+        &mut self,
+        change: &Change,
+        resume: Option<&ResourceVersion>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        match self {
+            Self::Table(table) => {
+                let now = change.received;
+                // A state that lay in the index since it was sent, perhaps for hours.
+                let is_old = change.final_state_unknown || change.kind == ChangeKind::Sync;
+                let age = if is_old { Age::Fresh { now } } else { Age::AsSent { now } };
+                let line = table.layout().line(&change.object, &change.resource, Some(change.kind), age);
+                table.line(&line, out)
+            }
+            Self::JsonLines(lines) => lines.change(change, resume, out),
+            Self::Yaml(documents) => documents.event(&change.object, change.kind, out),
+            Self::Name => {
+                name::name(&change.object, &change.resource, out)?;
+                out.flush()
+            }
+        }
+    }
+
+    /// Takes a mark; only JSON lines show it.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn mark(
+        &mut self,
+        mark: &Mark,
+        resume: Option<&ResourceVersion>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        match self {
+            Self::JsonLines(lines) => lines.mark(mark, resume, out),
+            Self::Table(_) | Self::Yaml(_) | Self::Name => Ok(()),
+        }
+    }
+
+    /// Writes what waits: to be called whenever nothing more is there at the moment.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Table(table) => table.flush(out),
+            Self::JsonLines(_) | Self::Yaml(_) | Self::Name => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kdelta::object::{ApiResource, Column, Ingest, Object, Origin, Row};
+
+    use super::*;
+
+    fn change(kind: ChangeKind, plural: &str, cells: &[&str]) -> Change {
+        let resource = Arc::new(ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: plural.into(),
+            kind: "Pod".into(),
+            namespaced: true,
+        });
+        let column = |name: &str| Column { name: name.into(), format: String::new(), priority: 0 };
+        let columns: Arc<[Column]> = ["Name", "Status", "Age"].into_iter().map(column).collect();
+        let json =
+            br#"{"metadata":{"name":"a","namespace":"shop","creationTimestamp":"2026-11-21T09:00:00Z"}}"#;
+        let object = Object::from_json(json, &Ingest::of(resource.type_meta())).expect("a pod");
+        Change {
+            kind,
+            object: Arc::new(object.with_row(Row::new(columns, cells))),
+            old: None,
+            origin: Origin::Watch,
+            final_state_unknown: false,
+            resource,
+            context: "".into(),
+            received: "2026-11-21T10:30:00Z".parse().expect("a time"),
+        }
+    }
+
+    #[test]
+    fn the_event_column_comes_first_and_widths_are_kept() {
+        let layout = Layout { event: true, ..Layout::default() };
+        let (mut stream, mut out) = (Stream::table(layout, true, false), Vec::new());
+        for (kind, name) in [(ChangeKind::Added, "web-1"), (ChangeKind::Modified, "web-1")] {
+            stream.change(&change(kind, "pods", &[name, "Pending", "1s"]), None, &mut out).expect("fine");
+        }
+        assert_eq!(out, b"");
+        stream.flush(&mut out).expect("fine");
+        stream
+            .change(&change(ChangeKind::Deleted, "pods", &["x", "Running", "3s"]), None, &mut out)
+            .expect("fine");
+        stream.flush(&mut out).expect("fine");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "EVENT      NAME    STATUS    AGE\n\
+             ADDED      web-1   Pending   1s\n\
+             MODIFIED   web-1   Pending   1s\n\
+             DELETED    x       Running   3s\n"
+        );
+    }
+
+    #[test]
+    fn an_inferred_delete_shows_the_age_of_now() {
+        let gone = Change {
+            final_state_unknown: true,
+            ..change(ChangeKind::Deleted, "pods", &["a", "Running", "3s"])
+        };
+        let (mut stream, mut out) = (Stream::table(Layout::default(), false, false), Vec::new());
+        stream.change(&gone, None, &mut out).expect("fine");
+        stream.flush(&mut out).expect("fine");
+        assert_eq!(String::from_utf8(out).expect("text"), "a     Running   90m\n");
+    }
+
+    // kubectl get -w --output-watch-events -o yaml
+    #[test]
+    fn yaml_says_what_happened_to_the_object() {
+        let (mut stream, mut out) = (Stream::yaml(), Vec::new());
+        for kind in [ChangeKind::Added, ChangeKind::Deleted] {
+            stream.change(&change(kind, "pods", &[]), None, &mut out).expect("fine");
+        }
+        let document = |kind| {
+            format!(
+                "object:\n  apiVersion: v1\n  kind: Pod\n  metadata:\n    creationTimestamp: \"2026-11-21T09:00:00Z\"\n    name: a\n    namespace: shop\ntype: {kind}\n"
+            )
+        };
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            format!("{}---\n{}", document("ADDED"), document("DELETED"))
+        );
+    }
+}

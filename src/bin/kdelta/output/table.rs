@@ -1,0 +1,469 @@
+//! Tables as kubectl prints them.
+//!
+//! kubectl lays its tables out with a tab writer (Go's elastic tab stops): a column is as wide as its widest cell plus
+//! 3, at least 6, over a run of lines that all have it; the last cell of a line is not padded; widths once reached are
+//! kept, so that a stream's columns may only grow.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use colored::{Color, Colorize};
+use kdelta::object::{ApiResource, Column};
+
+use crate::view::{ChangeKind, Layout, Line, NamespaceColumn};
+
+const NARROWEST: usize = 6;
+const PADDING: usize = 3;
+
+/// How many lines wait at most for the widths of those that follow. kubectl waits for all; nobody sees the difference
+/// before a table of this length has its widest cell beyond it.
+const MOST_WAITING: usize = 1 << 18;
+
+/// Whether a table ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// It does: each resource is a group of its own, with its own header and widths, after an empty line.
+    Finite,
+    /// It does not: a header follows where the columns change, and columns seen before come back as wide as they were.
+    Endless,
+}
+
+/// A table being written. Lines wait until [`Table::flush`], so that the columns fit them all.
+pub(crate) struct Table {
+    layout: Layout,
+    headers: bool,
+    extent: Extent,
+    colour: bool,
+    current: Option<Current>,
+    /// The widths of other headings, in an endless table. Bounded by the kinds watched.
+    widths: HashMap<Vec<String>, Vec<usize>>,
+    block: Block,
+}
+
+/// What the lines stand under.
+struct Current {
+    resource: Arc<ApiResource>,
+    columns: Arc<[Column]>,
+    headings: Vec<String>,
+    widths: Vec<usize>,
+}
+
+impl Table {
+    /// A table with these columns; `headers` unless no header is wanted, `colour` to paint lines by their change.
+    pub(crate) fn new(layout: Layout, headers: bool, extent: Extent, colour: bool) -> Self {
+        Self {
+            layout,
+            headers,
+            extent,
+            colour,
+            current: None,
+            widths: HashMap::new(),
+            block: Block::default(),
+        }
+    }
+
+    /// Which columns the table has.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// From the next line on, every resource has a NAMESPACE column. It is a quirk of kubectl's lists of many kinds: a kind
+    /// without namespaces has the column if it comes after one with.
+    pub(crate) fn keep_namespace_column(&mut self) {
+        self.layout.namespace = NamespaceColumn::Always;
+    }
+
+    /// Adds a line, which waits; lines before it may be written.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn line(&mut self, line: &Line, out: &mut impl Write) -> io::Result<()> {
+        let same = self.current.as_ref().is_some_and(|current| {
+            (Arc::ptr_eq(&current.resource, &line.resource) || current.resource == line.resource)
+                && (Arc::ptr_eq(&current.columns, &line.columns) || current.columns == line.columns)
+        });
+        if !same {
+            self.change_columns(line, out)?;
+        }
+        self.block.push(&line.cells, line.kind);
+        if self.block.lines.len() >= MOST_WAITING { self.flush(out) } else { Ok(()) }
+    }
+
+    /// Writes the lines that wait.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        if self.block.lines.is_empty() {
+            return Ok(());
+        }
+        let text = self.block.take_text(&mut current.widths, self.colour);
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn change_columns(&mut self, line: &Line, out: &mut impl Write) -> io::Result<()> {
+        self.flush(out)?;
+        let headings = self.layout.headings(&line.columns, &line.resource);
+        let last = self.current.take();
+        let (header, widths) = match (self.extent, last) {
+            (_, None) => (true, Vec::new()),
+            (Extent::Finite, Some(last)) if last.resource == line.resource => (true, last.widths),
+            (Extent::Finite, Some(_)) => {
+                if self.headers {
+                    out.write_all(b"\n")?;
+                }
+                (true, Vec::new())
+            }
+            (Extent::Endless, Some(last)) if last.headings == headings => (false, last.widths),
+            (Extent::Endless, Some(last)) => {
+                let widths = self.widths.remove(&headings).unwrap_or_default();
+                self.widths.insert(last.headings, last.widths);
+                (true, widths)
+            }
+        };
+        if header && self.headers {
+            self.block.push(&headings, None);
+        }
+        let (resource, columns) = (Arc::clone(&line.resource), Arc::clone(&line.columns));
+        self.current = Some(Current { resource, columns, headings, widths });
+        Ok(())
+    }
+}
+
+/// Lines that wait. Their text stands in one piece: a large table is many small cells.
+#[derive(Default)]
+struct Block {
+    text: String,
+    cells: Vec<Cell>,
+    lines: Vec<WaitingLine>,
+}
+
+struct Cell {
+    /// Where it ends in the text; it starts where the one before ends.
+    end: usize,
+    /// In characters, as kubectl counts.
+    width: usize,
+}
+
+struct WaitingLine {
+    /// One past its last cell.
+    end: usize,
+    kind: Option<ChangeKind>,
+}
+
+impl Block {
+    fn push(&mut self, cells: &[String], kind: Option<ChangeKind>) {
+        // A tab inside a cell starts another cell, as it does in kubectl's.
+        for cell in cells.iter().flat_map(|cell| cell.split('\t')) {
+            self.text.push_str(cell);
+            self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
+        }
+        self.lines.push(WaitingLine { end: self.cells.len(), kind });
+    }
+
+    /// The lines laid out, and none left. `widths` are those remembered.
+    fn take_text(&mut self, widths: &mut Vec<usize>, colour: bool) -> String {
+        let mut writer = Writer {
+            block: self,
+            remembered: widths,
+            stops: Vec::new(),
+            text: String::new(),
+            painted: String::new(),
+            colour,
+        };
+        let all = writer.block.lines.len();
+        writer.write(0, all);
+        let text = writer.text;
+        *self = Self::default();
+        text
+    }
+
+    /// Where the cells of a line are.
+    fn cells_of(&self, line: usize) -> std::ops::Range<usize> {
+        let start = if line == 0 { 0 } else { self.lines[line - 1].end };
+        start..self.lines[line].end
+    }
+
+    fn cell_text(&self, cell: usize) -> &str {
+        let start = if cell == 0 { 0 } else { self.cells[cell - 1].end };
+        &self.text[start..self.cells[cell].end]
+    }
+
+    /// The width of a line's cell in a column; none in the last cell and beyond, which shape no column.
+    fn width(&self, line: usize, column: usize) -> Option<usize> {
+        let cells = self.cells_of(line);
+        (column + 1 < cells.len()).then(|| self.cells[cells.start + column].width)
+    }
+}
+
+struct Writer<'a> {
+    block: &'a Block,
+    remembered: &'a mut Vec<usize>,
+    /// The widths of the columns that enclose the lines being written.
+    stops: Vec<usize>,
+    text: String,
+    painted: String,
+    colour: bool,
+}
+
+impl Writer<'_> {
+    /// Writes some lines, all of which have the columns of `self.stops`. A run of lines that share one column more is
+    /// as wide in it as its widest cell.
+    fn write(&mut self, from: usize, to: usize) {
+        let column = self.stops.len();
+        let mut line = from;
+        while line < to {
+            let mut width = NARROWEST;
+            let mut end = line;
+            while end < to
+                && let Some(cell) = self.block.width(end, column)
+            {
+                width = width.max(cell + PADDING);
+                end += 1;
+            }
+            if end == line {
+                self.write_line(line);
+                line += 1;
+                continue;
+            }
+            match self.remembered.get_mut(column) {
+                Some(remembered) => {
+                    width = width.max(*remembered);
+                    *remembered = width;
+                }
+                None => self.remembered.push(width),
+            }
+            self.stops.push(width);
+            self.write(line, end);
+            self.stops.pop();
+            line = end;
+        }
+    }
+
+    fn write_line(&mut self, line: usize) {
+        let start = self.text.len();
+        for (column, cell) in self.block.cells_of(line).enumerate() {
+            self.text.push_str(self.block.cell_text(cell));
+            if let Some(stop) = self.stops.get(column) {
+                let blanks = stop.saturating_sub(self.block.cells[cell].width);
+                self.text.extend(std::iter::repeat_n(' ', blanks));
+            }
+        }
+        if self.colour
+            && let Some(colour) = self.block.lines[line].kind.and_then(colour_of)
+        {
+            self.painted.clear();
+            self.painted.push_str(&self.text[start..]);
+            self.text.truncate(start);
+            self.text.push_str(&self.painted.color(colour).to_string());
+        }
+        self.text.push('\n');
+    }
+}
+
+/// Green comes, yellow changes, red goes.
+fn colour_of(kind: ChangeKind) -> Option<Color> {
+    match kind {
+        ChangeKind::Added => Some(Color::Green),
+        ChangeKind::Modified => Some(Color::Yellow),
+        ChangeKind::Deleted => Some(Color::Red),
+        ChangeKind::Sync => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(group: &str, plural: &str, kind: &str) -> Arc<ApiResource> {
+        Arc::new(ApiResource {
+            group: group.into(),
+            version: "v1".into(),
+            resource: plural.into(),
+            kind: kind.into(),
+            namespaced: true,
+        })
+    }
+
+    fn columns(names: &[&str]) -> Arc<[Column]> {
+        names.iter().map(|name| Column { name: (*name).into(), format: String::new(), priority: 0 }).collect()
+    }
+
+    fn line(resource: &Arc<ApiResource>, names: &[&str], cells: &[&str]) -> Line {
+        Line {
+            resource: Arc::clone(resource),
+            columns: columns(names),
+            cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+            kind: None,
+        }
+    }
+
+    struct Printed {
+        table: Table,
+        out: Vec<u8>,
+    }
+
+    impl Printed {
+        fn new(extent: Extent) -> Self {
+            Self { table: Table::new(Layout::default(), true, extent, false), out: Vec::new() }
+        }
+
+        fn lines(&mut self, resource: &Arc<ApiResource>, names: &[&str], rows: &[&[&str]]) {
+            for cells in rows {
+                self.table.line(&line(resource, names, cells), &mut self.out).expect("a Vec takes all");
+            }
+        }
+
+        fn text(&mut self) -> String {
+            self.table.flush(&mut self.out).expect("a Vec takes all");
+            String::from_utf8(std::mem::take(&mut self.out)).expect("text")
+        }
+    }
+
+    const GADGETS: &[&str] = &["Name", "Note", "Size", "Last"];
+
+    // What kubectl 1.32 prints for these cells.
+    #[test]
+    fn a_table_is_laid_out_as_kubectl_lays_it_out() {
+        let gadgets = resource("demo.kdelta.dev", "gadgets", "Gadget");
+        let mut printed = Printed::new(Extent::Finite);
+        printed.lines(
+            &gadgets,
+            GADGETS,
+            &[
+                &["a", "plain", "1.5", ""],
+                &["c", "first...", "", "日本"],
+                &["longer-name-b", "evil ^[[31m red", "", "has\ttab"],
+            ],
+        );
+        assert_eq!(
+            printed.text(),
+            "NAME            NOTE              SIZE   LAST\n\
+             a               plain             1.5    \n\
+             c               first...                 日本\n\
+             longer-name-b   evil ^[[31m red          has   tab\n"
+        );
+    }
+
+    // The same with -L app,x.y/tier --show-labels.
+    #[test]
+    fn characters_are_counted_not_bytes_and_a_tab_moves_what_follows() {
+        let gadgets = resource("demo.kdelta.dev", "gadgets", "Gadget");
+        let names = &["Name", "Note", "Size", "Last", "App", "Tier", "Labels"];
+        let mut printed = Printed::new(Extent::Finite);
+        printed.lines(
+            &gadgets,
+            names,
+            &[
+                &["a", "plain", "1.5", "", "web", "front", "app=web,x.y/tier=front"],
+                &["c", "first...", "", "日本", "db", "", "app=db"],
+                &["longer-name-b", "evil ^[[31m red", "", "has\ttab", "", "", "<none>"],
+            ],
+        );
+        assert_eq!(
+            printed.text(),
+            "NAME            NOTE              SIZE   LAST   APP   TIER    LABELS\n\
+             a               plain             1.5           web   front   app=web,x.y/tier=front\n\
+             c               first...                 日本     db            app=db\n\
+             longer-name-b   evil ^[[31m red          has    tab                 <none>\n"
+        );
+    }
+
+    #[test]
+    fn groups_stand_apart_with_widths_of_their_own() {
+        let (pods, services) = (resource("", "pods", "Pod"), resource("", "services", "Service"));
+        let mut printed = Printed::new(Extent::Finite);
+        printed.lines(&pods, &["Name", "Age"], &[&["pod/a-rather-long-name", "1s"]]);
+        printed.lines(&services, &["Name", "Type", "Age"], &[&["service/x", "ClusterIP", "1s"]]);
+        assert_eq!(
+            printed.text(),
+            "NAME                     AGE\n\
+             pod/a-rather-long-name   1s\n\
+             \n\
+             NAME        TYPE        AGE\n\
+             service/x   ClusterIP   1s\n"
+        );
+    }
+
+    #[test]
+    fn without_headers_there_is_no_empty_line_either() {
+        let (pods, services) = (resource("", "pods", "Pod"), resource("", "services", "Service"));
+        let mut printed = Printed::new(Extent::Finite);
+        printed.table.headers = false;
+        printed.lines(&pods, &["Name", "Age"], &[&["pod/a", "1s"]]);
+        printed.lines(&services, &["Name", "Age"], &[&["service/x", "1s"]]);
+        assert_eq!(printed.text(), "pod/a   1s\nservice/x   1s\n");
+    }
+
+    #[test]
+    fn widths_of_a_stream_only_grow() {
+        let pods = resource("", "pods", "Pod");
+        let mut printed = Printed::new(Extent::Endless);
+        printed.lines(&pods, &["Name", "Age"], &[&["abc", "1s"]]);
+        assert_eq!(printed.text(), "NAME   AGE\nabc    1s\n");
+        printed.lines(&pods, &["Name", "Age"], &[&["a-longer-name", "1s"]]);
+        assert_eq!(printed.text(), "a-longer-name   1s\n");
+        printed.lines(&pods, &["Name", "Age"], &[&["abc", "2s"]]);
+        assert_eq!(printed.text(), "abc             2s\n");
+    }
+
+    #[test]
+    fn kinds_that_take_turns_in_a_stream_keep_their_widths() {
+        let (pods, services) = (resource("", "pods", "Pod"), resource("", "services", "Service"));
+        let mut printed = Printed::new(Extent::Endless);
+        printed.lines(&pods, &["Name", "Age"], &[&["a-longer-name", "1s"]]);
+        printed.lines(&services, &["Name", "Type", "Age"], &[&["x", "ClusterIP", "1s"]]);
+        printed.text();
+        printed.lines(&pods, &["Name", "Age"], &[&["b", "1s"]]);
+        assert_eq!(printed.text(), "NAME            AGE\nb               1s\n");
+        // The same headings of another kind are no reason for a header.
+        printed.lines(&resource("", "secrets", "Secret"), &["Name", "Age"], &[&["s", "1s"]]);
+        assert_eq!(printed.text(), "s               1s\n");
+    }
+
+    #[test]
+    fn an_empty_table_writes_nothing() {
+        let mut printed = Printed::new(Extent::Finite);
+        assert_eq!(printed.text(), "");
+    }
+
+    #[test]
+    fn a_short_line_ends_the_columns_it_does_not_have() {
+        let pods = resource("", "pods", "Pod");
+        let mut printed = Printed::new(Extent::Finite);
+        printed.lines(
+            &pods,
+            &["A", "B", "C"],
+            &[&["1", "2", "3"], &["a-long-cell"], &["1", "22222222", "3"]],
+        );
+        assert_eq!(
+            printed.text(),
+            "A     B     C\n\
+             1     2     3\n\
+             a-long-cell\n\
+             1     22222222   3\n"
+        );
+    }
+
+    #[test]
+    fn colour_goes_around_a_line_and_changes_no_width() {
+        colored::control::set_override(true);
+        let pods = resource("", "pods", "Pod");
+        let mut table = Table::new(Layout::default(), false, Extent::Endless, true);
+        let mut out = Vec::new();
+        for (kind, name) in
+            [(ChangeKind::Added, "a"), (ChangeKind::Modified, "bb"), (ChangeKind::Deleted, "c")]
+        {
+            let line = Line { kind: Some(kind), ..line(&pods, &["Name", "Age"], &[name, "1s"]) };
+            table.line(&line, &mut out).expect("a Vec takes all");
+        }
+        table.flush(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "\x1b[32ma     1s\x1b[0m\n\x1b[33mbb    1s\x1b[0m\n\x1b[31mc     1s\x1b[0m\n"
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! YAML documents as kubectl prints them.
+
+mod emitter;
+mod order;
+mod plain;
+mod style;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use emitter::Emitter;
+use kdelta::object::Object;
+
+use super::tree::{self, Tree};
+use crate::view::ChangeKind;
+
+/// Objects one after the other, each a document of its own, with `---` between them.
+#[derive(Default)]
+pub(crate) struct YamlDocuments {
+    any: bool,
+    text: String,
+}
+
+impl YamlDocuments {
+    /// Writes one object.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn document(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
+        self.write(&tree::parse(&tree::json_of(object)), out)
+    }
+
+    /// Writes what happened to an object: a mapping of `object` and `type`.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn event(
+        &mut self,
+        object: &Object,
+        kind: ChangeKind,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let json = tree::json_of(object);
+        let event = Tree::Object(vec![
+            (Cow::Borrowed("object"), tree::parse(&json)),
+            (Cow::Borrowed("type"), Tree::Text(Cow::Borrowed(kind.as_str()))),
+        ]);
+        self.write(&event, out)
+    }
+
+    fn write(&mut self, tree: &Tree<'_>, out: &mut impl Write) -> io::Result<()> {
+        self.text.clear();
+        if self.any {
+            self.text.push_str("---\n");
+        }
+        self.any = true;
+        Emitter::new(&mut self.text).document(tree);
+        out.write_all(self.text.as_bytes())?;
+        out.flush()
+    }
+}
+
+/// A `List` whose items are written as they come; no more than one of them is held.
+#[derive(Default)]
+pub(crate) struct YamlList {
+    any: bool,
+    text: String,
+}
+
+impl YamlList {
+    /// Writes one item.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
+        self.text.clear();
+        if !self.any {
+            self.text.push_str("apiVersion: v1\nitems:\n");
+        }
+        self.any = true;
+        Emitter::new(&mut self.text).item(&tree::parse(&tree::json_of(object)));
+        out.write_all(self.text.as_bytes())
+    }
+
+    /// Writes what follows the items; the whole list if there were none.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+        if !self.any {
+            out.write_all(b"apiVersion: v1\nitems: []\n")?;
+        }
+        out.write_all(b"kind: List\nmetadata:\n  resourceVersion: \"\"\n")?;
+        out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kdelta::object::{Ingest, TypeMeta};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn object(json: &str) -> Object {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object")
+    }
+
+    fn yaml(json: &str) -> String {
+        let mut text = String::new();
+        Emitter::new(&mut text).document(&tree::parse(json.as_bytes()));
+        text
+    }
+
+    #[test]
+    fn documents_are_parted_by_a_line() {
+        let (mut documents, mut out) = (YamlDocuments::default(), Vec::new());
+        for name in ["a", "b"] {
+            let json = format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
+            documents.document(&object(&json), &mut out).expect("a Vec takes all");
+        }
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: b\n"
+        );
+    }
+
+    #[test]
+    fn a_list_is_written_item_by_item() {
+        let (mut list, mut out) = (YamlList::default(), Vec::new());
+        for name in ["a", "b"] {
+            let json = format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
+            list.item(&object(&json), &mut out).expect("a Vec takes all");
+        }
+        list.finish(&mut out).expect("a Vec takes all");
+        YamlList::default().finish(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: b\nkind: List\nmetadata:\n  resourceVersion: \"\"\napiVersion: v1\nitems: []\nkind: List\nmetadata:\n  resourceVersion: \"\"\n"
+        );
+    }
+
+    // The object in testdata, as a server sends it, and what kubectl 1.32 prints of it.
+    #[test]
+    fn an_object_with_every_oddity_is_printed_as_kubectl_prints_it() {
+        let (mut documents, mut out) = (YamlDocuments::default(), Vec::new());
+        let object = object(include_str!("../testdata/gadget.json"));
+        documents.document(&object, &mut out).expect("a Vec takes all");
+        let printed = String::from_utf8(out).expect("text");
+        let expected = include_str!("../testdata/gadget.yaml");
+        for (printed, expected) in printed.lines().zip(expected.lines()) {
+            assert_eq!(printed, expected);
+        }
+        assert_eq!(printed, expected);
+    }
+
+    // kubectl 1.32.
+    #[test]
+    fn keys_stand_in_natural_order() {
+        let keys = "_x 1 2 10 A1 a-b a.b a/b a1 a01 a2 a10 aB app app-x app.kubernetes.io/name b null v1-9 v1.9 v1.10 v100 v101 v1000 x x- x-1 x-b é 日";
+        let members: Vec<String> = keys.split(' ').rev().map(|key| format!("{key:?}:1")).collect();
+        let printed = yaml(&format!("{{{}}}", members.join(",")));
+        let printed: Vec<_> =
+            printed.lines().map(|line| line.trim_end_matches(": 1").trim_matches('"')).collect();
+        assert_eq!(printed.join(" "), keys);
+        // No order holds these three; it must not matter.
+        assert_eq!(yaml(r#"{"a10":1,"a1b":1,"a2":1}"#).lines().count(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_reads_back_as_it_was(text in "(?s)[a-z0-9 :#'\"\\\\\n\t,\\[\\]{}&*!|>%@`?~=<.\u{85}\u{a0}\u{2028}é日👍\u{7}-]{0,120}") {
+            let json = serde_json::json!({"key": text, "list": [text], "nested": {"a": {"b": text}}}).to_string();
+            let written = yaml(&json);
+            let read: serde_json::Value = serde_saphyr::from_str(&written)
+                .map_err(|error| TestCaseError::fail(format!("{error}\n{written}")))?;
+            prop_assert_eq!(read.to_string(), json, "{}", written);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The indices that `--by` names, as functions for an Indexer and as a test on a single object.
+
+use std::sync::Arc;
+
+use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
+use kdelta::store::{IndexFunc, Indexers, index_funcs};
+
+use crate::settings::{By, IndexName};
+
+/// The function of an index.
+///
+/// # Errors
+/// The path of a `field:` index can't be read.
+pub(crate) fn function(name: &IndexName) -> Result<IndexFunc, PathError> {
+    Ok(match name {
+        IndexName::Namespace => index_funcs::namespace(),
+        IndexName::Name => index_funcs::name(),
+        IndexName::Label(key) => index_funcs::label(key),
+        IndexName::Annotation(key) => index_funcs::annotation(key),
+        IndexName::Owner => index_funcs::owner(),
+        IndexName::Node => index_funcs::node(),
+        IndexName::Image => index_funcs::image(),
+        IndexName::Field(path) => index_funcs::field(FieldPath::parse(path)?),
+    })
+}
+
+/// Whether an index asks for more of an object than its metadata.
+pub(crate) fn needs_body(name: &IndexName) -> bool {
+    match name {
+        IndexName::Node | IndexName::Image | IndexName::Field(_) => true,
+        IndexName::Namespace
+        | IndexName::Name
+        | IndexName::Label(_)
+        | IndexName::Annotation(_)
+        | IndexName::Owner => false,
+    }
+}
+
+/// The indices of these questions, under the names they were asked by.
+///
+/// # Errors
+/// As [`function`].
+pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
+    by.iter().map(|by| Ok((by.index.to_string(), function(&by.index)?))).collect()
+}
+
+/// A test on one object: each of the questions holds, and so does the field selector that the server could not read.
+#[derive(Clone, Default)]
+pub(crate) struct Filter {
+    by: Arc<[(IndexFunc, Vec<String>)]>,
+    fields: Option<FieldSelector>,
+}
+
+impl Filter {
+    /// All of these questions.
+    ///
+    /// # Errors
+    /// As [`function`].
+    pub(crate) fn by(questions: &[By]) -> Result<Self, PathError> {
+        let by = questions.iter().map(|by| Ok((function(&by.index)?, by.values.clone())));
+        Ok(Self { by: by.collect::<Result<_, _>>()?, fields: None })
+    }
+
+    /// The same, and this field selector.
+    pub(super) fn and_fields(self, fields: FieldSelector) -> Self {
+        Self { fields: Some(fields), ..self }
+    }
+
+    /// Whether the object passes. One that an index function refuses is in no index, so it does not.
+    pub(crate) fn passes(&self, object: &Object) -> bool {
+        let held = |(function, values): &(IndexFunc, Vec<String>)| {
+            let mut found = false;
+            let refused =
+                function.visit(object, &mut |value| found |= values.iter().any(|wanted| wanted == value));
+            refused.is_ok() && found
+        };
+        self.by.iter().all(held) && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
+    }
+}

@@ -1,0 +1,124 @@
+//! `--by INDEX=VALUE`: which index, under which values.
+
+use super::UsageError;
+
+/// An index that can be named on the command line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum IndexName {
+    Namespace,
+    Name,
+    Label(String),
+    Annotation(String),
+    Owner,
+    Node,
+    Image,
+    /// A path, unparsed: the library's `FieldPath` reads it.
+    Field(String),
+}
+
+impl IndexName {
+    fn parse(text: &str) -> Result<Self, UsageError> {
+        let (kind, argument) = match text.split_once(':') {
+            Some((kind, argument)) => (kind, Some(argument)),
+            None => (text, None),
+        };
+        Ok(match (kind, argument) {
+            ("namespace", None) => Self::Namespace,
+            ("name", None) => Self::Name,
+            ("owner", None) => Self::Owner,
+            ("node", None) => Self::Node,
+            ("image", None) => Self::Image,
+            ("label", Some(key)) if !key.is_empty() => Self::Label(key.to_owned()),
+            ("annotation", Some(key)) if !key.is_empty() => Self::Annotation(key.to_owned()),
+            ("field", Some(path)) if !path.is_empty() => Self::Field(path.to_owned()),
+            _ => return Err(UsageError::UnknownIndex(text.to_owned())),
+        })
+    }
+}
+
+/// The name as it is typed; it also names the index inside the machine.
+impl std::fmt::Display for IndexName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Namespace => f.write_str("namespace"),
+            Self::Name => f.write_str("name"),
+            Self::Label(key) => write!(f, "label:{key}"),
+            Self::Annotation(key) => write!(f, "annotation:{key}"),
+            Self::Owner => f.write_str("owner"),
+            Self::Node => f.write_str("node"),
+            Self::Image => f.write_str("image"),
+            Self::Field(path) => write!(f, "field:{path}"),
+        }
+    }
+}
+
+/// One `--by`: objects that the index holds under any of the values. Several of them hold together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct By {
+    pub(crate) index: IndexName,
+    /// At least one; an empty text is a value like any other.
+    pub(crate) values: Vec<String>,
+}
+
+impl By {
+    /// Reads `INDEX=VALUE[,VALUE…]`. The first `=` splits.
+    pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
+        match Self::parse_optional(text)? {
+            (index, Some(values)) => Ok(Self { index, values }),
+            (_, None) => Err(UsageError::IndexWithoutValue(text.to_owned())),
+        }
+    }
+
+    /// Reads `INDEX[=VALUE[,VALUE…]]`.
+    pub(crate) fn parse_optional(text: &str) -> Result<(IndexName, Option<Vec<String>>), UsageError> {
+        match text.split_once('=') {
+            None => Ok((IndexName::parse(text)?, None)),
+            Some((index, values)) => {
+                let values = values.split(',').map(str::to_owned).collect();
+                Ok((IndexName::parse(index)?, Some(values)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_equals_sign_splits_and_commas_are_a_union() {
+        let by = By::parse("label:app.kubernetes.io/name=a=b,c").expect("fine");
+        assert_eq!(by.index, IndexName::Label("app.kubernetes.io/name".into()));
+        assert_eq!(by.values, ["a=b", "c"]);
+        assert_eq!(By::parse("node=").expect("an empty value").values, [""]);
+    }
+
+    #[test]
+    fn index_names_print_as_they_are_typed() {
+        for text in [
+            "namespace",
+            "name",
+            "label:a/b",
+            "annotation:x",
+            "owner",
+            "node",
+            "image",
+            "field:spec.containers[*].image",
+        ] {
+            let (index, values) = By::parse_optional(text).expect(text);
+            assert_eq!((index.to_string().as_str(), values), (text, None));
+        }
+    }
+
+    #[test]
+    fn what_is_no_index_is_refused_with_the_names_of_those_that_are() {
+        for text in ["labels:app=x", "label=x", "label:=x", "namespace:x=y", "=x", "field:"] {
+            let error = By::parse_optional(text).expect_err(text).to_string();
+            assert!(error.contains("namespace, name, label:KEY"), "{error}");
+        }
+        assert_eq!(
+            By::parse("node").expect_err("no value").to_string(),
+            "--by node needs a value: --by node=VALUE"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Which server, as whom: the flags that override what a kubeconfig says.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::environment::Environment;
+use super::{UsageError, duration};
+use crate::args::{ConnectionArgs, Secret};
+
+/// What the flags say of the connection; what they leave out is the kubeconfig's to say.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    pub(crate) kubeconfig: Option<PathBuf>,
+    pub(crate) context: Option<String>,
+    pub(crate) cluster: Option<String>,
+    pub(crate) user: Option<String>,
+    pub(crate) server: Option<String>,
+    pub(crate) token: Option<Secret>,
+    pub(crate) token_file: Option<PathBuf>,
+    pub(crate) impersonate: Impersonate,
+    pub(crate) certificate_authority: Option<PathBuf>,
+    pub(crate) client_certificate: Option<PathBuf>,
+    pub(crate) client_key: Option<PathBuf>,
+    pub(crate) tls_server_name: Option<String>,
+    pub(crate) insecure_skip_tls_verify: bool,
+    /// How long a request other than a watch may take; `None` is for ever.
+    pub(crate) request_timeout: Option<Duration>,
+    pub(crate) disable_compression: bool,
+    /// A directory that is kdelta's alone; `None` where there is no home to put it in.
+    pub(crate) cache_dir: Option<PathBuf>,
+}
+
+/// Whom to act as. Whether uid, groups and extra may stand without a user depends on the kubeconfig.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Impersonate {
+    pub(crate) user: Option<String>,
+    pub(crate) uid: Option<String>,
+    pub(crate) groups: Vec<String>,
+    pub(crate) extra: Vec<(String, String)>,
+}
+
+impl Connection {
+    pub(super) fn read(args: &ConnectionArgs, environment: &Environment) -> Result<Self, UsageError> {
+        Ok(Self {
+            kubeconfig: args.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
+            context: given(args.context.as_ref()),
+            cluster: given(args.cluster.as_ref()),
+            user: given(args.user.as_ref()),
+            server: given(args.server.as_ref()),
+            token: args.token.clone().filter(|token| !token.expose().is_empty()),
+            token_file: args.token_file.clone(),
+            impersonate: Impersonate {
+                user: given(args.as_user.as_ref()),
+                uid: given(args.as_uid.as_ref()),
+                groups: args.as_group.clone(),
+                extra: args.as_user_extra.iter().map(|text| user_extra(text)).collect::<Result<_, _>>()?,
+            },
+            certificate_authority: args.certificate_authority.clone(),
+            client_certificate: args.client_certificate.clone(),
+            client_key: args.client_key.clone(),
+            tls_server_name: given(args.tls_server_name.as_ref()),
+            insecure_skip_tls_verify: args.insecure_skip_tls_verify,
+            request_timeout: request_timeout(&args.request_timeout)?,
+            disable_compression: args.disable_compression,
+            cache_dir: cache_dir(args.cache_dir.as_deref(), environment),
+        })
+    }
+}
+
+/// An empty value is kubectl's default, and means that nothing was said.
+fn given(text: Option<&String>) -> Option<String> {
+    text.filter(|text| !text.is_empty()).cloned()
+}
+
+fn user_extra(text: &str) -> Result<(String, String), UsageError> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(UsageError::UserExtra(text.to_owned())),
+    }
+}
+
+/// Whole seconds, or a Go duration; zero is none.
+fn request_timeout(text: &str) -> Result<Option<Duration>, UsageError> {
+    let timeout = match text.parse::<u32>() {
+        Ok(seconds) => Duration::from_secs(seconds.into()),
+        Err(_) => duration::parse(text).map_err(|_| UsageError::RequestTimeout)?,
+    };
+    Ok(Some(timeout).filter(|timeout| !timeout.is_zero()))
+}
+
+/// kubectl keeps its own files in the directories that are named for it, so kdelta takes a subdirectory there.
+fn cache_dir(flag: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
+    const OWN: &str = "kdelta";
+    if let Some(dir) = flag {
+        return Some(dir.join(OWN));
+    }
+    if let Some(dir) = &environment.kdelta_cache_dir {
+        return Some(dir.clone());
+    }
+    let kubectl = environment.kube_cache_dir.clone();
+    kubectl.or_else(|| Some(environment.home.as_ref()?.join(".kube").join("cache"))).map(|dir| dir.join(OWN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_timeout_is_seconds_or_a_go_duration() {
+        for (text, seconds) in [("0", None), ("0s", None), ("30", Some(30)), ("1m30s", Some(90))] {
+            assert_eq!(request_timeout(text), Ok(seconds.map(Duration::from_secs)), "{text}");
+        }
+        for text in ["", "1x", "-1s", "ten", "-5"] {
+            assert_eq!(request_timeout(text), Err(UsageError::RequestTimeout), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_cache_stands_apart_from_kubectls() {
+        let mut environment = Environment { home: Some("/h".into()), ..Environment::default() };
+        assert_eq!(cache_dir(None, &environment), Some("/h/.kube/cache/kdelta".into()));
+        environment.kube_cache_dir = Some("/k".into());
+        assert_eq!(cache_dir(None, &environment), Some("/k/kdelta".into()));
+        environment.kdelta_cache_dir = Some("/own".into());
+        assert_eq!(cache_dir(None, &environment), Some("/own".into()));
+        assert_eq!(cache_dir(Some(Path::new("/flag")), &environment), Some("/flag/kdelta".into()));
+        assert_eq!(cache_dir(None, &Environment::default()), None);
+    }
+
+    #[test]
+    fn extras_of_a_user_are_pairs() {
+        assert_eq!(user_extra("scopes=view=all"), Ok(("scopes".into(), "view=all".into())));
+        assert!(user_extra("scopes").is_err() && user_extra("=x").is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! Durations as Go spells them: `300ms`, `1h30m`, `-1.5h`.
+
+use std::time::Duration;
+
+/// Why a text is no duration. The words are Go's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DurationError {
+    /// Not a sequence of numbers with units.
+    #[error("time: invalid duration {0:?}")]
+    Invalid(String),
+    /// A number without its unit.
+    #[error("time: missing unit in duration {0:?}")]
+    MissingUnit(String),
+    /// A unit that there is not.
+    #[error("time: unknown unit {unit:?} in duration {text:?}")]
+    UnknownUnit {
+        /// The unit.
+        unit: String,
+        /// The whole text.
+        text: String,
+    },
+    /// A time cannot be waited for backwards.
+    #[error("duration {0:?} is negative")]
+    Negative(String),
+}
+
+/// Reads a Go duration: decimal numbers, each with a unit of `ns`, `us`, `µs`, `ms`, `s`, `m`, `h`, one after the other;
+/// `0` alone needs no unit. Longer than 2^63 ns (292 years), as in Go, is invalid.
+pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
+    let invalid = || DurationError::Invalid(text.to_owned());
+    let (negative, mut rest) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if rest == "0" {
+        return Ok(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return Err(invalid());
+    }
+    let mut total: u128 = 0;
+    while !rest.is_empty() {
+        let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, after) = rest.split_at(number_end);
+        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit_end);
+        if number.is_empty() {
+            return Err(invalid());
+        }
+        if unit.is_empty() {
+            return Err(DurationError::MissingUnit(text.to_owned()));
+        }
+        let scale = nanoseconds(unit)
+            .ok_or_else(|| DurationError::UnknownUnit { unit: unit.to_owned(), text: text.to_owned() })?;
+        total += scaled(number, scale).ok_or_else(invalid)?;
+        if total > i64::MAX.unsigned_abs().into() {
+            return Err(invalid());
+        }
+        rest = after;
+    }
+    if negative && total > 0 {
+        return Err(DurationError::Negative(text.to_owned()));
+    }
+    u64::try_from(total).map(Duration::from_nanos).map_err(|_| invalid())
+}
+
+fn nanoseconds(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    })
+}
+
+/// `number` times `scale`, truncated; none when `number` has no digit or is too long to matter.
+fn scaled(number: &str, scale: u64) -> Option<u128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.len() + fraction.len() == 0 || fraction.contains('.') || whole.len() > 19 {
+        return None;
+    }
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let scale = u128::from(scale);
+    let mut total = whole.checked_mul(scale)?;
+    let mut place = scale;
+    for digit in fraction.bytes().take(18) {
+        // Each place is kept as a fraction of the unit times ten, so that 1.5h loses nothing.
+        place *= 10;
+        total = total.checked_mul(10)?.checked_add(u128::from(digit - b'0') * scale)?;
+    }
+    Some(total / (place / scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forms_of_go_are_read() {
+        for (text, nanos) in [
+            ("0", 0),
+            ("0s", 0),
+            ("5s", 5_000_000_000),
+            ("1h2m3s", 3_723_000_000_000),
+            ("1.5h", 5_400_000_000_000),
+            (".5s", 500_000_000),
+            ("5.s", 5_000_000_000),
+            ("+3m", 180_000_000_000),
+            ("-0s", 0),
+            ("300ms", 300_000_000),
+            ("10us", 10_000),
+            ("10µs", 10_000),
+            ("10μs", 10_000),
+            ("7ns", 7),
+            ("0.9ns", 0),
+            ("0.3333333333333333333h", 1_199_999_999_999),
+            ("1s1s", 2_000_000_000),
+            ("2562047h47m16.854775807s", 9_223_372_036_854_775_807),
+        ] {
+            assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_go_refuses_is_refused_with_its_words() {
+        for (text, words) in [
+            ("", "time: invalid duration \"\""),
+            ("-", "time: invalid duration \"-\""),
+            ("s", "time: invalid duration \"s\""),
+            (".s", "time: invalid duration \".s\""),
+            ("3", "time: missing unit in duration \"3\""),
+            ("1h5", "time: missing unit in duration \"1h5\""),
+            ("3x", "time: unknown unit \"x\" in duration \"3x\""),
+            ("1d", "time: unknown unit \"d\" in duration \"1d\""),
+            ("1.2.3s", "time: invalid duration \"1.2.3s\""),
+            ("3000000h", "time: invalid duration \"3000000h\""),
+            ("99999999999999999999s", "time: invalid duration \"99999999999999999999s\""),
+            ("-1s", "duration \"-1s\" is negative"),
+        ] {
+            assert_eq!(parse(text).expect_err(text).to_string(), words, "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The environment and the terminal, read in one place and handed on as values.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// What the program takes from its surroundings; kubeconfig and proxies are read by the library's `api`.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct Environment {
+    /// `$KDELTA_CACHE_DIR`.
+    pub(crate) kdelta_cache_dir: Option<PathBuf>,
+    /// `$KUBECACHEDIR`.
+    pub(crate) kube_cache_dir: Option<PathBuf>,
+    /// The home directory.
+    pub(crate) home: Option<PathBuf>,
+    /// Whether `$NO_COLOR` is set to anything but nothing.
+    pub(crate) no_color: bool,
+    /// `$TERM` is `dumb`.
+    pub(crate) dumb_terminal: bool,
+    /// `$CLICOLOR` is `0`.
+    pub(crate) clicolor_off: bool,
+    /// `$CLICOLOR_FORCE` or `$FORCE_COLOR` is set to anything but nothing and `0`.
+    pub(crate) force_color: bool,
+    /// `$KUBE_FEATURE_WatchListClient`.
+    pub(crate) watch_list_client: Option<String>,
+    /// Whether stdin is a terminal.
+    pub(crate) stdin_is_terminal: bool,
+    /// Whether stdout is a terminal.
+    pub(crate) stdout_is_terminal: bool,
+    /// Whether stderr is a terminal.
+    pub(crate) stderr_is_terminal: bool,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub(crate) fn read() -> Self {
+        Self {
+            stdin_is_terminal: std::io::stdin().is_terminal(),
+            stdout_is_terminal: std::io::stdout().is_terminal(),
+            stderr_is_terminal: std::io::stderr().is_terminal(),
+            ..Self::from_variables(|name| std::env::var_os(name))
+        }
+    }
+
+    /// The part that `variable` answers for. A variable that is set to nothing counts as not set.
+    pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let forces = |name: &str| set(name).is_some_and(|value| value != "0");
+        Self {
+            kdelta_cache_dir: set("KDELTA_CACHE_DIR").map(PathBuf::from),
+            kube_cache_dir: set("KUBECACHEDIR").map(PathBuf::from),
+            home: set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from),
+            no_color: set("NO_COLOR").is_some(),
+            dumb_terminal: set("TERM").is_some_and(|term| term == "dumb"),
+            clicolor_off: set("CLICOLOR").is_some_and(|value| value == "0"),
+            force_color: forces("CLICOLOR_FORCE") || forces("FORCE_COLOR"),
+            watch_list_client: set("KUBE_FEATURE_WatchListClient")
+                .map(|value| value.to_string_lossy().into_owned()),
+            stdin_is_terminal: false,
+            stdout_is_terminal: false,
+            stderr_is_terminal: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> Environment {
+        Environment::from_variables(|name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn variables_set_to_nothing_are_not_set() {
+        let environment = with(&[("NO_COLOR", ""), ("KUBECACHEDIR", ""), ("CLICOLOR_FORCE", "0")]);
+        assert!(!environment.no_color && !environment.force_color);
+        assert_eq!(environment.kube_cache_dir, None);
+    }
+
+    #[test]
+    fn the_variables_of_other_tools_are_honoured() {
+        let environment = with(&[
+            ("NO_COLOR", "1"),
+            ("FORCE_COLOR", "1"),
+            ("TERM", "dumb"),
+            ("CLICOLOR", "0"),
+            ("HOME", "/h"),
+        ]);
+        assert!(environment.no_color && environment.force_color);
+        assert!(environment.dumb_terminal && environment.clicolor_off);
+        assert_eq!(environment.home, Some("/h".into()));
+    }
+}

@@ -1,0 +1,106 @@
+//! From what was typed to what is meant: arguments, environment and terminal become checked [`Settings`]. Nothing
+//! below this room sees clap or the environment.
+
+mod by;
+mod connection;
+mod duration;
+mod environment;
+mod targets;
+mod tasks;
+mod usage;
+
+pub(crate) use by::{By, IndexName};
+pub(crate) use connection::Connection;
+pub(crate) use environment::Environment;
+pub(crate) use tasks::{
+    ApiResources, Format, Get, Index, ListMode, Namespaces, Print, Selection, Task, Watch,
+};
+pub(crate) use usage::UsageError;
+
+use crate::args::{Cli, ColorWhen};
+
+/// All that the user asked for, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) connection: Connection,
+    pub(crate) terminal: Terminal,
+    /// 0 says what a user has to know, more says more; kubectl's levels.
+    pub(crate) verbosity: u8,
+    pub(crate) task: Task,
+}
+
+/// What stands at the other end of the standard streams, and how it is written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terminal {
+    /// Whether somebody can be asked.
+    pub(crate) stdin: bool,
+    pub(crate) stdout: Stream,
+    pub(crate) stderr: Stream,
+}
+
+/// One standard stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stream {
+    pub(crate) is_terminal: bool,
+    pub(crate) colour: bool,
+}
+
+impl Settings {
+    /// What these arguments mean in this environment.
+    pub(crate) fn read(cli: &Cli, environment: &Environment) -> Result<Self, UsageError> {
+        let stream = |is_terminal| Stream {
+            is_terminal,
+            colour: colour(cli.terminal.color, is_terminal, environment),
+        };
+        Ok(Self {
+            connection: Connection::read(&cli.connection, environment)?,
+            terminal: Terminal {
+                stdin: environment.stdin_is_terminal,
+                stdout: stream(environment.stdout_is_terminal),
+                stderr: stream(environment.stderr_is_terminal),
+            },
+            verbosity: cli.terminal.level(),
+            task: Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?,
+        })
+    }
+}
+
+/// The flag wins over the environment, a forced colour over a refused one, and each stream is decided for itself.
+fn colour(when: ColorWhen, is_terminal: bool, environment: &Environment) -> bool {
+    match when {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto if environment.force_color => true,
+        ColorWhen::Auto => {
+            is_terminal && !environment.no_color && !environment.dumb_terminal && !environment.clicolor_off
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_for_terminals_unless_somebody_says_otherwise() {
+        let plain = Environment::default();
+        let no_color = Environment { no_color: true, ..Environment::default() };
+        let forced = Environment { force_color: true, ..Environment::default() };
+        for (when, is_terminal, environment, expected) in [
+            (ColorWhen::Auto, true, &plain, true),
+            (ColorWhen::Auto, false, &plain, false),
+            (ColorWhen::Auto, true, &no_color, false),
+            (ColorWhen::Auto, false, &forced, true),
+            (ColorWhen::Always, false, &no_color, true),
+            (ColorWhen::Never, true, &forced, false),
+            (ColorWhen::Auto, true, &Environment { dumb_terminal: true, ..Environment::default() }, false),
+            (ColorWhen::Auto, true, &Environment { clicolor_off: true, ..Environment::default() }, false),
+        ] {
+            assert_eq!(
+                colour(when, is_terminal, environment),
+                expected,
+                "{when:?} {is_terminal} {environment:?}"
+            );
+        }
+    }
+}

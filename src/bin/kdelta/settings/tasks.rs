@@ -1,0 +1,401 @@
+//! What is to be done: the checked meaning of each command's arguments.
+
+use std::time::Duration;
+
+use super::by::{By, IndexName};
+use super::environment::Environment;
+use super::targets::{self, Target};
+use super::{UsageError, duration};
+use crate::args::{
+    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, SelectArgs, UntilArgs, WatchArgs,
+};
+
+/// One variant for each thing the program can do; `get -w` is a watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Task {
+    Watch(Watch),
+    Get(Get),
+    Index(Index),
+    ApiResources(ApiResources),
+}
+
+/// `kdelta watch`, and `kdelta get` with `-w` or `--watch-only`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Watch {
+    pub(crate) selection: Selection,
+    pub(crate) by: Vec<By>,
+    pub(crate) print: Print,
+    /// Whether the initial state is printed.
+    pub(crate) initial: bool,
+    pub(crate) until: Until,
+    pub(crate) ignore_not_found: bool,
+}
+
+/// `kdelta get`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Get {
+    pub(crate) selection: Selection,
+    pub(crate) by: Vec<By>,
+    pub(crate) print: Print,
+    pub(crate) ignore_not_found: bool,
+}
+
+/// `kdelta index`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Index {
+    pub(crate) selection: Selection,
+    pub(crate) by: IndexName,
+    /// Only these values; `None` is all.
+    pub(crate) values: Option<Vec<String>>,
+    pub(crate) headers: bool,
+}
+
+/// `kdelta api-resources`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApiResources {
+    /// `Some("")` is the core group.
+    pub(crate) group: Option<String>,
+    pub(crate) namespaced: Option<bool>,
+    /// Only [`Format::Table`] or [`Format::Name`].
+    pub(crate) format: Format,
+    pub(crate) headers: bool,
+}
+
+/// Which objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// At least one.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) namespaces: Namespaces,
+    /// Unparsed; the server reads it.
+    pub(crate) label_selector: Option<String>,
+    /// Unparsed; the server reads it.
+    pub(crate) field_selector: Option<String>,
+    /// Any state from the server's cache will do.
+    pub(crate) cached: bool,
+    /// Objects in a page; 0 is all at once.
+    pub(crate) page_size: u32,
+    pub(crate) list_mode: ListMode,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Namespaces {
+    /// The one that the kubeconfig says.
+    Current,
+    /// `-n a` or `-n a,b`; each once.
+    Named(Vec<String>),
+    /// `-A`.
+    All,
+}
+
+/// How the initial state is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListMode {
+    /// Through the watch where the server can.
+    Auto,
+    /// Through the watch.
+    WatchList,
+    /// By pages.
+    List,
+}
+
+/// How objects are printed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Print {
+    pub(crate) format: Format,
+    pub(crate) managed_fields: bool,
+    pub(crate) headers: bool,
+    pub(crate) show_labels: bool,
+    pub(crate) label_columns: Vec<String>,
+    pub(crate) show_kind: bool,
+}
+
+/// `-o`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// The server's table, with all of its columns or those of priority 0.
+    Table {
+        /// `-o wide`.
+        wide: bool,
+    },
+    Json,
+    Yaml,
+    Name,
+}
+
+impl Default for Format {
+    fn default() -> Self {
+        Self::Table { wide: false }
+    }
+}
+
+/// What ends a watch, with exit code 0; by itself it never ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Until {
+    /// After so many printed deltas; at least 1.
+    pub(crate) count: Option<u64>,
+    pub(crate) duration: Option<Duration>,
+    pub(crate) synced: bool,
+}
+
+impl Task {
+    pub(super) fn read(
+        command: &Command,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
+        match command {
+            Command::Watch(args) => watch(args, selection(&args.select)?),
+            Command::Get(args) => get(args, selection(&args.select)?),
+            Command::Index(args) => index(args, selection(&args.select)?),
+            Command::ApiResources(args) => api_resources(args),
+        }
+    }
+}
+
+fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
+    if args.watch_only && args.until.until_synced {
+        return Err(UsageError::NothingToPrint);
+    }
+    Ok(Task::Watch(Watch {
+        selection,
+        by: by(&args.by)?,
+        print: Print::read(&args.print)?,
+        initial: !args.watch_only,
+        until: Until::read(&args.until)?,
+        ignore_not_found: false,
+    }))
+}
+
+fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
+    let is_watch = args.watch || args.watch_only;
+    if !is_watch {
+        if args.output_watch_events {
+            return Err(UsageError::OutputWatchEvents);
+        }
+        let UntilArgs { count, duration, until_synced } = &args.until;
+        for (given, flag) in
+            [(count.is_some(), "count"), (duration.is_some(), "duration"), (*until_synced, "until-synced")]
+        {
+            if given {
+                return Err(UsageError::NeedsWatch(flag));
+            }
+        }
+    }
+    if args.watch_only && args.until.until_synced {
+        return Err(UsageError::NothingToPrint);
+    }
+    let (by, print) = (by(&args.by)?, Print::read(&args.print)?);
+    Ok(if is_watch {
+        Task::Watch(Watch {
+            selection,
+            by,
+            print,
+            initial: !args.watch_only,
+            until: Until::read(&args.until)?,
+            ignore_not_found: args.ignore_not_found,
+        })
+    } else {
+        Task::Get(Get { selection, by, print, ignore_not_found: args.ignore_not_found })
+    })
+}
+
+fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
+    let (by, values) = By::parse_optional(&args.by)?;
+    Ok(Task::Index(Index { selection, by, values, headers: !args.no_headers }))
+}
+
+fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
+    let format = Format::read(args.output.as_deref(), "name,wide")?;
+    if matches!(format, Format::Json | Format::Yaml) {
+        let format = args.output.clone().unwrap_or_default();
+        return Err(UsageError::OutputFormat { format, allowed: "name,wide" });
+    }
+    Ok(Task::ApiResources(ApiResources {
+        group: args.api_group.clone(),
+        namespaced: args.namespaced,
+        format,
+        headers: !args.no_headers,
+    }))
+}
+
+fn by(texts: &[String]) -> Result<Vec<By>, UsageError> {
+    texts.iter().map(|text| By::parse(text)).collect()
+}
+
+impl Selection {
+    fn read(
+        args: &SelectArgs,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let (label_selector, field_selector) = (given(&args.selector), given(&args.field_selector));
+        let has_selector = label_selector.is_some() || field_selector.is_some();
+        Ok(Self {
+            targets: targets::parse(&args.resources, has_selector)?,
+            namespaces: Namespaces::read(args.all_namespaces, namespace),
+            label_selector,
+            field_selector,
+            cached: args.cached,
+            page_size: args.chunk_size,
+            list_mode: list_mode(args.list_mode, environment),
+        })
+    }
+}
+
+impl Namespaces {
+    /// `-A` wins, and an empty `-n` is none, as in kubectl.
+    fn read(all: bool, namespace: Option<&str>) -> Self {
+        if all {
+            return Self::All;
+        }
+        let mut names: Vec<String> = Vec::new();
+        for name in namespace.unwrap_or_default().split(',').filter(|name| !name.is_empty()) {
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+        if names.is_empty() { Self::Current } else { Self::Named(names) }
+    }
+}
+
+/// The flag wins over client-go's feature gate, which users know as the cure for a watch-list that never ends. What
+/// Go's `ParseBool` can't read says nothing.
+fn list_mode(flag: Option<ListModeArg>, environment: &Environment) -> ListMode {
+    match (flag, environment.watch_list_client.as_deref()) {
+        (Some(ListModeArg::Watchlist), _) => ListMode::WatchList,
+        (Some(ListModeArg::List), _) | (None, Some("0" | "f" | "F" | "false" | "FALSE" | "False")) => {
+            ListMode::List
+        }
+        (Some(ListModeArg::Auto) | None, _) => ListMode::Auto,
+    }
+}
+
+impl Print {
+    fn read(args: &PrintArgs) -> Result<Self, UsageError> {
+        Ok(Self {
+            format: Format::read(args.output.as_deref(), "json,name,wide,yaml")?,
+            managed_fields: args.show_managed_fields,
+            headers: !args.no_headers,
+            show_labels: args.show_labels,
+            label_columns: args.label_columns.iter().filter(|key| !key.is_empty()).cloned().collect(),
+            show_kind: args.show_kind,
+        })
+    }
+}
+
+impl Format {
+    fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
+        Ok(match text.unwrap_or_default() {
+            "" => Self::Table { wide: false },
+            "wide" => Self::Table { wide: true },
+            "json" => Self::Json,
+            "yaml" => Self::Yaml,
+            "name" => Self::Name,
+            other => return Err(UsageError::OutputFormat { format: other.to_owned(), allowed }),
+        })
+    }
+}
+
+impl Until {
+    fn read(args: &UntilArgs) -> Result<Self, UsageError> {
+        let duration = args.duration.as_deref().map(duration::parse).transpose()?;
+        Ok(Self { count: args.count, duration, synced: args.until_synced })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Cli;
+
+    fn read_in(line: &str, environment: &Environment) -> Result<Task, UsageError> {
+        let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
+        Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)
+    }
+
+    fn read(line: &str) -> Result<Task, UsageError> {
+        read_in(line, &Environment::default())
+    }
+
+    #[test]
+    fn get_with_w_is_a_watch() {
+        let Ok(Task::Watch(get)) = read("get po -w --count 3 --duration 1m") else { panic!("a watch") };
+        assert_eq!(Ok(Task::Watch(get.clone())), read("watch po --count 3 --duration 1m"));
+        assert_eq!((get.initial, get.until.count), (true, Some(3)));
+        assert_eq!(get.until.duration, Some(Duration::from_mins(1)));
+        let Ok(Task::Watch(only)) = read("get po --watch-only --output-watch-events") else {
+            panic!("a watch")
+        };
+        assert!(!only.initial);
+    }
+
+    #[test]
+    fn flags_of_a_watch_need_a_watch() {
+        assert_eq!(read("get po --output-watch-events"), Err(UsageError::OutputWatchEvents));
+        assert_eq!(read("get po --count 1"), Err(UsageError::NeedsWatch("count")));
+        assert_eq!(read("get po --until-synced"), Err(UsageError::NeedsWatch("until-synced")));
+        assert_eq!(read("watch po --watch-only --until-synced"), Err(UsageError::NothingToPrint));
+    }
+
+    #[test]
+    fn all_namespaces_win_and_a_list_of_namespaces_holds_each_once() {
+        let namespaces = |line: &str| match read(line) {
+            Ok(Task::Get(get)) => get.selection.namespaces,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(namespaces("get po"), Namespaces::Current);
+        assert_eq!(namespaces("get po -n a,b,a"), Namespaces::Named(vec!["a".into(), "b".into()]));
+        assert_eq!(namespaces("get po -n a -A"), Namespaces::All);
+        assert_eq!(namespaces("get po --namespace="), Namespaces::Current);
+    }
+
+    #[test]
+    fn an_unknown_format_names_those_that_there_are() {
+        let error = read("get po -o jsonpath={.x}").expect_err("no such format").to_string();
+        assert_eq!(
+            error,
+            "unable to match a printer suitable for the output format \"jsonpath={.x}\", allowed formats are: json,name,wide,yaml"
+        );
+        assert!(read("api-resources -o json").is_err());
+        assert!(read("api-resources -o wide").is_ok());
+    }
+
+    #[test]
+    fn the_feature_gate_of_client_go_chooses_the_list_mode() {
+        let with =
+            |value: &str| Environment { watch_list_client: Some(value.into()), ..Environment::default() };
+        for (line, environment, expected) in [
+            ("get po", Environment::default(), ListMode::Auto),
+            ("get po", with("false"), ListMode::List),
+            ("get po", with("true"), ListMode::Auto),
+            ("get po", with("nonsense"), ListMode::Auto),
+            ("get po --list-mode watchlist", with("false"), ListMode::WatchList),
+            ("get po --list-mode list", Environment::default(), ListMode::List),
+        ] {
+            let Ok(Task::Get(get)) = read_in(line, &environment) else { panic!("{line}") };
+            assert_eq!(get.selection.list_mode, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn selectors_exclude_names_but_not_types() {
+        assert_eq!(read("get po a -l x=y"), Err(UsageError::SelectorWithName));
+        assert!(read("get po,svc -l x=y --field-selector a=b").is_ok());
+        assert!(read("get po a --selector=").is_ok());
+    }
+
+    #[test]
+    fn an_index_needs_no_value_but_takes_some() {
+        let Ok(Task::Index(index)) = read("index po --by label:app=a,b") else { panic!("an index") };
+        assert_eq!(index.by, IndexName::Label("app".into()));
+        assert_eq!(index.values, Some(vec!["a".into(), "b".into()]));
+        assert!(matches!(read("index po --by node"), Ok(Task::Index(Index { values: None, .. }))));
+    }
+}

@@ -1,0 +1,49 @@
+//! What was typed and can't be meant: exit code 2. The sentences are kubectl's where it has one.
+
+use super::duration::DurationError;
+
+/// A mistake in the arguments that clap can't see.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UsageError {
+    /// No TYPE at all.
+    #[error(
+        "You must specify the type of resource to get. Use \"kdelta api-resources\" for a complete list of supported resources.\n\nerror: Required resource not specified."
+    )]
+    NoResource,
+    #[error(
+        "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kdelta get resource/<resource_name>' instead of 'kdelta get resource resource/<resource_name>'"
+    )]
+    MixedForms,
+    #[error("arguments in resource/name form may not have more than one slash")]
+    SlashesInName,
+    #[error("arguments in resource/name form must have a single resource and name")]
+    EmptyTypeOrName,
+    #[error("name cannot be provided when a selector is specified")]
+    SelectorWithName,
+    #[error("selectors and the all flag cannot be used when passing resource/name arguments")]
+    SelectorWithSlash,
+    #[error("--output-watch-events option can only be used with --watch or --watch-only")]
+    OutputWatchEvents,
+    #[error("--{0} needs --watch or --watch-only")]
+    NeedsWatch(&'static str),
+    #[error("--until-synced and --watch-only exclude each other: nothing would be printed")]
+    NothingToPrint,
+    #[error(
+        "unable to match a printer suitable for the output format {format:?}, allowed formats are: {allowed}"
+    )]
+    OutputFormat { format: String, allowed: &'static str },
+    #[error(
+        "there is no index {0:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
+    )]
+    UnknownIndex(String),
+    #[error("--by {0} needs a value: --by {0}=VALUE")]
+    IndexWithoutValue(String),
+    #[error(
+        "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)"
+    )]
+    RequestTimeout,
+    #[error("invalid --duration: {0}")]
+    Duration(#[from] DurationError),
+    #[error("--as-user-extra must be KEY=VALUE, not {0:?}")]
+    UserExtra(String),
+}

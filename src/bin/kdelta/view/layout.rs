@@ -1,0 +1,299 @@
+//! From an object and its row of cells to a line of a table: which columns, in which order, under which headings.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use kdelta::api::human_duration;
+use kdelta::object::{ApiResource, Column, Object};
+
+use super::age::Age;
+use super::change::ChangeKind;
+use super::escape::escape_cell;
+use super::meta::{self, Metadata};
+
+/// Which columns a table has beside the server's own.
+///
+/// In order: EVENT, NAMESPACE, the server's columns, one for each label asked for, LABELS.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
+pub(crate) struct Layout {
+    /// Columns of every priority, not only those of priority 0.
+    pub(crate) wide: bool,
+    /// The EVENT column.
+    pub(crate) event: bool,
+    /// The NAMESPACE column.
+    pub(crate) namespace: NamespaceColumn,
+    /// Names as `pod/x` or `deployment.apps/x`.
+    pub(crate) kind: bool,
+    /// Labels with a column of their own.
+    pub(crate) labels: Vec<String>,
+    /// The LABELS column.
+    pub(crate) show_labels: bool,
+}
+
+/// When there is a NAMESPACE column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum NamespaceColumn {
+    #[default]
+    Never,
+    /// For what lives in namespaces. (kubectl shows an empty one for the rest under `-w`.)
+    Namespaced,
+    /// For all; it is empty for what lives in none.
+    Always,
+}
+
+/// One line of a table: cleaned cells, and the columns that decide its heading.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) resource: Arc<ApiResource>,
+    /// The server's columns, of every priority.
+    pub(crate) columns: Arc<[Column]>,
+    /// As many as [`Layout::headings`] has, or fewer where the server sent fewer.
+    pub(crate) cells: Vec<String>,
+    /// What colours the line.
+    pub(crate) kind: Option<ChangeKind>,
+}
+
+impl Layout {
+    /// The headings over lines of these columns.
+    pub(crate) fn headings(&self, columns: &[Column], resource: &ApiResource) -> Vec<String> {
+        let mut headings = Vec::with_capacity(columns.len() + self.labels.len() + 3);
+        headings.extend(self.event.then(|| "EVENT".to_owned()));
+        headings.extend(self.shows_namespace(resource).then(|| "NAMESPACE".to_owned()));
+        let shown = columns.iter().filter(|column| self.shows(column));
+        headings.extend(shown.map(|column| escape_cell(&column.name).to_uppercase()));
+        headings.extend(self.labels.iter().map(|key| key.rsplit('/').next().unwrap_or(key).to_uppercase()));
+        headings.extend(self.show_labels.then(|| "LABELS".to_owned()));
+        headings
+    }
+
+    /// The line of an object. One that came without cells, because the server gave no table, shows its name and age.
+    /// Without metadata the cells that show it are empty.
+    pub(crate) fn line(
+        &self,
+        object: &Object,
+        resource: &Arc<ApiResource>,
+        kind: Option<ChangeKind>,
+        age: Age,
+    ) -> Line {
+        let needs_metadata = !self.labels.is_empty()
+            || self.show_labels
+            || matches!(age, Age::Fresh { .. })
+            || object.row().is_none();
+        let has_metadata = needs_metadata && !object.json().is_empty();
+        let metadata = if has_metadata { meta::read(object) } else { Metadata::default() };
+        let columns = object.row().map_or_else(name_and_age, |row| Arc::clone(row.columns()));
+
+        let mut cells = Vec::with_capacity(columns.len() + self.labels.len() + 3);
+        if self.event {
+            cells.push(kind.map_or_else(String::new, |kind| format!("{:<8}", kind.as_str())));
+        }
+        if self.shows_namespace(resource) {
+            cells.push(escape_cell(object.namespace()).into_owned());
+        }
+        let mut name_found = false;
+        for (column, cell) in columns.iter().zip(own_cells(object, &metadata, age)) {
+            // Only the first column of that format is the name.
+            let is_name =
+                column.format == "name" && !std::mem::replace(&mut name_found, column.format == "name");
+            if !self.shows(column) {
+                continue;
+            }
+            let cell = match fresh_age(column, &metadata, age) {
+                Some(fresh) => Cow::Owned(fresh),
+                None => cell,
+            };
+            cells.push(if self.kind && is_name {
+                format!("{}/{}", resource.group_kind_lower(), escape_cell(&cell))
+            } else {
+                escape_cell(&cell).into_owned()
+            });
+        }
+        if has_metadata {
+            cells.extend(self.labels.iter().map(|key| escape_cell(metadata.label(key)).into_owned()));
+            cells.extend(self.show_labels.then(|| escape_cell(&metadata.labels_text()).into_owned()));
+        } else {
+            cells.extend(std::iter::repeat_n(
+                String::new(),
+                self.labels.len() + usize::from(self.show_labels),
+            ));
+        }
+        Line { resource: Arc::clone(resource), columns, cells, kind }
+    }
+
+    /// Whether lines of this resource have a NAMESPACE column.
+    pub(crate) fn shows_namespace(&self, resource: &ApiResource) -> bool {
+        match self.namespace {
+            NamespaceColumn::Never => false,
+            NamespaceColumn::Namespaced => resource.namespaced,
+            NamespaceColumn::Always => true,
+        }
+    }
+
+    fn shows(&self, column: &Column) -> bool {
+        self.wide || column.priority == 0
+    }
+}
+
+/// The columns of what the server printed no table for.
+fn name_and_age() -> Arc<[Column]> {
+    let column = |name: &str, format: &str| Column { name: name.into(), format: format.into(), priority: 0 };
+    Arc::new([column("Name", "name"), column("Age", "")])
+}
+
+/// The server's cells, or those under [`name_and_age`].
+fn own_cells<'a>(
+    object: &'a Object,
+    metadata: &Metadata,
+    age: Age,
+) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
+    let plain = if object.row().is_some() {
+        None
+    } else {
+        let age = metadata.age(age.now()).map_or_else(|| "<unknown>".to_owned(), human_duration);
+        Some([Cow::Borrowed(object.name()), Cow::Owned(age)])
+    };
+    let row = object.row().into_iter().flat_map(|row| row.cells().map(Cow::Borrowed));
+    row.chain(plain.into_iter().flatten())
+}
+
+/// The cell of an age that is computed anew; none for every other cell.
+fn fresh_age(column: &Column, metadata: &Metadata, age: Age) -> Option<String> {
+    match age {
+        Age::Fresh { now } if column.name.eq_ignore_ascii_case("age") => {
+            metadata.age(now).map(human_duration)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::object::{Ingest, Row};
+
+    use super::*;
+
+    fn pods() -> Arc<ApiResource> {
+        Arc::new(ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "pods".into(),
+            kind: "Pod".into(),
+            namespaced: true,
+        })
+    }
+
+    fn as_sent() -> Age {
+        Age::AsSent { now: jiff::Timestamp::UNIX_EPOCH }
+    }
+
+    fn columns() -> Arc<[Column]> {
+        let column = |name: &str, format: &str, priority| Column {
+            name: name.into(),
+            format: format.into(),
+            priority,
+        };
+        Arc::new([
+            column("Name", "name", 0),
+            column("Status", "", 0),
+            column("Age", "", 0),
+            column("IP", "", 1),
+        ])
+    }
+
+    fn pod() -> Object {
+        let json = br#"{"metadata":{"name":"web-1","namespace":"shop","creationTimestamp":"2026-11-21T10:00:00Z","labels":{"tier":"front","app.x/name":"web"}}}"#;
+        let object = Object::from_json(json, &Ingest::of(pods().type_meta())).expect("a pod");
+        object.with_row(Row::new(columns(), ["web-1", "Running", "5m", "10.0.0.7"]))
+    }
+
+    fn shown(layout: &Layout, object: &Object, age: Age) -> (Vec<String>, Vec<String>) {
+        let line = layout.line(object, &pods(), Some(ChangeKind::Added), age);
+        (layout.headings(&line.columns, &line.resource), line.cells)
+    }
+
+    #[test]
+    fn the_servers_columns_of_priority_0_are_shown() {
+        let (headings, cells) = shown(&Layout::default(), &pod(), as_sent());
+        assert_eq!(headings, ["NAME", "STATUS", "AGE"]);
+        assert_eq!(cells, ["web-1", "Running", "5m"]);
+    }
+
+    #[test]
+    fn every_other_column_has_its_place() {
+        let layout = Layout {
+            wide: true,
+            event: true,
+            namespace: NamespaceColumn::Namespaced,
+            kind: true,
+            labels: vec!["app.x/name".into(), "none".into()],
+            show_labels: true,
+        };
+        let (headings, cells) = shown(&layout, &pod(), as_sent());
+        assert_eq!(headings, ["EVENT", "NAMESPACE", "NAME", "STATUS", "AGE", "IP", "NAME", "NONE", "LABELS"]);
+        assert_eq!(
+            cells,
+            [
+                "ADDED   ",
+                "shop",
+                "pod/web-1",
+                "Running",
+                "5m",
+                "10.0.0.7",
+                "web",
+                "",
+                "app.x/name=web,tier=front"
+            ]
+        );
+    }
+
+    #[test]
+    fn without_metadata_its_cells_are_empty() {
+        let layout = Layout {
+            namespace: NamespaceColumn::Namespaced,
+            labels: vec!["a".into()],
+            show_labels: true,
+            ..Layout::default()
+        };
+        let bare = Object::named(pods().type_meta(), "", "web-1")
+            .with_row(Row::new(columns(), ["web-1", "Running", "5m", "10.0.0.7"]));
+        assert_eq!(shown(&layout, &bare, as_sent()).1, ["", "web-1", "Running", "5m", "", ""]);
+        let unlabelled = Object::from_json(br#"{"metadata":{"name":"x"}}"#, &Ingest::of(pods().type_meta()));
+        let unlabelled = unlabelled.expect("a pod").with_row(Row::new(columns(), ["x", "", "", ""]));
+        assert_eq!(shown(&layout, &unlabelled, as_sent()).1, ["", "x", "", "", "", "<none>"]);
+    }
+
+    #[test]
+    fn an_age_that_has_lain_is_computed_anew() {
+        let noon: jiff::Timestamp = "2026-11-21T12:30:00Z".parse().expect("a time");
+        assert_eq!(
+            shown(&Layout::default(), &pod(), Age::Fresh { now: noon }).1,
+            ["web-1", "Running", "150m"]
+        );
+        let bare = Object::named(pods().type_meta(), "", "x").with_row(Row::new(columns(), ["x", "", "5m"]));
+        assert_eq!(shown(&Layout::default(), &bare, Age::Fresh { now: noon }).1, ["x", "", "5m"]);
+    }
+
+    #[test]
+    fn what_came_without_cells_shows_its_name_and_age() {
+        let json = br#"{"metadata":{"name":"x","creationTimestamp":"2026-11-21T10:00:00Z"}}"#;
+        let object = Object::from_json(json, &Ingest::of(pods().type_meta())).expect("an object");
+        let noon: jiff::Timestamp = "2026-11-21T12:00:00Z".parse().expect("a time");
+        let (headings, cells) = shown(&Layout::default(), &object, Age::Fresh { now: noon });
+        assert_eq!((headings, cells), (vec!["NAME".into(), "AGE".into()], vec!["x".into(), "120m".into()]));
+    }
+
+    #[test]
+    fn cells_beyond_the_columns_are_ignored_and_missing_ones_stay_missing() {
+        let long = pod().with_row(Row::new(columns(), ["a", "b", "c", "d", "e", "f"]));
+        assert_eq!(shown(&Layout::default(), &long, as_sent()).1, ["a", "b", "c"]);
+        let short = pod().with_row(Row::new(columns(), ["a"]));
+        assert_eq!(shown(&Layout::default(), &short, as_sent()).1, ["a"]);
+    }
+
+    #[test]
+    fn cells_are_cleaned() {
+        let evil = pod().with_row(Row::new(columns(), ["\x1b[2Jx", "first\nsecond", "1d"]));
+        assert_eq!(shown(&Layout::default(), &evil, as_sent()).1, ["^[[2Jx", "first...", "1d"]);
+    }
+}

@@ -1,0 +1,15 @@
+//! What is shown, as values: changes, table lines, ages, cleaned text. Pure: no I/O, no clock, no setting is read here,
+//! and nothing of the program is imported.
+
+mod age;
+mod change;
+mod escape;
+mod layout;
+mod meta;
+mod notice;
+
+pub(crate) use age::Age;
+pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
+pub(crate) use escape::{escape, escape_cell};
+pub(crate) use layout::{Layout, Line, NamespaceColumn};
+pub(crate) use notice::Notices;

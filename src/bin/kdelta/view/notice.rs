@@ -1,0 +1,123 @@
+//! What a person reads on stderr of a part that is lost and recovers: each loss once, and its end.
+
+use std::time::Duration;
+
+use kdelta::listwatch::Error;
+use kdelta::object::Origin;
+use kdelta::reflector::ReflectorEvent;
+
+/// Turns the events of one reflector into lines.
+#[derive(Debug)]
+pub(crate) struct Notices {
+    title: String,
+    verbose: bool,
+    /// Why the part is lost, as it was last told.
+    lost: Option<String>,
+}
+
+impl Notices {
+    /// The lines of the part of that title; `verbose` tells each try, and what recovered by itself.
+    pub(crate) fn of(title: String, verbose: bool) -> Self {
+        Self { title, verbose, lost: None }
+    }
+
+    /// The line for an event, if it is worth one. It may hold the server's words: whoever writes it cleans it.
+    pub(crate) fn line(&mut self, event: &ReflectorEvent) -> Option<String> {
+        let text = match event {
+            ReflectorEvent::Lost { error, .. } => self.lost(error)?,
+            ReflectorEvent::Retrying { after } if self.verbose => format!("next try in {}", seconds(*after)),
+            ReflectorEvent::Relisting { from } => {
+                format!("the server no longer knows what happened since {from}, listing anew")
+            }
+            ReflectorEvent::Recovered { version, lasted } => {
+                self.lost = None;
+                format!("resumed at {version} after {}, nothing was missed", seconds(*lasted))
+            }
+            ReflectorEvent::Listed { origin: Origin::Relist, version, items, lasted, .. } => {
+                self.lost = None;
+                format!("re-listed at {version} after {}, {items} objects", seconds(*lasted))
+            }
+            ReflectorEvent::Listed { version, items, lasted, .. } => {
+                let was_lost = self.lost.take().is_some();
+                (was_lost || self.verbose)
+                    .then(|| format!("listed at {version} after {}, {items} objects", seconds(*lasted)))?
+            }
+            ReflectorEvent::WatchListFellBack { error, .. } if self.verbose || is_surprising(error) => {
+                format!("no initial state through the watch ({error}), listing instead")
+            }
+            ReflectorEvent::StoreRefused { error } => format!("an object was refused: {error}"),
+            _ => return None,
+        };
+        Some(format!("{}: {text}", self.title))
+    }
+
+    /// A loss is told once; while it lasts again when its reason changes.
+    fn lost(&mut self, error: &Error) -> Option<String> {
+        let reason = error.to_string();
+        let told = self.lost.as_ref() == Some(&reason);
+        let text = format!("lost: {reason}");
+        self.lost = Some(reason);
+        (!told || self.verbose).then_some(text)
+    }
+}
+
+/// A server that is too old for it refuses, and what else it refuses the list will tell; one that accepts and does not
+/// deliver is worth a word.
+fn is_surprising(error: &Error) -> bool {
+    error.status().is_none()
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1}s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::object::ResourceVersion;
+    use kdelta::reflector::Phase;
+
+    use super::*;
+
+    fn lost(reason: &str) -> ReflectorEvent {
+        ReflectorEvent::Lost { phase: Phase::Watch, error: Error::Transport(reason.into()) }
+    }
+
+    fn recovered() -> ReflectorEvent {
+        ReflectorEvent::Recovered { version: "7".into(), lasted: Duration::from_millis(3210) }
+    }
+
+    fn lines(verbose: bool, events: &[ReflectorEvent]) -> Vec<String> {
+        let mut notices = Notices::of("pods".into(), verbose);
+        events.iter().filter_map(|event| notices.line(event)).collect()
+    }
+
+    #[test]
+    fn a_loss_is_told_once_with_each_new_reason_and_then_its_end() {
+        let wait = ReflectorEvent::Retrying { after: Duration::from_secs(1) };
+        let events = [lost("EOF"), wait, lost("refused"), lost("refused"), recovered()];
+        let told =
+            ["pods: lost: EOF", "pods: lost: refused", "pods: resumed at 7 after 3.2s, nothing was missed"];
+        assert_eq!(lines(false, &events), told);
+        assert_eq!(lines(true, &events).len(), 5);
+    }
+
+    #[test]
+    fn a_relist_is_told_with_what_it_found() {
+        let listed = |origin| ReflectorEvent::Listed {
+            phase: Phase::List,
+            origin,
+            version: ResourceVersion::new("9"),
+            items: 3,
+            lasted: Duration::from_secs(2),
+        };
+        assert_eq!(lines(false, &[listed(Origin::List)]), [""; 0], "the first list speaks for itself");
+        let events = [lost("EOF"), ReflectorEvent::Relisting { from: "7".into() }, listed(Origin::Relist)];
+        assert_eq!(
+            lines(false, &events)[1..],
+            [
+                "pods: the server no longer knows what happened since 7, listing anew",
+                "pods: re-listed at 9 after 2.0s, 3 objects"
+            ]
+        );
+    }
+}
