@@ -26,7 +26,7 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("settings", &["args"]),
     ("session", &["settings"]),
     ("commands", &["args", "exit", "output", "session", "settings", "view"]),
-    ("cli", &["args", "commands", "exit", "settings"]),
+    ("cli", &["args", "commands", "exit", "output", "session", "settings"]),
     ("main", &["args", "cli", "exit"]),
 ];
 
@@ -64,7 +64,7 @@ fn read(root: &Path, path: PathBuf) -> Source {
     let below = path.strip_prefix(root).expect("below the root").to_owned();
     let first = below.components().next().expect("a name").as_os_str().to_string_lossy().into_owned();
     let is_room_root = below.components().count() == 1 || below.ends_with(Path::new(&first).join("mod.rs"));
-    let room = first.trim_end_matches(".rs").to_owned();
+    let name = first.trim_end_matches(".rs").to_owned();
     let code = text
         .split("#[cfg(test)]\nmod ")
         .next()
@@ -73,7 +73,7 @@ fn read(root: &Path, path: PathBuf) -> Source {
         .map(|line| line.split("//").next().unwrap_or_default())
         .collect::<Vec<_>>()
         .join("\n");
-    Source { path, room, is_room_root, text, code }
+    Source { path, room: name, is_room_root, text, code }
 }
 
 /// The first names after every `prefix` in `code`, those of a `{…}` group included.

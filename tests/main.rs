@@ -1,3 +1,7 @@
 //! The integration tests: the program and the machine, from outside.
 
 mod architecture;
+mod cluster;
+mod commands;
+mod pipeline;
+mod support;

@@ -1,0 +1,119 @@
+//! Who may ask for what, and what is said when they may not.
+
+use serde_json::{Value, json};
+
+use crate::support::{Api, TestEnv, Testbed};
+
+#[test]
+fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
+    let test = "a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched";
+    let Some(testbed) = Testbed::shared(test) else { return };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    // The discovery cache is filled before the kind exists.
+    let error = env.kdelta_on(testbed, &["get", "gadgets", "-n", &namespace]).finish().failure(1);
+    assert!(error.starts_with("error: the server doesn't have a resource type \"gadgets\""), "{error}");
+
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let names = json!({"plural": "gadgets", "singular": "gadget", "kind": "Gadget", "shortNames": ["gd"]});
+    api.create(
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        &json!({
+            "metadata": {"name": "gadgets.kdelta.test"},
+            "spec": {
+                "group": "kdelta.test", "scope": "Namespaced", "names": names,
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": open}}],
+            },
+        }),
+    );
+    let path = format!("/apis/kdelta.test/v1/namespaces/{namespace}/gadgets");
+    crate::support::eventually("the server serves gadgets", || api.find(&path));
+    let running = env.kdelta_on(testbed, &["watch", "gadgets", "-n", &namespace, "-o", "json"]).start();
+    running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    let gadget =
+        json!({"apiVersion": "kdelta.test/v1", "kind": "Gadget", "metadata": {"name": "g"}, "size": 3});
+    api.create(&path, &gadget);
+    let lines = running.stdout.json_until("the gadget", |line| line["type"] == "ADDED");
+    assert_eq!(lines.last().map(|line| &line["object"]["size"]), Some(&json!(3)));
+    for word in ["gd", "Gadget", "gadgets.kdelta.test", "gadgets.v1.kdelta.test", "gadget/g"] {
+        let stdout =
+            env.kdelta_on(testbed, &["get", word, "-n", &namespace, "-o", "name"]).finish().quiet_success();
+        assert_eq!(stdout, "gadget.kdelta.test/g\n", "{word}");
+    }
+}
+
+#[test]
+fn what_is_forbidden_is_said_in_the_servers_words() {
+    let Some(testbed) = Testbed::shared("what_is_forbidden_is_said_in_the_servers_words") else { return };
+    let env = TestEnv::new();
+    let config = env.kubeconfig(testbed, "nobody", "default", testbed.port());
+    for command in [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "namespace"]] {
+        let error = env.kdelta(command).env("KUBECONFIG", &config).finish().failure(1);
+        let wanted =
+            "Error from server (Forbidden): pods is forbidden: User \"nobody\" cannot list resource \"pods\"";
+        assert!(error.starts_with(wanted), "{command:?}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_wrong_token_is_refused_and_no_token_is_ever_printed() {
+    let Some(testbed) = Testbed::shared("a_wrong_token_is_refused_and_no_token_is_ever_printed") else {
+        return;
+    };
+    let env = TestEnv::new();
+    let server = testbed.server();
+    let access = ["--server", server, "--certificate-authority", testbed.ca_file(), "-v=9"];
+    let wrong = [&["get", "namespaces", "--token", "s3cr3t-and-wrong"], &access[..]].concat();
+    let error = env.kdelta(&wrong).finish().failure(1);
+    assert!(error.contains("error: You must be logged in to the server (Unauthorized)"), "{error}");
+    assert!(!error.contains("s3cr3t"), "{error}");
+
+    let token = testbed.token("admin");
+    let file = env.file("token", &format!("{token}\n"));
+    let by_file = ["get", "ns", "default", "-o", "name", "--token-file", file.to_str().expect("UTF-8")];
+    for login in [&["get", "ns", "default", "-o", "name", "--token", token][..], &by_file] {
+        let done = env.kdelta(&[login, &access].concat()).finish();
+        assert_eq!((done.code, done.stdout.as_str()), (0, "namespace/default\n"), "{}", done.stderr);
+        assert!(!done.stderr.contains(token), "{}", done.stderr);
+        assert!(!done.stderr.is_empty(), "-v=9 says what is asked");
+    }
+}
+
+#[test]
+fn impersonation_is_asked_of_the_server() {
+    let Some(testbed) = Testbed::shared("impersonation_is_asked_of_the_server") else { return };
+    let env = TestEnv::new();
+    let error =
+        env.kdelta_on(testbed, &["get", "pods", "--as", "jane", "--as-group", "dev"]).finish().failure(1);
+    assert!(error.contains("User \"jane\" cannot list resource \"pods\""), "{error}");
+    let masters = ["get", "ns", "default", "-o", "name", "--as", "jane", "--as-group", "system:masters"];
+    assert_eq!(env.kdelta_on(testbed, &masters).finish().quiet_success(), "namespace/default\n");
+}
+
+#[test]
+fn api_resources_lists_what_the_server_serves() {
+    let Some(testbed) = Testbed::shared("api_resources_lists_what_the_server_serves") else { return };
+    let env = TestEnv::new();
+    let stdout = env.kdelta_on(testbed, &["api-resources"]).finish().quiet_success();
+    let rows: Vec<Vec<&str>> = stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"]);
+    assert!(rows.contains(&vec!["deployments", "deploy", "apps/v1", "true", "Deployment"]), "{stdout}");
+    assert!(rows.contains(&vec!["nodes", "no", "v1", "false", "Node"]), "{stdout}");
+}
+
+#[test]
+fn one_object_is_printed_bare_and_a_missing_one_is_an_error() {
+    let Some(testbed) = Testbed::shared("one_object_is_printed_bare_and_a_missing_one_is_an_error") else {
+        return;
+    };
+    let env = TestEnv::new();
+    let stdout = env.kdelta_on(testbed, &["get", "ns", "default", "-o", "json"]).finish().quiet_success();
+    let object: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!((&object["kind"], &object["metadata"]["name"]), (&json!("Namespace"), &json!("default")));
+    let error = env.kdelta_on(testbed, &["get", "ns", "no-such"]).finish().failure(1);
+    assert_eq!(error, "Error from server (NotFound): namespaces \"no-such\" not found\n");
+    let empty = env.kdelta_on(testbed, &["get", "pods", "-n", "no-such"]).finish();
+    assert_eq!((empty.code, empty.stdout.as_str()), (0, ""));
+    assert_eq!(empty.stderr, "No resources found in no-such namespace.\n");
+}

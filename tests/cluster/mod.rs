@@ -1,0 +1,20 @@
+//! The program on a real kube-apiserver, compared with client-go and kubectl.
+
+mod access;
+mod deltas;
+mod gap;
+mod pods;
+
+use std::process::Command;
+
+/// kubectl on that kubeconfig; nothing where there is no kubectl, after one line that says what is not compared.
+fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Option<Command> {
+    if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
+        let line = format!("NOT COMPARED with kubectl, which is not on this machine: {arguments:?}\n");
+        let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        return None;
+    }
+    let mut command = Command::new("kubectl");
+    command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
+    Some(command)
+}

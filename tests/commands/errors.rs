@@ -1,0 +1,64 @@
+//! One clear sentence, the right exit code, and no panic, when the way to a server is missing or broken.
+
+use std::net::TcpListener;
+
+use crate::support::TestEnv;
+
+/// A port of this machine where nobody listens.
+fn closed_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
+}
+
+#[test]
+fn an_unreachable_server_is_named() {
+    let env = TestEnv::new();
+    let port = closed_port();
+    let server = format!("http://127.0.0.1:{port}");
+    for command in
+        [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "name"], &["api-resources"]]
+    {
+        let error = env.kdelta(&[command, &["--server", &server]].concat()).finish().failure(1);
+        let wanted = format!(
+            "The connection to the server 127.0.0.1:{port} was refused - did you specify the right host or port?\n"
+        );
+        assert_eq!(error, wanted, "{command:?}");
+    }
+}
+
+#[test]
+fn a_missing_kubeconfig_is_said() {
+    let env = TestEnv::new();
+    let error = env.kdelta(&["get", "pods", "--kubeconfig", "no-such-file"]).finish().failure(1);
+    assert!(error.starts_with("error: stat no-such-file: no such file or directory"), "{error}");
+    let error = env.kdelta(&["get", "pods"]).finish().failure(1);
+    assert!(error.contains("no configuration has been provided"), "{error}");
+}
+
+#[test]
+fn a_broken_kubeconfig_is_named_with_its_fault_and_not_its_secrets() {
+    let env = TestEnv::new();
+    let file = env.file("broken", "users:\n- name: u\n  user: {token: s3cr3t\n");
+    let error = env.kdelta(&["get", "pods"]).env("KUBECONFIG", &file).finish().failure(1);
+    assert!(error.starts_with("error: error loading config file"), "{error}");
+    assert!(error.contains("broken") && !error.contains("s3cr3t"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn a_context_that_does_not_exist_is_named() {
+    let env = TestEnv::new();
+    let file = env.file("empty", "apiVersion: v1\nkind: Config\n");
+    let call = env.kdelta(&["get", "pods", "--context", "nope"]).env("KUBECONFIG", &file);
+    assert!(call.finish().failure(1).starts_with("error: context \"nope\" does not exist"));
+}
+
+#[test]
+fn wrong_usage_ends_with_two() {
+    let env = TestEnv::new();
+    for arguments in
+        [&["get", "pods", "--no-such-flag"][..], &["nonsense"], &["get", "pods", "-o", "nonsense"]]
+    {
+        let error = env.kdelta(arguments).finish().failure(2);
+        assert!(error.starts_with("error: "), "{error}");
+    }
+}

@@ -1,0 +1,170 @@
+//! The whole informer on a fake source, in the paused time of the runtime where not said otherwise.
+
+mod handlers;
+mod resync;
+mod stop;
+mod telling;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use kdelta::informer::{Notification, QueueKind, ResourceEventHandler, SharedIndexInformer, Subscription};
+use kdelta::listwatch::Error;
+use kdelta::object::{Key, Object};
+use kdelta::queue::Mark;
+use kdelta::testing::{FakeSource, InitialEvents, pod};
+
+const KINDS: [QueueKind; 2] = [QueueKind::Delta, QueueKind::Ordered];
+
+/// An informer that runs.
+struct Running {
+    informer: SharedIndexInformer,
+    stop: CancellationToken,
+    run: JoinHandle<Result<(), Error>>,
+}
+
+impl Running {
+    fn start(informer: SharedIndexInformer) -> Self {
+        let stop = CancellationToken::new();
+        let run = tokio::spawn(informer.run(stop.clone()));
+        Self { informer, stop, run }
+    }
+
+    async fn synced(informer: SharedIndexInformer) -> Self {
+        let running = Self::start(informer);
+        assert!(running.informer.synced().await);
+        running
+    }
+
+    async fn stop(self) {
+        self.stop.cancel();
+        self.run.await.expect("no panic").expect("no error");
+    }
+}
+
+/// A source that is listed, with these pods at the versions 2, 3, ….
+fn source_of(names: &[&str]) -> FakeSource {
+    let source = FakeSource::new();
+    source.set_initial_events(InitialEvents::Unsupported);
+    for name in names {
+        source.add(pod(name));
+    }
+    source
+}
+
+fn of_kind(source: &FakeSource, kind: QueueKind) -> SharedIndexInformer {
+    SharedIndexInformer::builder(source.clone()).queue(kind).build()
+}
+
+/// Waits, in the runtime's time, until that is so.
+async fn until(what: &str, mut is: impl FnMut() -> bool) {
+    for _ in 0..100_000 {
+        if is() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("never: {what}");
+}
+
+async fn pass(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+fn state(object: &Object) -> String {
+    format!("{}@{}", object.key(), object.resource_version())
+}
+
+/// What the store holds, in the order of keys.
+fn stored(informer: &SharedIndexInformer) -> Vec<String> {
+    let mut objects = informer.get_store().list();
+    objects.sort_by(|one, other| one.key().cmp(other.key()));
+    objects.iter().map(|object| state(object)).collect()
+}
+
+/// What the source holds, in the order of keys.
+fn held(source: &FakeSource) -> Vec<String> {
+    source.objects().iter().map(|object| state(object)).collect()
+}
+
+/// A notification in a line: `+` added (`!` as initial), `>` updated, `-` deleted (`?` by a tombstone), its origin.
+fn line(notification: &Notification) -> String {
+    match notification {
+        Notification::Added { object, is_in_initial_list, origin } => {
+            format!("+{}{} {origin}", state(object), if *is_in_initial_list { "!" } else { "" })
+        }
+        Notification::Updated { old, new, origin } => {
+            format!("{}>{} {origin}", state(old), new.resource_version())
+        }
+        Notification::Deleted { object, origin } => {
+            let last = object.object().map_or_else(|| object.key().to_string(), |last| state(last));
+            format!("-{last}{} {origin}", if object.is_final_state_unknown() { "?" } else { "" })
+        }
+        Notification::Mark(Mark::Synced { resource_version }) => format!("SYNCED {resource_version}"),
+        Notification::Mark(Mark::Gap { from, to, .. }) => format!("GAP {from} {to}"),
+    }
+}
+
+/// What a subscription has to say until nothing has come for a minute.
+async fn told(subscription: &mut Subscription) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Ok(Some(next)) = tokio::time::timeout(Duration::from_mins(1), subscription.recv()).await {
+        lines.push(line(&next));
+    }
+    lines
+}
+
+/// Writes down what it is told.
+#[derive(Clone, Default)]
+struct Recorder(Arc<Mutex<Vec<String>>>);
+
+impl Recorder {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().expect("lines"))
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().expect("lines").len()
+    }
+}
+
+impl ResourceEventHandler for Recorder {
+    fn on_notification(&self, notification: Notification) {
+        self.0.lock().expect("lines").push(line(&notification));
+    }
+}
+
+/// Replays notifications over nothing.
+#[derive(Default)]
+struct Replay(BTreeMap<Key, String>);
+
+impl Replay {
+    fn read(&mut self, notification: &Notification) {
+        let what = line(notification);
+        match notification {
+            Notification::Added { object, .. } => {
+                assert!(self.0.insert(object.key().clone(), state(object)).is_none(), "{what}");
+            }
+            Notification::Updated { old, new, .. } => {
+                assert_eq!(self.0.insert(new.key().clone(), state(new)), Some(state(old)), "{what}");
+            }
+            Notification::Deleted { object, .. } => {
+                assert!(self.0.remove(object.key()).is_some(), "{what}");
+            }
+            Notification::Mark(_) => {}
+        }
+    }
+
+    /// Reads all that comes until the end, and answers what there is then.
+    async fn to_the_end(subscription: &mut Subscription) -> Vec<String> {
+        let mut replay = Self::default();
+        while let Some(notification) = subscription.recv().await {
+            replay.read(&notification);
+        }
+        replay.0.into_values().collect()
+    }
+}

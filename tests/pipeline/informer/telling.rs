@@ -1,0 +1,248 @@
+//! What is told, in which order, and what the store holds then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer};
+use kdelta::listwatch::Error;
+use kdelta::object::{Ingest, Object};
+use kdelta::queue::Transformer;
+use kdelta::store::{IndexFunc, Indexers};
+use kdelta::testing::{FakeSource, InitialEvents, pod};
+
+use super::{KINDS, Recorder, Running, held, line, of_kind, pass, source_of, stored, told, until};
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_informer_tells_all_with_its_marks() {
+    let source = source_of(&["a", "b"]);
+    let informer = of_kind(&source, QueueKind::Ordered);
+    let mut subscription = informer.subscribe(10, None).expect("not stopped");
+    let running = Running::start(informer.clone());
+    assert_eq!(told(&mut subscription).await, ["+a@2! list", "+b@3! list", "SYNCED 3"]);
+    assert!(subscription.has_synced());
+    source.add(pod("c"));
+    source.modify(pod("a"));
+    source.delete("b");
+    assert_eq!(told(&mut subscription).await, ["+c@4 watch", "a@2>5 watch", "-b@6 watch"]);
+    let a = informer.get_store().get_by_key("a").expect("stored");
+    source.delete_silently("c");
+    source.add_silently(pod("d"));
+    source.reset_watches();
+    assert_eq!(told(&mut subscription).await, ["GAP 6 8", "-c@4? relist", "+d@8 relist"]);
+    let same = informer.get_store().get_by_key("a").expect("stored");
+    assert!(Arc::ptr_eq(&a, &same), "a list brought a second copy of what was stored");
+    for version in [informer.last_sync_resource_version(), informer.last_store_sync_resource_version()] {
+        assert_eq!(version, "8".into());
+    }
+    let mut late = informer.subscribe(1, None).expect("not stopped");
+    let mut lines = told(&mut late).await;
+    assert_eq!(lines.pop().as_deref(), Some("SYNCED 8"));
+    lines.sort();
+    assert_eq!(lines, ["+a@5! list", "+d@8! list"]);
+    source.bookmark();
+    until("the bookmark is applied", || informer.last_store_sync_resource_version() == source.version())
+        .await;
+    running.stop().await;
+    assert!(subscription.recv().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delta_informer_tells_the_same_without_marks() {
+    let source = source_of(&["a", "b"]);
+    let informer = of_kind(&source, QueueKind::Delta);
+    let mut subscription = informer.subscribe(10, None).expect("not stopped");
+    let running = Running::start(informer);
+    assert_eq!(told(&mut subscription).await, ["+a@2! list", "+b@3! list"]);
+    source.delete_silently("a");
+    // Made again under the same name: another object.
+    source.delete_silently("b");
+    source.add_silently(pod("b"));
+    source.add_silently(pod("d"));
+    source.reset_watches();
+    let lines = told(&mut subscription).await;
+    assert_eq!(lines, ["-b@3? relist", "+b@6 relist", "+d@7 relist", "-a@2? relist"]);
+    assert_eq!(running.informer.last_store_sync_resource_version(), "7".into());
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_breaks_off_told_the_truth_and_is_made_up_for() {
+    let source = source_of(&["a", "b"]);
+    source.fail_list_after(1, Error::Transport("cut".into()));
+    let informer = of_kind(&source, QueueKind::Ordered);
+    let mut subscription = informer.subscribe(10, None).expect("not stopped");
+    let running = Running::start(informer);
+    let first = subscription.recv().await.expect("runs");
+    assert_eq!(line(&first), "+a@2! list");
+    assert!(!running.informer.has_synced());
+    source.delete("a");
+    assert_eq!(told(&mut subscription).await, ["+b@3! list", "-a@2? list", "SYNCED 4"]);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_initial_state_may_change_while_it_comes_through_a_watch() {
+    for (kind, wanted) in [
+        (QueueKind::Ordered, &["+a@2! list", "+b@3! list", "-a@4 list", "b@3>5 list", "SYNCED 5"][..]),
+        (QueueKind::Delta, &["+b@5! list"]),
+    ] {
+        let source = source_of(&["a", "b"]);
+        source.set_initial_events(InitialEvents::WithoutEnd);
+        let informer = of_kind(&source, kind);
+        let mut subscription = informer.subscribe(10, None).expect("not stopped");
+        let running = Running::start(informer.clone());
+        pass(1).await;
+        source.delete("a");
+        source.modify(pod("b"));
+        pass(1).await;
+        assert!(!informer.has_synced());
+        source.end_initial_events();
+        assert!(informer.synced().await);
+        source.add(pod("c"));
+        let mut lines = told(&mut subscription).await;
+        assert_eq!(lines.pop().as_deref(), Some("+c@6 watch"));
+        assert_eq!(lines, wanted);
+        assert_eq!(stored(&informer), held(&source));
+        running.stop().await;
+    }
+}
+
+// A16
+#[tokio::test(start_paused = true)]
+async fn indices_follow_and_can_be_added_while_it_runs() {
+    let source = source_of(&["one", "two"]);
+    let by_first = || IndexFunc::returning(|object: &Object| Ok(vec![object.name()[..1].to_owned()]));
+    let informer = SharedIndexInformer::builder(source.clone())
+        .indexers(Indexers::from([("first".to_owned(), by_first())]))
+        .build();
+    let running = Running::synced(informer.clone()).await;
+    let indexer = informer.get_indexer();
+    assert_eq!(indexer.index_keys("first", "o").expect("an index"), ["one".into()]);
+    source.add(pod("other"));
+    until("indexed", || indexer.index_keys("first", "o").is_ok_and(|keys| keys.len() == 2)).await;
+    let again = Indexers::from([("again".to_owned(), by_first())]);
+    informer.add_indexers(again.clone()).expect("no conflict");
+    assert_eq!(indexer.index_keys("again", "o").expect("an index"), ["one".into(), "other".into()]);
+    assert!(matches!(informer.add_indexers(again.clone()), Err(InformerError::Store(_))));
+    running.stop().await;
+    assert_eq!(informer.add_indexers(again), Err(InformerError::IndexersAfterStop));
+}
+
+/// Sets `seen` in an object, and counts those in which it was.
+fn seeing(again: &Arc<AtomicUsize>) -> Transformer {
+    let again = Arc::clone(again);
+    Arc::new(move |object| {
+        let mut value: serde_json::Value = object.parse()?;
+        if !value["seen"].is_null() {
+            again.fetch_add(1, Ordering::Relaxed);
+        }
+        value["seen"] = true.into();
+        let ingest = Ingest::of(Arc::clone(object.type_meta()));
+        Ok(Arc::new(Object::from_json(value.to_string().as_bytes(), &ingest)?))
+    })
+}
+
+fn is_seen(object: &Object) -> bool {
+    object.parse::<serde_json::Value>().is_ok_and(|value| value["seen"] == true)
+}
+
+// F9
+#[tokio::test(start_paused = true)]
+async fn what_is_stored_and_told_is_transformed() {
+    for kind in KINDS {
+        let source = source_of(&["pod1"]);
+        let informer = SharedIndexInformer::builder(source.clone())
+            .queue(kind)
+            .transform(seeing(&Arc::default()))
+            .build();
+        let mut subscription = informer.subscribe(10, None).expect("not stopped");
+        let running = Running::synced(informer.clone()).await;
+        source.add(pod("pod2"));
+        source.modify(pod("pod2"));
+        source.delete("pod1");
+        let mut count = 0;
+        while let Ok(Some(next)) = tokio::time::timeout(Duration::from_secs(1), subscription.recv()).await {
+            let objects = match next {
+                Notification::Added { object, .. } => vec![object],
+                Notification::Updated { old, new, .. } => vec![old, new],
+                Notification::Deleted { object, .. } => object.object().into_iter().cloned().collect(),
+                Notification::Mark(_) => continue,
+            };
+            assert!(objects.iter().all(|object| is_seen(object)));
+            count += 1;
+        }
+        assert_eq!(count, 4);
+        assert!(informer.get_store().list().iter().all(|object| is_seen(object)));
+        running.stop().await;
+    }
+}
+
+// F10
+#[tokio::test(start_paused = true)]
+async fn what_is_stored_is_never_transformed_again() {
+    let source = source_of(&["a", "b", "c"]);
+    let again = Arc::default();
+    let informer = SharedIndexInformer::builder(source.clone())
+        .resync_check_period(Some(Duration::from_secs(1)))
+        .transform(seeing(&again))
+        .build();
+    let recorder = Recorder::default();
+    informer.add_event_handler(recorder.clone()).expect("not stopped");
+    let running = Running::synced(informer.clone()).await;
+    pass(10).await;
+    source.modify_silently(pod("b"));
+    source.reset_watches();
+    until("listed anew", || stored(&informer) == held(&source)).await;
+    assert!(recorder.take().len() > 30);
+    assert_eq!(again.load(Ordering::Relaxed), 0);
+    running.stop().await;
+}
+
+// F6, F7, I3, I12
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn changes_and_handlers_come_from_all_sides_at_once() {
+    for kind in KINDS {
+        let source = FakeSource::new();
+        let informer = of_kind(&source, kind);
+        assert!(!informer.has_synced());
+        let mut first = informer.subscribe(16, None).expect("not stopped");
+        let running = Running::start(informer.clone());
+        let mut work = tokio::task::JoinSet::new();
+        for writer in 0..3_usize {
+            let source = source.clone();
+            work.spawn(async move {
+                for at in 0..100_usize {
+                    let key = format!("w{writer}/p{}", at / 4 % 3);
+                    match at % 4 {
+                        0 => source.add(pod(&key)),
+                        3 => source.delete(&key),
+                        _ => source.modify(pod(&key)),
+                    }
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        for _ in 0..20 {
+            let informer = informer.clone();
+            work.spawn(async move {
+                for _ in 0..10 {
+                    let registration = informer.add_event_handler(Recorder::default()).expect("not stopped");
+                    tokio::task::yield_now().await;
+                    informer.remove_event_handler(&registration);
+                    let mut late = informer.subscribe(1, None).expect("not stopped");
+                    let _first = late.try_recv();
+                }
+            });
+        }
+        let reading = tokio::spawn(async move { super::Replay::to_the_end(&mut first).await });
+        work.join_all().await;
+        source.add(pod("last"));
+        assert!(informer.synced().await);
+        while stored(&informer) != held(&source) {
+            tokio::task::yield_now().await;
+        }
+        running.stop().await;
+        assert_eq!(reading.await.expect("no panic"), held(&source));
+    }
+}

@@ -1,0 +1,4 @@
+//! The machine from outside: its rooms on fake neighbours, by their public names.
+
+mod informer;
+mod reflector;

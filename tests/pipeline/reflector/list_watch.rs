@@ -1,0 +1,249 @@
+//! List, watch, and the requests they make.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use kdelta::testing::pod;
+
+// G8
+#[tokio::test(start_paused = true)]
+async fn a_list_at_any_version_is_followed_by_a_watch_at_the_lists() {
+    let source = FakeSource::new();
+    source.add(pod("foo"));
+    let run = start(&source, plain());
+    run.caught_up().await;
+    source.modify(pod("foo"));
+    source.add(pod("bar"));
+    source.delete("bar");
+    run.caught_up().await;
+    let watch = WatchOptions {
+        resource_version: "2".into(),
+        allow_bookmarks: true,
+        timeout: Some(Duration::from_mins(5)),
+        ..WatchOptions::default()
+    };
+    let list = ListOptions { resource_version: "0".into(), limit: 500, ..ListOptions::default() };
+    assert_eq!(source.requests(), [Request::List(list), Request::Watch(watch)]);
+    let wanted = [
+        "begin list",
+        "replace [foo@2] at 2 list",
+        "update foo@3 watch",
+        "add bar@4 watch",
+        "delete bar@5 watch",
+    ];
+    assert_eq!(run.store.calls.all(), wanted);
+    assert_eq!(run.events.all(), ["list of 1 at 2 by list"]);
+    run.stop().await.expect("a stop is no error");
+}
+
+// G26
+#[tokio::test(start_paused = true)]
+async fn the_version_received_last_is_that_of_the_last_event_or_bookmark() {
+    let source = FakeSource::new();
+    let run = start(&source, plain());
+    assert!(run.handle.last_sync_resource_version().is_unset());
+    run.caught_up().await;
+    for version in [9, 19, 29] {
+        source.skip_to(version);
+        source.add(pod(&version.to_string()));
+        run.at(&(version + 1).to_string()).await;
+    }
+    source.skip_to(40);
+    source.bookmark();
+    run.at("40").await;
+    assert_eq!(run.store.calls.all().last().expect("a call"), "bookmark 40");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_the_source_ends_goes_on_at_the_last_version_without_a_word() {
+    let source = FakeSource::new();
+    let run = start(&source, plain());
+    run.caught_up().await;
+    pass(2).await;
+    source.skip_to(7);
+    source.bookmark();
+    run.at("7").await;
+    source.add_silently(pod("missed"));
+    source.drop_watches();
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "watch 7"]);
+    assert_eq!(run.events.all(), ["list of 0 at 1 by list"]);
+    assert_eq!(run.store.content(), ["missed@8"]);
+}
+
+// G17
+#[tokio::test(start_paused = true)]
+async fn pages_follow_each_other_by_token_and_without_a_version() {
+    let source = FakeSource::new();
+    source.set_pages_at_any(true);
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] {
+        source.add(pod(name));
+    }
+    let run = start(&source, ReflectorOptions { page_size: Some(4), ..plain() });
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list 0/4", "list C1/4", "list C2/4", "watch 10"]);
+    assert_eq!(run.store.content().len(), 9);
+    assert_eq!(run.events.all(), ["list of 9 at 10 by list"]);
+}
+
+// G18, G20
+#[tokio::test(start_paused = true)]
+async fn a_relist_asks_for_the_last_version_in_one_page() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let run = start(&source, plain());
+    run.caught_up().await;
+    source.add_silently(pod("b"));
+    source.reset_watches();
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 2", "watch 2", "list 2/0", "watch 3"]);
+}
+
+// G19
+#[tokio::test(start_paused = true)]
+async fn a_source_that_pages_at_any_version_is_paged_ever_after() {
+    let source = FakeSource::new();
+    source.set_pages_at_any(true);
+    for number in 0..501 {
+        source.add(pod(&format!("pod-{number:03}")));
+    }
+    let run = start(&source, plain());
+    run.caught_up().await;
+    source.reset_watches();
+    source.fail_watch(expired());
+    until(|| run.store.calls.all().last().is_some_and(|call| call.ends_with("relist"))).await;
+    let requests = asked(&source.requests());
+    assert_eq!(requests[..2], ["list 0/500", "list C1/500"]);
+    assert_eq!(requests[4..6], ["list 502/500", "list C2/500"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_version_is_the_one_that_is_set() {
+    let source = FakeSource::new();
+    let run = start(&source, ReflectorOptions { first_version: ResourceVersion::UNSET, ..plain() });
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list /500", "watch 1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_continue_token_that_expired_costs_one_list_without_a_limit() {
+    let source = FakeSource::new();
+    for name in ["a", "b", "c"] {
+        source.add(pod(name));
+    }
+    let options = ReflectorOptions { first_version: ResourceVersion::UNSET, page_size: Some(2), ..plain() };
+    let store = Notebook { streams: true, ..Notebook::default() };
+    store.full.send_replace(true);
+    let run = start_into(&source, store, options);
+    until(|| source.requests().len() == 1).await;
+    source.expire_continue_tokens();
+    run.store.full.send_replace(false);
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list /2", "list C1/2", "list /0", "watch 4"]);
+    assert_eq!(run.events.all(), ["list of 3 at 4 by list"]);
+    let calls = run.store.calls.all();
+    assert_eq!(calls[..4], ["begin list", "item a@2 list", "item b@3 list", "begin list"]);
+    assert_eq!(calls.last().expect("a call"), "replace [] at 4 list");
+    assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
+}
+
+// G23
+#[tokio::test(start_paused = true)]
+async fn a_version_that_can_not_be_had_is_left_out_once_and_at_once() {
+    for error in [expired(), Error::TooLargeResourceVersion(said("too large"))] {
+        let source = FakeSource::new();
+        let run = start(&source, plain());
+        run.caught_up().await;
+        for version in ["20", "30"] {
+            let _ = source.take_requests();
+            let last = run.handle.last_sync_resource_version();
+            source.skip_to(version.parse().expect("a number"));
+            source.fail_list(error.clone());
+            source.reset_watches();
+            run.caught_up().await;
+            let wanted = [
+                format!("watch {last}"),
+                format!("list {last}/0"),
+                "list /500".into(),
+                format!("watch {version}"),
+            ];
+            assert_eq!(asked(&source.requests()), wanted);
+            // What the watch delivers makes the next gap one to be closed at once.
+            source.bookmark();
+            pass(1).await;
+        }
+        assert!(!run.events.all().iter().any(|line| line.starts_with("List lost")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_can_not_be_had_without_a_version_either_waits() {
+    let source = FakeSource::new();
+    source.fail_list(expired());
+    source.fail_list(expired());
+    let run = start(&source, plain());
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list 0/500", "list /500", "list /500", "watch 1"]);
+    assert_eq!(run.events.all()[..2], ["List lost: too old", "retrying in 0.8s"]);
+}
+
+// G16, I3 of the rule that an error of the store ends nothing
+#[tokio::test(start_paused = true)]
+async fn the_store_repeats_itself_once_a_period_while_a_watch_stands() {
+    let source = FakeSource::new();
+    let due = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::clone(&due);
+    let options = ReflectorOptions {
+        resync_period: Some(Duration::from_secs(10)),
+        should_resync: Some(Arc::new(move || asked.fetch_add(1, Ordering::Relaxed) != 1)),
+        ..plain()
+    };
+    let store = Notebook { refused: "resync", ..Notebook::default() };
+    let run = start_into(&source, store, options);
+    run.caught_up().await;
+    pass(45).await;
+    assert_eq!(due.load(Ordering::Relaxed), 4);
+    let resyncs = |run: &Running| run.store.calls.all().iter().filter(|call| *call == "resync").count();
+    assert_eq!(resyncs(&run), 3);
+    assert_eq!(run.events.all()[1..], ["refused: no room for a resync"; 3]);
+    for _ in 0..3 {
+        source.fail_watch(refused());
+    }
+    source.break_watches(&cut());
+    // 0.8 + 1.6 + 3.2 + 6.4 s without a watch: the resync in between waits for it.
+    pass(11).await;
+    assert_eq!(resyncs(&run), 3);
+    run.caught_up().await;
+    assert_eq!(resyncs(&run), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_store_refuses_is_told_and_left_behind() {
+    let source = FakeSource::new();
+    let store = Notebook { refused: "bad", ..Notebook::default() };
+    let run = start_into(&source, store, plain());
+    run.caught_up().await;
+    source.add(pod("bad"));
+    source.add(pod("good"));
+    run.at("3").await;
+    assert_eq!(run.events.all()[1..], ["refused: no room for bad"]);
+    assert_eq!(run.store.content(), ["good@3"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_is_not_read_while_the_store_has_no_room() {
+    let source = FakeSource::new();
+    let run = start(&source, plain());
+    run.caught_up().await;
+    // The read that is under way brings one event; the next is left where it is, however long that takes.
+    pass(1).await;
+    run.store.full.send_replace(true);
+    source.add(pod("a"));
+    source.add(pod("b"));
+    run.at("2").await;
+    pass(4000).await;
+    assert_eq!(run.store.content(), ["a@2"]);
+    run.store.full.send_replace(false);
+    run.at("3").await;
+    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1"]);
+}

@@ -1,0 +1,283 @@
+//! The reflector's behaviour, case by case, on a fake source and the paused time of the runtime.
+
+mod faults;
+mod list_watch;
+mod once;
+mod stop;
+mod watch_list;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use kdelta::listwatch::{Error, ListOptions, Status, WatchOptions};
+use kdelta::object::{Key, Object, Origin, ResourceVersion};
+use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorHandle, ReflectorOptions, ReflectorStore};
+use kdelta::testing::{FakeSource, Request};
+
+/// What happened, one line each: the calls of a store, or the events of a reflector.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Lines {
+    fn push(&self, line: String) {
+        self.0.lock().expect("lines").push(line);
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.0.lock().expect("lines").clone()
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().expect("lines"))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("no room for {0}")]
+struct NoRoom(String);
+
+/// A store that writes down what it is told.
+struct Notebook {
+    calls: Lines,
+    objects: Mutex<BTreeMap<Key, Arc<Object>>>,
+    /// Whether it takes the items of a list as they arrive.
+    streams: bool,
+    /// What it took since the list began.
+    listed: Mutex<BTreeMap<Key, Arc<Object>>>,
+    /// The name of an object it does not want.
+    refused: &'static str,
+    full: watch::Sender<bool>,
+}
+
+impl Default for Notebook {
+    fn default() -> Self {
+        Self {
+            calls: Lines::default(),
+            objects: Mutex::default(),
+            streams: false,
+            listed: Mutex::default(),
+            refused: "",
+            full: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Notebook {
+    fn objects(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Object>>> {
+        self.objects.lock().expect("objects")
+    }
+
+    /// `name@version` of each object, in the order of keys.
+    fn content(&self) -> Vec<String> {
+        self.objects().values().map(|object| short(object)).collect()
+    }
+
+    fn write(&self, verb: &str, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+        self.calls.push(format!("{verb} {} {origin}", short(&object)));
+        if object.name() == self.refused {
+            return Err(NoRoom(object.name().to_owned()));
+        }
+        let key = object.key().clone();
+        match verb {
+            "delete" => {
+                self.listed.lock().expect("listed").remove(&key);
+                self.objects().remove(&key)
+            }
+            _ => self.objects().insert(key, object),
+        };
+        Ok(())
+    }
+}
+
+impl ReflectorStore for Notebook {
+    type Error = NoRoom;
+
+    async fn ready(&self) {
+        self.full.subscribe().wait_for(|full| !full).await.expect("a store");
+    }
+
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+        self.write("add", object, origin)
+    }
+
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+        self.write("update", object, origin)
+    }
+
+    fn delete(&self, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+        self.write("delete", object, origin)
+    }
+
+    fn list_begin(&self, origin: Origin) {
+        self.listed.lock().expect("listed").clear();
+        self.calls.push(format!("begin {origin}"));
+    }
+
+    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
+        if !self.streams {
+            return Some(object);
+        }
+        self.calls.push(format!("item {} {origin}", short(&object)));
+        self.listed.lock().expect("listed").insert(object.key().clone(), object);
+        None
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), NoRoom> {
+        let names: Vec<_> = objects.iter().map(|object| short(object)).collect();
+        self.calls.push(format!("replace [{}] at {version} {origin}", names.join(" ")));
+        let mut all = std::mem::take(&mut *self.listed.lock().expect("listed"));
+        all.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
+        *self.objects() = all;
+        Ok(())
+    }
+
+    fn gap(&self, from: &ResourceVersion, to: &ResourceVersion, lasted: Duration) {
+        self.calls.push(format!("gap {from} to {to}, {:.1}s", lasted.as_secs_f64()));
+    }
+
+    fn resync(&self) -> Result<(), NoRoom> {
+        self.calls.push("resync".into());
+        if self.refused == "resync" { Err(NoRoom("a resync".into())) } else { Ok(()) }
+    }
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        self.calls.push(format!("bookmark {version}"));
+    }
+}
+
+/// A reflector at work.
+struct Running {
+    source: FakeSource,
+    store: Arc<Notebook>,
+    handle: ReflectorHandle,
+    events: Lines,
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+/// Options of a test: no chance, and list and watch only.
+fn plain() -> ReflectorOptions {
+    ReflectorOptions { watch_list: false, jitter: Arc::new(|| 0.0), ..ReflectorOptions::default() }
+}
+
+fn start(source: &FakeSource, options: ReflectorOptions) -> Running {
+    start_into(source, Notebook::default(), options)
+}
+
+fn start_into(source: &FakeSource, store: Notebook, mut options: ReflectorOptions) -> Running {
+    let events = Lines::default();
+    let lines = events.clone();
+    options.observer = Some(Arc::new(move |event| lines.push(line(event))));
+    let store = Arc::new(store);
+    let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
+    let (handle, stop) = (reflector.handle(), CancellationToken::new());
+    let task = tokio::spawn(reflector.run(stop.clone()));
+    Running { source: source.clone(), store, handle, events, stop, task }
+}
+
+impl Running {
+    /// Waits until the reflector has received that version.
+    async fn at(&self, version: &str) {
+        let version = ResourceVersion::new(version);
+        until(|| self.handle.last_sync_resource_version() == version).await;
+    }
+
+    /// Waits until the reflector has received all there is, and has a watch that stands.
+    async fn caught_up(&self) {
+        until(|| {
+            self.handle.last_sync_resource_version() == self.source.version()
+                && self.source.open_watches() == 1
+        })
+        .await;
+    }
+
+    /// Stops it, and answers how it ended.
+    async fn stop(self) -> Result<(), Error> {
+        self.stop.cancel();
+        self.task.await.expect("no panic")
+    }
+}
+
+/// Waits, in the runtime's paused time, until that is so.
+async fn until(condition: impl Fn() -> bool) {
+    for _ in 0..100_000 {
+        if condition() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never is so");
+}
+
+async fn pass(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+fn short(object: &Object) -> String {
+    format!("{}@{}", object.key(), object.resource_version())
+}
+
+/// One line for one event.
+fn line(event: &ReflectorEvent) -> String {
+    match event {
+        ReflectorEvent::Listed { phase, origin, version, items, .. } => {
+            format!("{origin} of {items} at {version} by {phase}")
+        }
+        ReflectorEvent::WatchListFellBack { error, for_good: true } => {
+            format!("no watch-list any more: {error}")
+        }
+        ReflectorEvent::WatchListFellBack { error, .. } => format!("no watch-list: {error}"),
+        ReflectorEvent::Lost { phase, error } => format!("{phase:?} lost: {error}"),
+        ReflectorEvent::Retrying { after } => format!("retrying in {}s", after.as_secs_f64()),
+        ReflectorEvent::Relisting { from } => format!("relisting from {from}"),
+        ReflectorEvent::Recovered { version, lasted } => {
+            format!("recovered at {version} after {}s", lasted.as_secs())
+        }
+        ReflectorEvent::StoreRefused { error } => format!("refused: {error}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Requests as lines: `list 0/500`, `list C1/4`, `watch 7`, `watch-list 7`.
+fn asked(requests: &[Request]) -> Vec<String> {
+    let text = |request: &Request| match request {
+        Request::List(ListOptions { resource_version, limit, continue_token, .. }) => {
+            format!("list {resource_version}{continue_token}/{limit}")
+        }
+        Request::Watch(WatchOptions { resource_version, send_initial_events: true, .. }) => {
+            format!("watch-list {resource_version}")
+        }
+        Request::Watch(WatchOptions { resource_version, .. }) => format!("watch {resource_version}"),
+    };
+    requests.iter().map(text).collect()
+}
+
+fn said(message: &str) -> Status {
+    Status { message: message.into(), ..Status::default() }
+}
+
+fn expired() -> Error {
+    Error::Expired(said("too old"))
+}
+
+fn too_many(retry_after: Option<u64>) -> Error {
+    Error::TooManyRequests { status: said("too many"), retry_after: retry_after.map(Duration::from_secs) }
+}
+
+fn refused() -> Error {
+    Error::Refused("refused".into())
+}
+
+fn cut() -> Error {
+    Error::Transport("cut".into())
+}

@@ -1,0 +1,85 @@
+//! A list that is not followed by a watch.
+
+use super::*;
+use kdelta::testing::pod;
+
+async fn list_once(
+    source: &FakeSource,
+    options: ReflectorOptions,
+) -> (Result<ResourceVersion, Error>, Notebook) {
+    let store = Arc::new(Notebook::default());
+    let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
+    let version = reflector.list_once().await;
+    drop(reflector);
+    (version, Arc::into_inner(store).expect("the only one"))
+}
+
+fn five() -> FakeSource {
+    let source = FakeSource::new();
+    for name in ["a", "b", "c", "d", "e"] {
+        source.add(pod(name));
+    }
+    source
+}
+
+fn consistent() -> ReflectorOptions {
+    ReflectorOptions { first_version: ResourceVersion::UNSET, page_size: Some(2), ..plain() }
+}
+
+// J1 in its parts that are not the pager's own
+#[tokio::test(start_paused = true)]
+async fn a_list_by_pages_is_one_list() {
+    let source = five();
+    let (version, store) = list_once(&source, consistent()).await;
+    assert_eq!(version.expect("a list"), "6".into());
+    assert_eq!(asked(&source.requests()), ["list /2", "list C1/2", "list C2/2"]);
+    assert_eq!(store.calls.all(), ["begin list", "replace [a@2 b@3 c@4 d@5 e@6] at 6 list"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_is_asked_for_again_when_the_server_says_so_and_ten_times_at_most() {
+    let source = five();
+    (0..9).for_each(|_| source.fail_list(too_many(Some(3))));
+    let before = tokio::time::Instant::now();
+    list_once(&source, consistent()).await.0.expect("a list");
+    assert_eq!((before.elapsed(), source.take_requests().len()), (Duration::from_secs(27), 12));
+    (0..10).for_each(|_| source.fail_list(too_many(Some(3))));
+    list_once(&source, consistent()).await.0.expect_err("ten times");
+    assert_eq!(source.take_requests().len(), 10);
+    source.fail_list(too_many(None));
+    list_once(&source, consistent()).await.0.expect_err("the server did not say when");
+    assert_eq!(source.requests().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_other_error_is_the_answer() {
+    let source = five();
+    source.fail_list(Error::Forbidden(said("pods is forbidden")));
+    let (answer, store) = list_once(&source, consistent()).await;
+    assert_eq!(answer.expect_err("forbidden").to_string(), "pods is forbidden");
+    assert_eq!(store.calls.all(), [""; 0]);
+}
+
+// J1
+#[tokio::test(start_paused = true)]
+async fn an_expired_token_or_version_is_got_round() {
+    let source = five();
+    source.fail_list_after(2, expired());
+    list_once(&source, ReflectorOptions { first_version: "3".into(), ..consistent() })
+        .await
+        .0
+        .expect("a list");
+    assert_eq!(asked(&source.take_requests()), ["list 3/2", "list /2", "list C2/2", "list C3/2"]);
+    let store = Notebook::default();
+    store.full.send_replace(true);
+    let store = Arc::new(store);
+    let reflector = Reflector::new(source.clone(), Arc::clone(&store), consistent());
+    let (answer, ()) = tokio::join!(reflector.list_once(), async {
+        until(|| source.requests().len() == 1).await;
+        source.expire_continue_tokens();
+        store.full.send_replace(false);
+    });
+    assert_eq!(answer.expect("a list"), "6".into());
+    assert_eq!(asked(&source.requests()).last().expect("a request"), "list /0");
+    assert_eq!(store.content().len(), 5);
+}

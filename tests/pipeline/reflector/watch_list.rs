@@ -1,0 +1,270 @@
+//! The initial state through a watch.
+
+use super::*;
+use kdelta::listwatch::ResourceVersionMatch;
+use kdelta::testing::{InitialEvents, pod};
+
+fn streaming() -> ReflectorOptions {
+    ReflectorOptions { watch_list: true, ..plain() }
+}
+
+fn pods(names: &[&str]) -> FakeSource {
+    let source = FakeSource::new();
+    for name in names {
+        source.add(pod(name));
+    }
+    source
+}
+
+// G8, H3, H4 synced
+#[tokio::test(start_paused = true)]
+async fn one_watch_brings_the_state_and_goes_on() {
+    let source = pods(&["a", "b"]);
+    let run = start(&source, streaming());
+    run.caught_up().await;
+    source.modify(pod("a"));
+    run.at("4").await;
+    let options = WatchOptions {
+        resource_version: ResourceVersion::UNSET,
+        version_match: Some(ResourceVersionMatch::NotOlderThan),
+        send_initial_events: true,
+        allow_bookmarks: true,
+        timeout: Some(Duration::from_mins(5)),
+    };
+    assert_eq!(source.requests(), [Request::Watch(options)]);
+    assert_eq!(run.store.calls.all(), ["begin list", "replace [a@2 b@3] at 3 list", "update a@4 watch"]);
+    assert_eq!(run.events.all(), ["list of 2 at 3 by watch"]);
+}
+
+// H1
+#[tokio::test(start_paused = true)]
+async fn a_source_that_can_not_is_not_asked() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::Unsupported);
+    let run = start(&source, streaming());
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 2"]);
+    assert_eq!(run.events.all(), ["list of 1 at 2 by list"]);
+}
+
+// H4 no bookmark, H3
+#[tokio::test(start_paused = true)]
+async fn without_the_bookmark_there_is_no_state() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::WithoutEnd);
+    let run = start(&source, streaming());
+    until(|| source.open_watches() == 1).await;
+    // A bookmark that does not end the state is not the one (annotation "false").
+    source.bookmark();
+    pass(9).await;
+    assert!(run.handle.last_sync_resource_version().is_unset());
+    assert_eq!(run.store.content(), [""; 0]);
+    source.end_initial_events();
+    run.at("2").await;
+    assert_eq!(run.store.content(), ["a@2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bookmark_that_does_not_come_is_waited_for_as_long_as_objects_do() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::WithoutEnd);
+    let run = start(&source, streaming());
+    for name in ["b", "c", "d"] {
+        pass(9).await;
+        source.add(pod(name));
+    }
+    pass(9).await;
+    assert_eq!(asked(&source.requests()), ["watch-list "]);
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["watch-list ", "list 0/500", "watch 5"]);
+    let text = "no watch-list any more: no bookmark ended the initial state within 10s of its last object";
+    assert_eq!(run.events.all(), [text, "list of 4 at 5 by list"]);
+
+    // Remembered: the next state is listed straight away.
+    source.reset_watches();
+    source.fail_watch(expired());
+    run.caught_up().await;
+    assert!(!asked(&source.requests())[3..].iter().any(|request| request.starts_with("watch-list")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn live_events_do_not_put_the_deadline_off() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::Ignored);
+    let run = start(&source, streaming());
+    until(|| source.open_watches() == 1).await;
+    for _ in 0..12 {
+        pass(1).await;
+        source.modify(pod("a"));
+    }
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests())[..2], ["watch-list ", "list 0/500"]);
+}
+
+// H4 any start error
+#[tokio::test(start_paused = true)]
+async fn an_error_at_the_start_falls_back_to_a_list_this_once() {
+    for error in
+        [Error::Internal(said("dummy")), Error::Forbidden(said("no watch")), Error::Decode("html".into())]
+    {
+        let source = pods(&["a"]);
+        source.fail_watch(error.clone());
+        let run = start(&source, streaming());
+        run.caught_up().await;
+        assert_eq!(asked(&source.requests()), ["watch-list ", "list 0/500", "watch 2"]);
+        assert_eq!(run.events.all(), [format!("no watch-list: {error}"), "list of 1 at 2 by list".into()]);
+        source.add(pod("b"));
+        run.at("3").await;
+        source.reset_watches();
+        source.fail_watch(expired());
+        run.caught_up().await;
+        assert_eq!(asked(&source.requests())[3..], ["watch 3", "watch-list 3"]);
+    }
+}
+
+// H4 Invalid
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_remembered() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::Refused(Error::Invalid(said("sendInitialEvents is forbidden"))));
+    let run = start(&source, streaming());
+    run.caught_up().await;
+    source.add(pod("b"));
+    run.at("3").await;
+    source.reset_watches();
+    source.fail_watch(expired());
+    run.caught_up().await;
+    assert_eq!(
+        asked(&source.requests()),
+        ["watch-list ", "list 0/500", "watch 2", "watch 3", "list 3/0", "watch 3"]
+    );
+}
+
+// H4 429 twice at start
+#[tokio::test(start_paused = true)]
+async fn a_source_that_is_busy_or_away_is_asked_again() {
+    for error in [too_many(None), refused()] {
+        let source = pods(&["a"]);
+        source.fail_watch(error.clone());
+        source.fail_watch(error);
+        let run = start(&source, streaming());
+        run.caught_up().await;
+        assert_eq!(asked(&source.requests()), ["watch-list "; 3]);
+        assert_eq!(run.store.content(), ["a@2"]);
+    }
+}
+
+// H4 stream ends before sync
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_ends_before_the_bookmark_starts_over_once_and_is_then_a_list() {
+    for times in [1, 2] {
+        let source = pods(&["a"]);
+        source.set_initial_events(InitialEvents::WithoutEnd);
+        let run = start(&source, streaming());
+        for _ in 0..times {
+            until(|| source.open_watches() == 1).await;
+            source.set_initial_events(if times == 1 {
+                InitialEvents::Sent
+            } else {
+                InitialEvents::WithoutEnd
+            });
+            source.drop_watches();
+        }
+        run.caught_up().await;
+        let wanted: &[&str] = if times == 1 {
+            &["watch-list "; 2]
+        } else {
+            &["watch-list ", "watch-list ", "list 0/500", "watch 2"]
+        };
+        assert_eq!(asked(&source.requests()), wanted);
+        assert_eq!(run.store.content(), ["a@2"]);
+    }
+}
+
+// H4 stream ends after sync
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_ends_after_the_bookmark_goes_on_at_the_last_version() {
+    let source = pods(&["a", "b"]);
+    let run = start(&source, streaming());
+    run.caught_up().await;
+    source.add(pod("c"));
+    run.at("4").await;
+    source.drop_watches();
+    source.add_silently(pod("d"));
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["watch-list ", "watch 4"]);
+    assert_eq!(run.store.content(), ["a@2", "b@3", "c@4", "d@5"]);
+}
+
+// H4 expired at re-watch
+#[tokio::test(start_paused = true)]
+async fn a_gap_is_closed_by_a_watch_not_older_than_the_last_version() {
+    let source = pods(&["a", "b"]);
+    let run = start(&source, streaming());
+    run.caught_up().await;
+    source.bookmark();
+    pass(1).await;
+    source.delete_silently("a");
+    source.reset_watches();
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["watch-list ", "watch 3", "watch-list 3"]);
+    assert_eq!(run.store.calls.all()[3..], ["begin relist", "gap 3 to 4, 0.0s", "replace [b@3] at 4 relist"]);
+    assert_eq!(run.events.all().last().expect("an event"), "relist of 1 at 4 by watch");
+}
+
+// H4 expired or too large at start
+#[tokio::test(start_paused = true)]
+async fn a_version_that_can_not_be_had_is_left_out() {
+    let source = pods(&["a"]);
+    source.fail_watch(Error::TooLargeResourceVersion(said("too large")));
+    let run = start(&source, ReflectorOptions { first_version: "9".into(), ..streaming() });
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["watch-list 9", "watch-list "]);
+}
+
+/// What comes while the state comes in: changes of objects that came already.
+fn changes(source: &FakeSource) {
+    source.modify(pod("a"));
+    source.add(pod("c"));
+    source.modify(pod("c"));
+    source.delete("c");
+    source.delete("b");
+    source.end_initial_events();
+}
+
+// H4 changes during init
+#[tokio::test(start_paused = true)]
+async fn the_state_at_the_bookmark_is_what_counts() {
+    let source = pods(&["a", "b"]);
+    source.set_initial_events(InitialEvents::WithoutEnd);
+    let run = start(&source, streaming());
+    until(|| source.open_watches() == 1).await;
+    changes(&source);
+    run.caught_up().await;
+    assert_eq!(run.store.calls.all(), ["begin list", "replace [a@4] at 8 list"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_takes_items_as_they_come_gets_their_changes_too() {
+    let source = pods(&["a", "b"]);
+    source.set_initial_events(InitialEvents::WithoutEnd);
+    let store = Notebook { streams: true, ..Notebook::default() };
+    let run = start_into(&source, store, streaming());
+    until(|| source.open_watches() == 1).await;
+    changes(&source);
+    run.caught_up().await;
+    let wanted = [
+        "begin list",
+        "item a@2 list",
+        "item b@3 list",
+        "item a@4 list",
+        "item c@5 list",
+        "item c@6 list",
+        "delete c@7 list",
+        "delete b@8 list",
+        "replace [] at 8 list",
+    ];
+    assert_eq!(run.store.calls.all(), wanted);
+    assert_eq!(run.store.content(), ["a@4"]);
+    assert_eq!(run.events.all(), ["list of 1 at 8 by watch"]);
+}

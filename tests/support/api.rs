@@ -1,0 +1,107 @@
+//! A plain client of the real server, for what a test changes and for what it compares with: not the program's own,
+//! which is what is being tested.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::{PATIENCE, Testbed};
+
+/// Speaks JSON to one server as its administrator. Its methods block, and fail the test when the server refuses.
+#[derive(Debug)]
+pub(crate) struct Api {
+    runtime: Runtime,
+    http: reqwest::Client,
+    server: String,
+    token: String,
+}
+
+impl Api {
+    /// The administrator of that server.
+    pub(crate) fn of(testbed: &Testbed) -> Self {
+        let _first = rustls::crypto::ring::default_provider().install_default();
+        let ca = std::fs::read(testbed.ca_file()).expect("the CA of the testbed");
+        let ca = reqwest::Certificate::from_pem(&ca).expect("a certificate");
+        let http = reqwest::Client::builder()
+            .tls_certs_only([ca])
+            .no_proxy()
+            .timeout(PATIENCE)
+            .build()
+            .expect("a client");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        Self { runtime, http, server: testbed.server().to_owned(), token: testbed.token("admin").to_owned() }
+    }
+
+    fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> Result<Value, Value> {
+        let mut request = self
+            .http
+            .request(method, format!("{}{path}", self.server))
+            .bearer_auth(&self.token)
+            .header("Accept", "application/json");
+        if let Some(body) = body {
+            request = request.header("Content-Type", kind).body(body.to_string());
+        }
+        self.runtime.block_on(async {
+            let response = request.send().await.expect("the testbed answers");
+            let ok = response.status().is_success();
+            let text = response.text().await.expect("a body");
+            let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+            if ok { Ok(value) } else { Err(value) }
+        })
+    }
+
+    #[track_caller]
+    fn must(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> Value {
+        let name = format!("{method} {path}");
+        self.send(method, path, kind, body).unwrap_or_else(|status| panic!("{name}: {status}"))
+    }
+
+    /// GET; the test fails when the server refuses.
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Value {
+        self.must(Method::GET, path, "", None)
+    }
+
+    /// GET, for what may be missing.
+    pub(crate) fn find(&self, path: &str) -> Option<Value> {
+        self.send(Method::GET, path, "", None).ok()
+    }
+
+    /// POST.
+    #[track_caller]
+    pub(crate) fn create(&self, path: &str, object: &Value) -> Value {
+        self.must(Method::POST, path, "application/json", Some(object))
+    }
+
+    /// PATCH, as a JSON merge patch.
+    #[track_caller]
+    pub(crate) fn patch(&self, path: &str, changes: &Value) -> Value {
+        self.must(Method::PATCH, path, "application/merge-patch+json", Some(changes))
+    }
+
+    /// DELETE, at once and not gracefully: no kubelet runs that would end it.
+    #[track_caller]
+    pub(crate) fn delete(&self, path: &str) -> Value {
+        let now = json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background"});
+        self.must(Method::DELETE, path, "application/json", Some(&now))
+    }
+
+    /// Creates a namespace that no other test uses and answers its name.
+    #[track_caller]
+    pub(crate) fn namespace(&self) -> String {
+        let made = self.create("/api/v1/namespaces", &json!({"metadata": {"generateName": "test-"}}));
+        made["metadata"]["name"].as_str().expect("a name").to_owned()
+    }
+
+    /// Creates a config map with one datum.
+    #[track_caller]
+    pub(crate) fn create_config_map(&self, namespace: &str, name: &str, labels: &Value) -> Value {
+        let object = json!({"metadata": {"name": name, "labels": labels}, "data": {"n": "0"}});
+        self.create(&config_maps(namespace), &object)
+    }
+}
+
+/// The path of the config maps of a namespace.
+pub(crate) fn config_maps(namespace: &str) -> String {
+    format!("/api/v1/namespaces/{namespace}/configmaps")
+}

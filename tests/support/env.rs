@@ -1,0 +1,56 @@
+//! What one test has to itself: a folder that is the HOME of the programs it starts.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{Kdelta, Testbed};
+
+/// A folder of the test's own, removed at its end, which is the HOME of the programs it starts.
+#[derive(Debug)]
+pub(crate) struct TestEnv {
+    home: TempDir,
+}
+
+impl TestEnv {
+    /// A fresh, empty folder.
+    pub(crate) fn new() -> Self {
+        Self { home: tempfile::tempdir().expect("a folder for the test") }
+    }
+
+    /// The folder.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Writes a file there.
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.home().join(name);
+        std::fs::write(&path, text).expect("a file of the test");
+        path
+    }
+
+    /// The program, with an environment that holds this HOME and nothing else.
+    pub(crate) fn kdelta(&self, arguments: &[&str]) -> Kdelta {
+        Kdelta::new(self.home(), arguments)
+    }
+
+    /// The program, on that server as its administrator.
+    pub(crate) fn kdelta_on(&self, testbed: &Testbed, arguments: &[&str]) -> Kdelta {
+        self.kdelta(arguments).env("KUBECONFIG", testbed.kubeconfig())
+    }
+
+    /// A kubeconfig for a user of that server, reached through another port of this machine where one is given.
+    pub(crate) fn kubeconfig(&self, testbed: &Testbed, user: &str, namespace: &str, port: u16) -> PathBuf {
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{"name": "test", "cluster": {
+                "server": format!("https://127.0.0.1:{port}"), "certificate-authority": testbed.ca_file(),
+            }}],
+            "users": [{"name": user, "user": {"token": testbed.token(user)}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": user, "namespace": namespace}}],
+        });
+        self.file(&format!("{user}-{port}.kubeconfig"), &config.to_string())
+    }
+}

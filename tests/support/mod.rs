@@ -1,0 +1,33 @@
+//! What the tests stand on: the real server, a client that changes things on it, a proxy that cuts connections, and
+//! the program as a child process.
+
+mod api;
+mod env;
+mod process;
+mod proxy;
+mod testbed;
+
+pub(crate) use api::{Api, config_maps};
+pub(crate) use env::TestEnv;
+pub(crate) use process::{Kdelta, Running};
+pub(crate) use proxy::Proxy;
+pub(crate) use testbed::{Testbed, tool};
+
+use std::time::{Duration, Instant};
+
+/// How long a test waits for what must happen. Long, because machines are shared and slow; nothing waits it out but a
+/// test that fails.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Asks again until there is an answer, and fails the test when there is none in time.
+#[track_caller]
+pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

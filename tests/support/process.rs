@@ -1,0 +1,183 @@
+//! The program as a child process: run to its end, or running with its lines read as they come.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::PATIENCE;
+
+/// A call of the program that has not begun.
+#[derive(Debug)]
+pub(crate) struct Kdelta {
+    command: Command,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+#[must_use = "a call is for its output or for its status"]
+pub(crate) struct Finished {
+    /// The exit code; -1 after a signal.
+    pub(crate) code: i32,
+    /// What it wrote to stdout.
+    pub(crate) stdout: String,
+    /// What it wrote to stderr.
+    pub(crate) stderr: String,
+}
+
+impl Kdelta {
+    pub(super) fn new(home: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kdelta"));
+        command.env_clear().env("HOME", home).current_dir(home).args(arguments).stdin(Stdio::null());
+        Self { command }
+    }
+
+    /// Any other program, treated alike.
+    pub(crate) fn other(mut command: Command) -> Self {
+        command.stdin(Stdio::null());
+        Self { command }
+    }
+
+    /// Sets one variable of its environment.
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it to its end; the test fails when that takes longer than [`PATIENCE`].
+    #[track_caller]
+    pub(crate) fn finish(self) -> Finished {
+        let mut running = self.start();
+        let code = running.wait();
+        let stdout = running.stdout.drain();
+        let stderr = running.stderr.drain();
+        Finished { code, stdout, stderr }
+    }
+
+    /// Starts it, reading both its streams.
+    pub(crate) fn start(mut self) -> Running {
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
+        let stdout = Lines::of(child.stdout.take().expect("a pipe"));
+        let stderr = Lines::of(child.stderr.take().expect("a pipe"));
+        Running { child, stdout, stderr }
+    }
+
+    /// The command as the standard library has it, for what a test wants to do itself.
+    pub(crate) fn into_command(self) -> Command {
+        self.command
+    }
+}
+
+impl Finished {
+    /// Its stdout, when it ended well and said nothing on stderr.
+    #[track_caller]
+    pub(crate) fn quiet_success(self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "stdout: {}", self.stdout);
+        self.stdout
+    }
+
+    /// Its stderr, when it failed with that code and printed no data.
+    #[track_caller]
+    pub(crate) fn failure(self, code: i32) -> String {
+        assert_eq!((self.code, self.stdout.as_str()), (code, ""), "stderr: {}", self.stderr);
+        self.stderr
+    }
+}
+
+/// A running call. It is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    /// The lines of its stdout.
+    pub(crate) stdout: Lines,
+    /// The lines of its stderr.
+    pub(crate) stderr: Lines,
+}
+
+impl Running {
+    /// Waits for its end; answers the exit code, or -1 after a signal.
+    #[track_caller]
+    pub(crate) fn wait(&mut self) -> i32 {
+        let status = super::eventually("the program ends", || self.child.try_wait().expect("a child"));
+        status.code().unwrap_or(-1)
+    }
+
+    /// Sends it a signal by name, as `kill` does.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status().expect("kill");
+        assert!(sent.success(), "kill -s {name} {pid}");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ended = (self.child.kill(), self.child.wait());
+    }
+}
+
+/// The lines of a stream, read by a thread that ends with the stream. Unbounded: a test reads what it started.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    receiver: Receiver<String>,
+}
+
+impl Lines {
+    fn of(stream: impl Read + Send + 'static) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let mut reader = BufReader::new(stream);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+                if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        Self { receiver }
+    }
+
+    /// The next line, with its newline; nothing when none comes within that time or the stream ended.
+    pub(crate) fn within(&self, time: Duration) -> Option<String> {
+        self.receiver.recv_timeout(time).ok()
+    }
+
+    /// The next line that passes the test, skipping others; the test fails when none comes.
+    #[track_caller]
+    pub(crate) fn find(&self, what: &str, mut wanted: impl FnMut(&str) -> bool) -> String {
+        let start = Instant::now();
+        let mut skipped = Vec::new();
+        while let Some(line) = self.within(PATIENCE.saturating_sub(start.elapsed())) {
+            if wanted(&line) {
+                return line;
+            }
+            skipped.push(line);
+        }
+        panic!("no line for: {what}; there were\n{}", skipped.concat());
+    }
+
+    /// The lines up to the first that passes the test, that one included, as JSON.
+    #[track_caller]
+    pub(crate) fn json_until(&self, what: &str, mut wanted: impl FnMut(&Value) -> bool) -> Vec<Value> {
+        let mut values: Vec<Value> = Vec::new();
+        let start = Instant::now();
+        while let Some(line) = self.within(PATIENCE.saturating_sub(start.elapsed())) {
+            values.push(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}")));
+            if values.last().is_some_and(&mut wanted) {
+                return values;
+            }
+        }
+        panic!("no line for: {what}; there were {values:#?}");
+    }
+
+    /// What is left, to the end of the stream.
+    fn drain(&self) -> String {
+        self.receiver.iter().collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! A small TCP proxy before a server: it can cut what is open and refuse what comes, and open again on the same port.
+//! TLS passes through it untouched.
+
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Stands before one port of this machine.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    port: u16,
+    target: u16,
+    /// A mutex: the accepting thread adds to what `cut` takes out. Bounded by the connections of one test.
+    open: Arc<Mutex<Vec<TcpStream>>>,
+    accepting: Option<Acceptor>,
+}
+
+/// The thread that accepts; it ends when `ended` is set and one more connection wakes it.
+#[derive(Debug)]
+struct Acceptor {
+    ended: Arc<AtomicBool>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Proxy {
+    /// A proxy on a free port, open.
+    pub(crate) fn before(target: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let mut proxy = Self { port, target, open: Arc::default(), accepting: None };
+        proxy.accept(listener);
+        proxy
+    }
+
+    /// Where it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Breaks every connection and refuses new ones.
+    pub(crate) fn cut(&mut self) {
+        if let Some(acceptor) = self.accepting.take() {
+            acceptor.ended.store(true, Ordering::SeqCst);
+            let _woken = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+            acceptor.thread.join().expect("the acceptor ends");
+        }
+        for stream in self.open.lock().expect("no panic inside").drain(..) {
+            let _gone = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Accepts again.
+    pub(crate) fn reopen(&mut self) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).expect("the same port again");
+        self.accept(listener);
+    }
+
+    fn accept(&mut self, listener: TcpListener) {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (open, target, stop) = (Arc::clone(&self.open), self.target, Arc::clone(&ended));
+        let thread = thread::spawn(move || {
+            for client in listener.incoming() {
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(client) = client else { continue };
+                // A server that is down: closing the client's side is what the client sees of it.
+                let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)) else { continue };
+                let _joined = join(&client, &server);
+                open.lock().expect("no panic inside").extend([client, server]);
+            }
+        });
+        self.accepting = Some(Acceptor { ended, thread });
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.cut();
+    }
+}
+
+/// Copies both ways. The two threads end with their connection, which `cut` shuts down at the latest.
+fn join(client: &TcpStream, server: &TcpStream) -> io::Result<()> {
+    for (from, to) in [(client, server), (server, client)] {
+        let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
+        thread::spawn(move || {
+            let _copied = io::copy(&mut from, &mut to);
+            let _closed = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Finds, builds and starts the testbed: a real kube-apiserver with etcd, and the Go peers (`tests/testbed`).
+//!
+//! The binary is built once for each content of its folder, in the user's cache folder, so that a clean clone reuses
+//! it. A machine without Go skips the tests that need it, and says so; `KDELTA_REQUIRE_TESTBED=1` makes that a failure.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// A running kube-apiserver. It ends when this is dropped, or when this process ends: its standard input closes then.
+#[derive(Debug)]
+pub(crate) struct Testbed {
+    child: Child,
+    /// What `testbed serve` said when it was ready.
+    pub(crate) ready: Value,
+}
+
+impl Testbed {
+    /// The server that tests share; nothing where it can't be had, after one line to stderr that names the test.
+    pub(crate) fn shared(test: &str) -> Option<&'static Self> {
+        // A static is never dropped: the server goes when the process does and its standard input closes.
+        static SHARED: OnceLock<Option<Testbed>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| binary().ok().map(|_| Self::start(None)));
+        if shared.is_none() {
+            skip(test);
+        }
+        shared.as_ref()
+    }
+
+    /// A server of the test's own, on a state folder that a later one may go on with.
+    pub(crate) fn own(test: &str, state: &Path) -> Option<Self> {
+        if binary().is_err() {
+            skip(test);
+            return None;
+        }
+        Some(Self::start(Some(state)))
+    }
+
+    fn start(state: Option<&Path>) -> Self {
+        let mut command = Command::new(binary().expect("asked before"));
+        command.arg("serve");
+        if let Some(state) = state {
+            command.arg("--state").arg(state);
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the testbed starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        let ready = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("testbed serve said {line:?}: {error}"));
+        Self { child, ready }
+    }
+
+    fn text(&self, field: &str) -> &str {
+        self.ready[field].as_str().unwrap_or_else(|| panic!("testbed serve names no {field}"))
+    }
+
+    /// `https://127.0.0.1:PORT`.
+    pub(crate) fn server(&self) -> &str {
+        self.text("server")
+    }
+
+    /// The port of the server.
+    pub(crate) fn port(&self) -> u16 {
+        self.server().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
+    }
+
+    /// The certificate authority, as PEM.
+    pub(crate) fn ca_file(&self) -> &str {
+        self.text("caFile")
+    }
+
+    /// A kubeconfig of the administrator.
+    pub(crate) fn kubeconfig(&self) -> &str {
+        self.text("kubeconfig")
+    }
+
+    /// The bearer token of one of its users: admin, reader, nobody.
+    pub(crate) fn token(&self, user: &str) -> &str {
+        self.ready["tokens"][user].as_str().unwrap_or_else(|| panic!("no user {user}"))
+    }
+
+    /// Ends the server and waits until its state is written.
+    pub(crate) fn stop(mut self) {
+        self.close();
+    }
+
+    fn close(&mut self) {
+        drop(self.child.stdin.take());
+        let _ended = self.child.wait();
+    }
+}
+
+impl Drop for Testbed {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The testbed as a command for its other uses: `load`, `churn`, `informer`.
+pub(crate) fn tool() -> Command {
+    Command::new(binary().expect("a test that has a server has the binary"))
+}
+
+/// One line straight to stderr: what goes through the test harness is shown for failures only.
+fn skip(test: &str) {
+    let reason = binary().err().unwrap_or_default();
+    let required = std::env::var("KDELTA_REQUIRE_TESTBED").is_ok_and(|value| value == "1");
+    assert!(!required, "{test} needs the real kube-apiserver: {reason}");
+    let line = format!("SKIPPED {test}: it needs the real kube-apiserver: {reason}\n");
+    let _told = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// The built testbed, or why there is none.
+fn binary() -> Result<&'static Path, String> {
+    static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    BINARY.get_or_init(build).as_deref().map_err(Clone::clone)
+}
+
+fn build() -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testbed");
+    let folder = cache_folder().ok_or("there is no HOME to build it in")?.join(content_key(&source));
+    let binary = folder.join("testbed");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    // A file lock and not a mutex: several test processes may want the same binary.
+    let lock = File::create(folder.join("lock")).map_err(|error| error.to_string())?;
+    lock.lock().map_err(|error| error.to_string())?;
+    if binary.exists() {
+        return Ok(binary);
+    }
+    let fresh = folder.join("testbed.new");
+    let told = "building tests/testbed (kube-apiserver and etcd) with Go: minutes the first time\n";
+    let _told = std::io::stderr().write_all(told.as_bytes());
+    let status = Command::new("go")
+        .args(["build", "-trimpath", "-ldflags=-s -w", "-o"])
+        .arg(&fresh)
+        .arg(".")
+        .current_dir(&source)
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|error| format!("go is missing ({error}); install Go 1.26 or newer"))?;
+    if !status.success() {
+        return Err("`go build` in tests/testbed failed".to_owned());
+    }
+    fs::rename(&fresh, &binary).map_err(|error| error.to_string())?;
+    Ok(binary)
+}
+
+fn cache_folder() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    cache.filter(|path| path.is_absolute()).or_else(home).map(|path| path.join("kdelta/testbed"))
+}
+
+/// Names the content of the folder: the same sources are built once.
+fn content_key(source: &Path) -> String {
+    let mut files: Vec<_> = fs::read_dir(source)
+        .expect("tests/testbed")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            path.extension().is_some_and(|ending| ending == "go") || name == "go.mod" || name == "go.sum"
+        })
+        .collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.file_name().hash(&mut hasher);
+        fs::read(&file).expect("a source file").hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
