@@ -25,7 +25,7 @@ pub struct DeltaFifoOptions {
     pub emit_delta_type_replaced: bool,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
-    /// Deltas to hold before there is no more room.
+    /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
 }
 
@@ -80,7 +80,7 @@ impl DeltaFifo {
         Self {
             intake: Intake { key_func, known: known_objects, transformer },
             emit_delta_type_replaced,
-            capacity,
+            capacity: capacity.max(1),
             state: Mutex::default(),
             signals: Signals::default(),
         }
@@ -529,6 +529,14 @@ mod tests {
         assert!(!queue.has_room());
         queue.close();
         room(&*queue).await;
+    }
+
+    #[test]
+    fn a_queue_without_capacity_holds_one_delta() {
+        let queue = DeltaFifo::new(DeltaFifoOptions { capacity: 0, ..DeltaFifoOptions::default() });
+        assert!(queue.has_room());
+        run(&queue, &[Add("a", 1)]);
+        assert!(!queue.has_room());
     }
 
     #[test]

@@ -130,6 +130,7 @@ impl Queue for Fifo {
         state.received = Some(version.clone());
         drop(state);
         self.signals.filled();
+        self.signals.popped(queued, DEFAULT_CAPACITY);
         Ok(())
     }
 
@@ -226,6 +227,8 @@ mod tests {
             (vec![Replace(TWO)], false),
             (vec![Replace(TWO), Pop], false),
             (vec![Replace(TWO), Pop, Pop], true),
+            (vec![Replace(TWO), Replace(&[("a", 3)])], false),
+            (vec![Replace(TWO), Replace(&[("a", 3)]), Pop], true),
         ] {
             let queue = Fifo::new(meta_namespace_key);
             run(&queue, &ops);

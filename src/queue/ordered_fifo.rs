@@ -20,7 +20,7 @@ pub struct OrderedFifoOptions {
     pub key_func: KeyFunc,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
-    /// Deltas to hold before there is no more room.
+    /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
 }
 
@@ -82,7 +82,7 @@ impl OrderedFifo {
         let OrderedFifoOptions { key_func, transformer, capacity } = options;
         Self {
             intake: Intake { key_func, known: Some(known_objects), transformer },
-            capacity,
+            capacity: capacity.max(1),
             state: Mutex::new(State {
                 line: VecDeque::new(),
                 deltas: 0,
