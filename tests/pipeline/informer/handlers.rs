@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use kdelta::informer::{
-    FilteringResourceEventHandler, Notification, NotificationFn, QueueKind, ResourceEventHandler,
+    FilteringResourceEventHandler, HandlerPanic, Notification, NotificationFn, QueueKind, ResourceEventHandler,
     SharedIndexInformer,
 };
 use kdelta::object::{DeletedObject, Object, Origin};
@@ -100,6 +100,34 @@ async fn a_handler_that_panics_is_reported_and_called_again() {
     let states = ["a@2", "b@3", "c@4"];
     assert_eq!(recorder.take(), states.map(|state| format!("+{state}! list")));
     assert_eq!(panics.take(), states.map(|state| format!("oh: +{state}! list")));
+}
+
+/// Panics when it is called, and when it is dropped.
+struct Hopeless;
+
+impl ResourceEventHandler for Hopeless {
+    fn on_notification(&self, _: Notification) {
+        panic!("oh");
+    }
+}
+
+impl Drop for Hopeless {
+    fn drop(&mut self) {
+        panic!("and oh");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_a_handler_and_the_hook_do_the_others_are_told_and_the_run_ends_well() {
+    let hook = Arc::new(|_: &HandlerPanic| panic!("the hook too"));
+    let informer = SharedIndexInformer::builder(source_of(&["a"])).on_handler_panic(hook).build();
+    let registration = informer.add_event_handler(Hopeless).expect("not stopped");
+    let recorder = Recorder::default();
+    informer.add_event_handler(recorder.clone()).expect("not stopped");
+    let running = Running::synced(informer).await;
+    assert!(registration.synced().await);
+    running.stop().await;
+    assert_eq!(recorder.take(), ["+a@2! list"]);
 }
 
 // F12
