@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use kdelta::informer::{
-    FilteringResourceEventHandler, HandlerPanic, Notification, NotificationFn, QueueKind, ResourceEventHandler,
-    SharedIndexInformer,
+    FilteringResourceEventHandler, HandlerPanic, Notification, NotificationFn, QueueKind,
+    ResourceEventHandler, SharedIndexInformer,
 };
 use kdelta::object::{DeletedObject, Object, Origin};
 use kdelta::testing::{FakeSource, pod};
