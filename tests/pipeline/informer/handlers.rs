@@ -9,7 +9,7 @@ use kdelta::informer::{
 use kdelta::object::{DeletedObject, Object, Origin};
 use kdelta::testing::{FakeSource, pod};
 
-use super::{Recorder, Running, line, of_kind, pass, source_of, stored, until};
+use super::{Recorder, Running, of_kind, pass, source_of, stored, until};
 
 // I17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -89,7 +89,7 @@ async fn a_handler_that_panics_is_reported_and_called_again() {
             Arc::new(move |panic| panics.0.lock().expect("lines").push(panic.message.clone()))
         })
         .build();
-    let clumsy = NotificationFn(|notification| panic!("oh: {}", line(&notification)));
+    let clumsy = NotificationFn(|notification| panic!("oh: {notification}"));
     let registration = informer.add_event_handler(clumsy).expect("not stopped");
     let recorder = Recorder::default();
     informer.add_event_handler(recorder.clone()).expect("not stopped");
