@@ -54,7 +54,9 @@ fn offered(clause: &str) -> Option<Form> {
     match (parameter(parameters, "as"), parameter(parameters, "v")) {
         (None, _) => Some(Form::Objects),
         (Some("Table"), Some("v1" | "v1beta1") | None) => Some(Form::Table(Include::Metadata)),
-        (Some("PartialObjectMetadata" | "PartialObjectMetadataList"), Some("v1") | None) => Some(Form::Metadata),
+        (Some("PartialObjectMetadata" | "PartialObjectMetadataList"), Some("v1") | None) => {
+            Some(Form::Metadata)
+        }
         _ => None,
     }
 }
@@ -86,7 +88,11 @@ mod tests {
             (Some("application/vnd.kubernetes.protobuf,application/json"), "", Some(Form::Objects)),
             (Some("application/vnd.kubernetes.protobuf"), "", None),
             (Some("application/json;as=Foo;v=v1;g=meta.k8s.io, application/json"), "", Some(Form::Objects)),
-            (Some("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"), "", Some(Form::Metadata)),
+            (
+                Some("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
+                "",
+                Some(Form::Metadata),
+            ),
             (Some(table), "", Some(Form::Table(Include::Metadata))),
             (Some(table), "includeObject=None", Some(Form::Table(Include::None))),
             (Some(table), "includeObject=Foo", None),

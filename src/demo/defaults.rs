@@ -76,7 +76,8 @@ pub(super) fn pod_spec(spec: &mut Value) {
 
 fn secret(object: &mut Value) {
     default(object, "type", &json!("Opaque"));
-    if let Some(Value::Object(texts)) = object.as_object_mut().and_then(|object| object.remove("stringData")) {
+    if let Some(Value::Object(texts)) = object.as_object_mut().and_then(|object| object.remove("stringData"))
+    {
         for (key, text) in texts {
             object["data"][key] = STANDARD.encode(text.as_str().unwrap_or_default()).into();
         }
@@ -117,10 +118,9 @@ fn job(object: &mut Value) {
 }
 
 fn definition(object: &mut Value, now: &str) {
-    let condition = |kind: &str, reason: &str| {
-        json!({"type": kind, "status": "True", "reason": reason, "message": "", "lastTransitionTime": now})
-    };
-    let conditions = [condition("NamesAccepted", "NoConflicts"), condition("Established", "InitialNamesAccepted")];
+    let condition = |kind: &str, reason: &str| json!({"type": kind, "status": "True", "reason": reason, "message": "", "lastTransitionTime": now});
+    let conditions =
+        [condition("NamesAccepted", "NoConflicts"), condition("Established", "InitialNamesAccepted")];
     let versions = object["spec"]["versions"].as_array().into_iter().flatten();
     let versions: Vec<Value> = versions.map(|version| version["name"].clone()).collect();
     object["metadata"]["generation"] = 1.into();

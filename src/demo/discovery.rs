@@ -138,7 +138,8 @@ mod tests {
         let kinds: Vec<_> = crate::demo::kinds::built_in().map(Arc::new).collect();
         let whole = aggregated(&kinds, false, "v2");
         for group in whole["items"].as_array().expect("groups") {
-            let (name, version) = (group["metadata"]["name"].as_str().expect("a name"), &group["versions"][0]);
+            let (name, version) =
+                (group["metadata"]["name"].as_str().expect("a name"), &group["versions"][0]);
             let version_name = version["version"].as_str().expect("a version");
             let single = resource_list(&kinds, name, version_name).expect("a list");
             let plain = |list: &Value, key: &str| -> Vec<String> {

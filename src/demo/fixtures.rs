@@ -30,7 +30,8 @@ pub(super) const APPLICATIONS: [(&str, &str, u64); 13] = [
     ("kube-system", "coredns", 2),
 ];
 
-const NAMESPACES: [&str; 6] = ["default", "kube-node-lease", "kube-public", "kube-system", "monitoring", "shop"];
+const NAMESPACES: [&str; 6] =
+    ["default", "kube-node-lease", "kube-public", "kube-system", "monitoring", "shop"];
 pub(super) const WORKERS: u64 = 4;
 const DATABASES: [&str; 3] = ["orders", "users", "products"];
 
@@ -86,11 +87,19 @@ impl Builder<'_> {
 
     fn namespace(&mut self, name: &str) {
         self.born(kinds::NAMESPACES, "", name, bodies::namespace);
-        self.born(kinds::SERVICE_ACCOUNTS, name, "default", |birth| json!({"metadata": birth.metadata(Value::Null)}));
+        self.born(
+            kinds::SERVICE_ACCOUNTS,
+            name,
+            "default",
+            |birth| json!({"metadata": birth.metadata(Value::Null)}),
+        );
         let ca = json!({"ca.crt": "-----BEGIN CERTIFICATE-----\ndemo\n-----END CERTIFICATE-----\n"});
-        self.born(kinds::CONFIG_MAPS, name, "kube-root-ca.crt", |birth| {
-            json!({"metadata": birth.metadata(Value::Null), "data": ca})
-        });
+        self.born(
+            kinds::CONFIG_MAPS,
+            name,
+            "kube-root-ca.crt",
+            |birth| json!({"metadata": birth.metadata(Value::Null), "data": ca}),
+        );
     }
 
     fn nodes(&mut self) {
@@ -109,8 +118,7 @@ impl Builder<'_> {
         let (uid, created) = (uuid(&mut self.rng), self.hours_ago(48, 480));
         let birth = Birth { namespace, name, uid: &uid, created: &created };
         let mut deployment = bodies::deployment(&birth, replicas, template);
-        let (rs_name, rs_uid) =
-            (format!("{name}-{}", bodies::template_hash(template)), uuid(&mut self.rng));
+        let (rs_name, rs_uid) = (format!("{name}-{}", bodies::template_hash(template)), uuid(&mut self.rng));
         let birth = Birth { name: &rs_name, uid: &rs_uid, ..birth };
         let mut replica_set = bodies::replica_set(&birth, &deployment, replicas, 1);
         replica_set["status"] = json!({
@@ -133,7 +141,8 @@ impl Builder<'_> {
     fn pods(&mut self, replica_set: &Value, count: usize) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let metadata = &replica_set["metadata"];
-        let (namespace, owner, rs_name) = (text(&metadata["namespace"]), text(&metadata["uid"]), text(&metadata["name"]));
+        let (namespace, owner, rs_name) =
+            (text(&metadata["namespace"]), text(&metadata["uid"]), text(&metadata["name"]));
         let created = self.hours_ago(2, 40);
         let birth = Birth { namespace: &namespace, name: "@name@", uid: "@uid@", created: &created };
         let owners = bodies::owners("apps/v1", "ReplicaSet", replica_set);
@@ -144,7 +153,8 @@ impl Builder<'_> {
         stages::set_ready(&mut pod, true, &created);
         let kind = self.cluster.store.kind(kinds::PODS);
         let written = String::from_utf8_lossy(&Stored::new(&kind, pod, 0).json).into_owned();
-        let pieces = Pieces::of(&written.replace("\"resourceVersion\":\"0\"", "\"resourceVersion\":\"@version@\""));
+        let pieces =
+            Pieces::of(&written.replace("\"resourceVersion\":\"0\"", "\"resourceVersion\":\"@version@\""));
         let head = head(&kind).len();
         let mut left = count;
         self.cluster.store.load(kinds::PODS, |version| {

@@ -39,7 +39,15 @@ const BUILT_IN: [BuiltIn; 13] = [
     ("apps", "deployments", "Deployment", "v1", true, "deploy", "scale status"),
     ("apps", "replicasets", "ReplicaSet", "v1", true, "rs", "scale status"),
     ("batch", "jobs", "Job", "v1", true, "", "status"),
-    ("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", "v1", false, "crd crds", "status"),
+    (
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        "v1",
+        false,
+        "crd crds",
+        "status",
+    ),
     ("coordination.k8s.io", "leases", "Lease", "v1", true, "", ""),
 ];
 
@@ -147,7 +155,10 @@ impl Kind {
             namespaced: spec["scope"] == "Namespaced",
             short_names: texts("shortNames"),
             categories: texts("categories"),
-            subresources: subresources.map(|(name, _)| name.clone()).filter(|name| name == "status").collect(),
+            subresources: subresources
+                .map(|(name, _)| name.clone())
+                .filter(|name| name == "status")
+                .collect(),
             custom_columns: Some(version.get("additionalPrinterColumns").cloned().unwrap_or(json!([]))),
             kind,
         })

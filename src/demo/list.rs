@@ -82,7 +82,8 @@ pub(super) fn page(
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
     let mut found = read(after.as_ref(), version, limit)?;
     let version = found.version;
-    let mut items: Vec<_> = found.items.iter().filter(|item| selection.matches(&item.json)).cloned().collect();
+    let mut items: Vec<_> =
+        found.items.iter().filter(|item| selection.matches(&item.json)).cloned().collect();
     // Selectors leave a page short: it is filled from what comes after.
     while items.len() < limit
         && found.more > 0
@@ -130,7 +131,9 @@ fn start(store: &Store, options: &ListOptions) -> Result<(Option<u64>, Option<Pl
 
 fn expired(options: &ListOptions, after: Option<&Place>, _: Compacted) -> Refusal {
     match after {
-        Some(after) if !options.continue_token.is_empty() => Refusal::expired_continue(Token::write(-1, after)),
+        Some(after) if !options.continue_token.is_empty() => {
+            Refusal::expired_continue(Token::write(-1, after))
+        }
         _ => Refusal::expired_list(),
     }
 }

@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn a_strategic_merge_finds_elements_by_name() {
-        let mut target = json!({"c": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}], "f": ["x", "y"]});
+        let mut target =
+            json!({"c": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}], "f": ["x", "y"]});
         let patch = json!({
             "$setElementOrder/c": [{"name": "a"}],
             "$deleteFromPrimitiveList/f": ["x"],

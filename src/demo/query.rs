@@ -242,9 +242,13 @@ mod tests {
     fn only_known_fields_select() {
         let pods = kinds::built_in().find(|kind| kind.plural == "pods").expect("pods");
         let read = |query: &str| Selection::read(&Query::parse(query), &pods, None);
-        let running = read("fieldSelector=status.phase%3DRunning,spec.nodeName!%3Dn1&labelSelector=app%3Dweb").expect("fine");
+        let running =
+            read("fieldSelector=status.phase%3DRunning,spec.nodeName!%3Dn1&labelSelector=app%3Dweb")
+                .expect("fine");
         let pod = |phase: &str| {
-            format!(r#"{{"metadata":{{"labels":{{"app":"web"}}}},"spec":{{"nodeName":"n2"}},"status":{{"phase":"{phase}"}}}}"#)
+            format!(
+                r#"{{"metadata":{{"labels":{{"app":"web"}}}},"spec":{{"nodeName":"n2"}},"status":{{"phase":"{phase}"}}}}"#
+            )
         };
         assert!(running.matches(pod("Running").as_bytes()) && !running.matches(pod("Pending").as_bytes()));
         let refusal = read("fieldSelector=spec.foo%3Dbar").expect_err("unknown");

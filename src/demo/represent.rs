@@ -125,7 +125,8 @@ impl Writer {
                 self.table_head(out, version);
                 let cells = Value::from(self.columns.empty_cells());
                 // A real server keeps the annotation there even where no object was asked for.
-                let object = if include == Include::Object { format!("{{\"metadata\":{metadata}}}") } else { partial };
+                let object =
+                    if include == Include::Object { format!("{{\"metadata\":{metadata}}}") } else { partial };
                 out.extend_from_slice(format!("{{\"cells\":{cells},\"object\":{object}}}]}}").as_bytes());
             }
         }
@@ -156,7 +157,8 @@ impl Writer {
 
 /// `PartialObjectMetadata`.
 fn metadata(out: &mut Vec<u8>, object: &Stored) {
-    let metadata = serde_json::from_slice(&object.json).map_or("{}", |one: WithMetadata<'_>| one.metadata.get());
+    let metadata =
+        serde_json::from_slice(&object.json).map_or("{}", |one: WithMetadata<'_>| one.metadata.get());
     out.extend_from_slice(b"{\"kind\":\"PartialObjectMetadata\",");
     out.extend_from_slice(META.as_bytes());
     out.extend_from_slice(b",\"metadata\":");
@@ -169,12 +171,15 @@ mod tests {
     use super::*;
 
     fn written(form: Form, write: impl Fn(&mut Writer, &mut Vec<u8>, &Stored)) -> Value {
-        let kind = Arc::new(crate::demo::kinds::built_in().find(|kind| kind.plural == "secrets").expect("one"));
-        let secret = json!({"metadata": {"name": "s", "namespace": "n"}, "type": "Opaque", "data": {"a": ""}});
+        let kind =
+            Arc::new(crate::demo::kinds::built_in().find(|kind| kind.plural == "secrets").expect("one"));
+        let secret =
+            json!({"metadata": {"name": "s", "namespace": "n"}, "type": "Opaque", "data": {"a": ""}});
         let object = Stored::new(&kind, secret, 5);
         let mut out = Vec::new();
         write(&mut Writer::new(kind, form), &mut out, &object);
-        serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
+        serde_json::from_slice(&out)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
     }
 
     #[test]

@@ -90,15 +90,19 @@ fn swagger(accept: Option<&str>) -> Response<Body> {
     answer::json(200, &openapi::swagger())
 }
 
-fn discovery_root(cluster: &Cluster, kinds: &[Arc<Kind>], core: bool, accept: Option<&str>) -> Response<Body> {
+fn discovery_root(
+    cluster: &Cluster,
+    kinds: &[Arc<Kind>],
+    core: bool,
+    accept: Option<&str>,
+) -> Response<Body> {
     if let Some(version) = accept::aggregated(accept) {
         let content_type =
             format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList");
         let body = discovery::aggregated(kinds, core, version).to_string();
         return answer::whole(200, &content_type, body);
     }
-    let plain =
-        if core { discovery::versions(&cluster.address) } else { discovery::group_list(kinds) };
+    let plain = if core { discovery::versions(&cluster.address) } else { discovery::group_list(kinds) };
     answer::json(200, &plain)
 }
 
@@ -125,7 +129,9 @@ fn resource(
     }
     let (namespace, rest) = match rest {
         // A namespace is an object itself, and has a subresource.
-        ["namespaces", namespace, rest @ ..] if !rest.is_empty() && *rest != ["status"] => (Some(*namespace), rest),
+        ["namespaces", namespace, rest @ ..] if !rest.is_empty() && *rest != ["status"] => {
+            (Some(*namespace), rest)
+        }
         rest => (None, rest),
     };
     let [plural, rest @ ..] = rest else { return answer::no_page() };
@@ -200,7 +206,8 @@ fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Resp
         Method::PUT => {
             check_media_type(asked)?;
             let object = if is_scale {
-                serde_json::from_slice(&asked.body).map_err(|error| Refusal::bad_request(error.to_string()))?
+                serde_json::from_slice(&asked.body)
+                    .map_err(|error| Refusal::bad_request(error.to_string()))?
             } else {
                 write::decode(&target.kind, &asked.body)?
             };
@@ -239,18 +246,19 @@ fn success(kind: &Kind, stored: &Stored) -> Value {
 }
 
 /// Deletes what is selected, and answers with the list of it.
-fn delete_collection(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Response<Body>, Refusal> {
+fn delete_collection(
+    cluster: &Arc<Cluster>,
+    asked: &Asked,
+    target: &Target,
+) -> Result<Response<Body>, Refusal> {
     let namespace = Some(target.namespace.as_str()).filter(|namespace| !namespace.is_empty());
     let selection = Selection::read(&asked.query, &target.kind, namespace)?;
     let options = delete_options(asked)?;
     let now = cluster.store.now(&Part::all(target.id, namespace));
     let items: Vec<_> = now.items.into_iter().filter(|item| selection.matches(&item.json)).collect();
     for item in &items {
-        let each = Target {
-            namespace: item.namespace.to_string(),
-            name: item.name.to_string(),
-            ..target.clone()
-        };
+        let each =
+            Target { namespace: item.namespace.to_string(), name: item.name.to_string(), ..target.clone() };
         match write::delete(cluster, &each, &options, &asked.query) {
             // Who was deleted meanwhile is as wanted.
             Ok(_) | Err(Refusal { code: 404, .. }) => {}

@@ -124,7 +124,8 @@ impl Store {
 
     /// The resource of that group, version and plural.
     pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
-        let is_it = |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
+        let is_it =
+            |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
         self.lock().kinds.iter().cloned().enumerate().find(|(_, kind)| is_it(kind))
     }
 
@@ -191,7 +192,12 @@ impl Store {
     }
 
     /// The changes of a resource after a version, at most `most` of them, and the version up to which that is all.
-    pub(super) fn changes(&self, kind: KindId, after: u64, most: usize) -> Result<(Vec<Change>, u64), Compacted> {
+    pub(super) fn changes(
+        &self,
+        kind: KindId,
+        after: u64,
+        most: usize,
+    ) -> Result<(Vec<Change>, u64), Compacted> {
         let inner = self.lock();
         let (changes, to) = inner.after(after, most)?;
         Ok((changes.filter(|change| change.kind == kind).cloned().collect(), to))
@@ -266,7 +272,8 @@ impl Store {
         let mut inner = self.lock();
         let what = Arc::clone(&inner.kinds[kind]);
         let place = place(namespace, name);
-        let old = inner.collections[kind].get(&place).cloned().ok_or_else(|| Refusal::not_found(&what, name))?;
+        let old =
+            inner.collections[kind].get(&place).cloned().ok_or_else(|| Refusal::not_found(&what, name))?;
         let (before, version) = (old.value(), inner.version + 1);
         let mut value = before.clone();
         let deleted = match edit(&mut value)? {
@@ -321,7 +328,8 @@ impl Inner {
         version: u64,
         then: BTreeMap<Place, Option<Arc<Stored>>>,
     ) -> Snapshot {
-        let unchanged = self.range(part).filter(|(place, _)| !then.contains_key(*place)).map(|(_, item)| item);
+        let unchanged =
+            self.range(part).filter(|(place, _)| !then.contains_key(*place)).map(|(_, item)| item);
         let mut unchanged = unchanged.peekable();
         let mut items = Vec::new();
         for changed in then.values().flatten() {

@@ -108,7 +108,9 @@ mod tests {
         let stored = Stored::new(&pods, pod, 7);
         let text = String::from_utf8(stored.json.to_vec()).expect("text");
         assert!(text.starts_with("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"), "{text}");
-        assert!(stored.item(&pods).starts_with(b"\"metadata\":{") && stored.item(&pods).ends_with(b"\"x\":1}"));
+        assert!(
+            stored.item(&pods).starts_with(b"\"metadata\":{") && stored.item(&pods).ends_with(b"\"x\":1}")
+        );
         assert_eq!((&*stored.owner, &*stored.uid, stored.version), ("u2", "u", 7));
         assert_eq!(stored.value()["metadata"]["resourceVersion"], "7");
         assert_eq!(stored.at(&pods, 9).value()["metadata"]["resourceVersion"], "9");

@@ -289,7 +289,8 @@ mod tests {
     async fn the_initial_state_ends_with_a_bookmark_where_it_was_asked_for() {
         let cluster = cluster(&["a", "b"]);
         let all = "watch=1&allowWatchBookmarks=1&timeoutSeconds=100";
-        let mut list = watch(&cluster, &format!("{all}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
+        let mut list =
+            watch(&cluster, &format!("{all}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
         assert_eq!(next(&mut list).await, told(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")]));
         create(&cluster, "c");
         assert_eq!(next(&mut list).await, told(&[("ADDED", "c")]));
@@ -304,8 +305,10 @@ mod tests {
     async fn what_ceases_to_match_is_deleted() {
         let cluster = cluster(&["a"]);
         let version = cluster.store.version();
-        let mut watch =
-            watch(&cluster, &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"));
+        let mut watch = watch(
+            &cluster,
+            &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"),
+        );
         label(&cluster, "a", "api");
         assert_eq!(next(&mut watch).await, told(&[("DELETED", "a")]));
         label(&cluster, "a", "db");

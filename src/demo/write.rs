@@ -238,13 +238,16 @@ fn change(
             return Err(Refusal::conflict(kind, name, why));
         }
         keep(value, &before, kind, subresource.as_deref());
-        if let (Some(generation), true) = (before["metadata"]["generation"].as_u64(), value["spec"] != before["spec"]) {
+        if let (Some(generation), true) =
+            (before["metadata"]["generation"].as_u64(), value["spec"] != before["spec"])
+        {
             value["metadata"]["generation"] = (generation + 1).into();
         }
         if query.dry_run() {
             return Ok(Edit::Discard);
         }
-        let held = |value: &Value| value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
+        let held =
+            |value: &Value| value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
         let is_free = value["metadata"]["deletionTimestamp"].is_string() && held(&before) && !held(value);
         Ok(if is_free { Edit::Remove } else { Edit::Keep })
     })?;
@@ -257,7 +260,15 @@ fn change(
 /// Puts back what this request could not change.
 fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str>) {
     let mut metadata = value["metadata"].take();
-    for own in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation"] {
+    for own in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "generation",
+    ] {
         match before["metadata"].get(own) {
             Some(kept) => metadata[own] = kept.clone(),
             None => drop(metadata.as_object_mut().map(|metadata| metadata.remove(own))),
@@ -318,7 +329,8 @@ fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Resul
     for (key, own) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
         let (wanted, is) = (&options["preconditions"][key], &value["metadata"][key]);
         if wanted.is_string() && wanted != is {
-            let why = format!("the {own} in the precondition ({wanted}) does not match the {own} in record ({is})");
+            let why =
+                format!("the {own} in the precondition ({wanted}) does not match the {own} in record ({is})");
             return Err(Refusal::conflict(&target.kind, &target.name, &why));
         }
     }

@@ -84,7 +84,9 @@ pub(super) fn node(object: &Value, name: Value, age: String) -> Vec<Value> {
     let roles: Vec<&str> = labels.filter_map(|(label, _)| label.strip_prefix(ROLE)).collect();
     let address = |kind: &str| {
         let mut addresses = status["addresses"].as_array().into_iter().flatten();
-        or_none(addresses.find(|one| one["type"] == kind).map(|one| text(&one["address"])).unwrap_or_default())
+        or_none(
+            addresses.find(|one| one["type"] == kind).map(|one| text(&one["address"])).unwrap_or_default(),
+        )
     };
     vec![
         name,

@@ -70,7 +70,8 @@ fn reason(pod: &Value, containers: &[Value]) -> String {
 
 fn restarts(containers: &[Value], now: Timestamp) -> Value {
     let count: u64 = containers.iter().filter_map(|one| one["restartCount"].as_u64()).sum();
-    let last = containers.iter().filter_map(|one| one["lastState"]["terminated"]["finishedAt"].as_str()).max();
+    let last =
+        containers.iter().filter_map(|one| one["lastState"]["terminated"]["finishedAt"].as_str()).max();
     match last {
         Some(last) if count > 0 => format!("{count} ({} ago)", since(&last.into(), now)).into(),
         _ => count.to_string().into(),

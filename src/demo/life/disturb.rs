@@ -59,7 +59,8 @@ impl Life {
     /// One of the extra pods is not ready for a moment.
     pub(super) fn extra(&mut self) {
         let namespaces = self.cluster.store.now(&Part::all(kinds::NAMESPACES, None)).items;
-        let loads: Vec<_> = namespaces.iter().filter(|namespace| namespace.name.starts_with("load-")).collect();
+        let loads: Vec<_> =
+            namespaces.iter().filter(|namespace| namespace.name.starts_with("load-")).collect();
         if !loads.is_empty() {
             let namespace = &loads[self.rng.usize(..loads.len())].name;
             if let Some(place) = self.ready_pod(namespace) {
@@ -79,7 +80,7 @@ impl Life {
     }
 
     /// A pod that is ready, and that no job will end.
-    fn ready_pod(&mut self, namespace: &str) -> Option<Place> {
+    pub(super) fn ready_pod(&mut self, namespace: &str) -> Option<Place> {
         let pods = self.cluster.store.now(&Part::all(kinds::PODS, Some(namespace))).items;
         // A few tries find one where there are many; trees of all of them would be dear.
         for _ in 0..20 {
@@ -131,7 +132,8 @@ impl Life {
     /// One replica more or fewer than usual.
     fn resize(&mut self) {
         let place = self.application();
-        let usual = APPLICATIONS.iter().find(|(namespace, name, _)| *place.0 == **namespace && *place.1 == **name);
+        let usual =
+            APPLICATIONS.iter().find(|(namespace, name, _)| *place.0 == **namespace && *place.1 == **name);
         let Some((_, _, usual)) = usual else { return };
         let extra = self.rng.u64(..3);
         self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
@@ -142,7 +144,7 @@ impl Life {
         });
     }
 
-    fn start_job(&mut self) {
+    pub(super) fn start_job(&mut self) {
         self.made += 1;
         let name = format!("report-{}", self.made);
         let (uid, created) = (uuid(&mut self.rng), self.stamp());

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::Life;
 use super::agenda::Work;
 use super::stages::{self, Stage};
-use super::Life;
 use crate::demo::fixtures::address;
 use crate::demo::kinds;
 use crate::demo::store::{Change, Part};
@@ -118,7 +118,8 @@ impl Life {
     fn host(&self, pod: &Value) -> String {
         let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         let node = self.cluster.store.get(kinds::NODES, "", node).map(|node| node.value());
-        let address = node.and_then(|node| node["status"]["addresses"][0]["address"].as_str().map(str::to_owned));
+        let address =
+            node.and_then(|node| node["status"]["addresses"][0]["address"].as_str().map(str::to_owned));
         address.unwrap_or_default()
     }
 

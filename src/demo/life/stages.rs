@@ -93,7 +93,8 @@ pub(in crate::demo) fn back_off(pod: &mut Value) {
     let name = format!("{}_{}", text(&pod["metadata"]["name"]), text(&pod["metadata"]["namespace"]));
     each_container(pod, |container| {
         container["lastState"] = container["state"].take();
-        let message = format!("back-off 10s restarting failed container={} pod={name}", text(&container["name"]));
+        let message =
+            format!("back-off 10s restarting failed container={} pod={name}", text(&container["name"]));
         container["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}});
     });
 }

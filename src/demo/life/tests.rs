@@ -93,7 +93,8 @@ async fn pods_go_through_all_their_stages() {
 /// The ready pods of an application, and all of its pods.
 fn pods(life: &Life, app: &str) -> (usize, usize) {
     let pods = life.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
-    let own: Vec<_> = pods.iter().map(|pod| pod.value()).filter(|pod| pod["metadata"]["labels"]["app"] == app).collect();
+    let own: Vec<_> =
+        pods.iter().map(|pod| pod.value()).filter(|pod| pod["metadata"]["labels"]["app"] == app).collect();
     (own.iter().filter(|pod| Stage::of(pod) == Stage::Ready).count(), own.len())
 }
 
@@ -133,7 +134,10 @@ async fn a_deployment_rolls_without_losing_a_ready_pod() {
     }
     assert_eq!(pods(&life, "api"), (4, 4));
     let deployment = life.value(kinds::DEPLOYMENTS, &place).expect("there");
-    assert_eq!((&deployment["status"]["updatedReplicas"], &deployment["status"]["replicas"]), (&json!(4), &json!(4)));
+    assert_eq!(
+        (&deployment["status"]["updatedReplicas"], &deployment["status"]["replicas"]),
+        (&json!(4), &json!(4))
+    );
     let all = life.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
     let images = all.iter().map(|pod| pod.value()["spec"]["containers"][0]["image"].clone());
     assert_eq!(images.filter(|image| image == "new:1").count(), 4);

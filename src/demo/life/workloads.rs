@@ -87,7 +87,11 @@ impl Life {
         };
         let (wanted, has) = (count(&deployment["spec"]["replicas"]), count(&new["spec"]["replicas"]));
         let of_old: u64 = old.iter().map(|set| count(&set["spec"]["replicas"])).sum();
-        let target = if of_old == 0 || has > wanted { wanted } else { wanted.min((wanted + 1).saturating_sub(of_old)).max(has) };
+        let target = if of_old == 0 || has > wanted {
+            wanted
+        } else {
+            wanted.min((wanted + 1).saturating_sub(of_old)).max(has)
+        };
         self.scale(&deployment, new, target);
         let available: u64 = sets.iter().map(|set| count(&set["status"]["availableReplicas"])).sum();
         let mut may_go = available.saturating_sub(wanted);
@@ -104,11 +108,13 @@ impl Life {
 
     fn create_replica_set(&mut self, deployment: &Value, sets: &[Value], hash: &str) {
         const REVISION: &str = "deployment.kubernetes.io/revision";
-        let revision = |object: &Value| object["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
+        let revision =
+            |object: &Value| object["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
         let next = sets.iter().filter_map(revision).max().unwrap_or(0) + 1;
         let name = format!("{}-{hash}", text(deployment, "name"));
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace: text(deployment, "namespace"), name: &name, uid: &uid, created: &created };
+        let birth =
+            Birth { namespace: text(deployment, "namespace"), name: &name, uid: &uid, created: &created };
         self.create(kinds::REPLICA_SETS, bodies::replica_set(&birth, deployment, 0, next));
         let place = (birth.namespace.into(), text(deployment, "name").into());
         self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
@@ -141,7 +147,8 @@ impl Life {
             let text = set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
             text.and_then(|text| text.parse::<u64>().ok()).unwrap_or_default()
         };
-        let is_empty = |set: &&&Value| count(&set["spec"]["replicas"]) == 0 && count(&set["status"]["replicas"]) == 0;
+        let is_empty =
+            |set: &&&Value| count(&set["spec"]["replicas"]) == 0 && count(&set["status"]["replicas"]) == 0;
         let mut empty: Vec<&&Value> = old.iter().filter(is_empty).collect();
         empty.sort_by_key(|set| std::cmp::Reverse(revision(set)));
         for set in empty.iter().skip(keep) {

@@ -85,7 +85,10 @@ impl LabelSelector {
         self.matches_text(|visit| LABELS.values_with(json, visit))
     }
 
-    fn matches_text(&self, visit_labels: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), ObjectError>) -> bool {
+    fn matches_text(
+        &self,
+        visit_labels: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), ObjectError>,
+    ) -> bool {
         if self.requirements.is_empty() {
             return !self.nothing;
         }
@@ -96,13 +99,6 @@ impl LabelSelector {
                 verdict = Verdict::new(self);
             }
         });
-        verdict.holds()
-    }
-
-    /// Whether an object with these labels is selected. Each label stands there once.
-    pub fn matches_labels<'l>(&self, labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> bool {
-        let mut verdict = Verdict::new(self);
-        labels.into_iter().for_each(|(label, value)| verdict.hear(label, value));
         verdict.holds()
     }
 }
@@ -256,7 +252,6 @@ mod tests {
         ] {
             let parsed = LabelSelector::parse(selector).expect(selector);
             assert_eq!(parsed.matches(&object(labels)), wanted, "{selector} {labels:?}");
-            assert_eq!(parsed.matches_labels(labels.iter().copied()), wanted, "{selector} {labels:?}");
         }
     }
 
@@ -276,10 +271,10 @@ mod tests {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let bare = Object::named(type_meta, "", "a");
         let everything = LabelSelector::default();
-        assert!(everything.is_everything() && everything.matches(&bare) && everything.matches_labels([]));
+        assert!(everything.is_everything() && everything.matches(&bare));
         let nothing = LabelSelector::nothing();
         assert!(nothing.is_nothing() && !nothing.is_everything());
-        assert!(!nothing.matches(&bare) && !nothing.matches_labels([]));
+        assert!(!nothing.matches(&bare));
         assert!(!LabelSelector::parse("x").expect("a selector").matches(&bare));
         assert!(LabelSelector::parse("!x").expect("a selector").matches(&bare));
     }
@@ -323,7 +318,6 @@ mod tests {
             let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), value.as_str())).collect();
             let selector = LabelSelector { requirements, nothing: false };
             prop_assert_eq!(selector.matches(&object(&labels)), wanted);
-            prop_assert_eq!(selector.matches_labels(labels), wanted);
         }
     }
 }

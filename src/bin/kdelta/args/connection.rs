@@ -1,10 +1,9 @@
 //! Which server, as whom, and how the terminal is used: the flags that every command takes.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use kdelta::api::Secret;
 
 /// The flags of a connection. They are global: kubectl takes them before and after the command.
 #[derive(Debug, Args)]
@@ -101,7 +100,7 @@ pub(crate) struct ConnectionArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(crate) struct TerminalArgs {
-    /// Say more on stderr: repeat it, or give a level as kubectl's -v=6
+    /// Say more on stderr: -v tells each try, -v=6 each request
     #[arg(
         short, long, global = true, visible_alias = "v", value_name = "LEVEL",
         num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u8)
@@ -125,31 +124,8 @@ impl TerminalArgs {
 pub(crate) enum ColorWhen {
     /// On a terminal that can, unless the environment says no
     Auto,
+    /// Also in files and pipes
     Always,
+    /// Nowhere
     Never,
-}
-
-/// A word that no output may hold: its `Debug` hides it, and it has no `Display`.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
-
-impl Secret {
-    /// The word itself, for the one who sends it.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for Secret {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("<hidden>")
-    }
 }

@@ -2,13 +2,14 @@
 //! the sources and options for their informers.
 
 mod connect;
+pub(crate) mod demo;
 mod indices;
 mod interrupt;
 mod part;
 mod source;
 
 pub(crate) use indices::{Filter, function, indexers, needs_body};
-pub(crate) use interrupt::{Interrupt, Interrupts};
+pub(crate) use interrupt::{EndsAtOnce, Interrupt, Interrupts};
 pub(crate) use part::Part;
 pub(crate) use source::Source;
 
@@ -18,6 +19,7 @@ use std::time::Duration;
 use kdelta::api::{
     Client, Config, Discovered, Discovery, DiscoveryOptions, IncludeObject, Representation, ResourceClient,
 };
+use kdelta::demo::Demo;
 use kdelta::object::{FieldSelector, ResourceVersion, SelectorError};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 
@@ -35,24 +37,35 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    /// The cluster in the program, which lives as long as the session.
+    _demo: Option<Demo>,
 }
 
 impl Session {
-    /// Finds the server and who we are to it. Connects to nothing yet.
+    /// Finds the server and who we are to it; where a demo is asked for it is started. Connects to nothing yet.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words.
-    pub(crate) fn open(settings: &Settings) -> Result<Self, kdelta::api::Error> {
+    pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
-        let options = connect::options(&settings.connection, settings.terminal.stdin);
-        let config = Config::load(&options)?;
+        let demo = match settings.demo {
+            Some(asked) => Some(demo::start(asked).await?),
+            None => None,
+        };
+        let config = match &demo {
+            Some(demo) => Config::for_server(&demo.url())?,
+            None => Config::load(&connect::options(&settings.connection, settings.terminal.stdin))?,
+        };
         let client = Client::new(&config)?;
-        let discovery = DiscoveryOptions { cache_folder: cache_dir.clone(), ..DiscoveryOptions::default() };
+        // What another program serves on this port later is nothing that a demo's discovery should be kept for.
+        let cache_folder = cache_dir.clone().filter(|_| demo.is_none());
+        let discovery = DiscoveryOptions { cache_folder, ..DiscoveryOptions::default() };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
-            context: Arc::from(config.context()),
+            context: Arc::from(if demo.is_some() { "demo" } else { config.context() }),
             client,
             request_timeout: *request_timeout,
+            _demo: demo,
         })
     }
 

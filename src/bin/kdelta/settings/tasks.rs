@@ -17,6 +17,8 @@ pub(crate) enum Task {
     Get(Get),
     Index(Index),
     ApiResources(ApiResources),
+    /// Serve the demo, which stands in the settings for every task.
+    Demo,
 }
 
 /// `kdelta watch`, and `kdelta get` with `-w` or `--watch-only`.
@@ -152,6 +154,7 @@ impl Task {
             Command::Get(args) => get(args, selection(&args.select)?),
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::ApiResources(args) => api_resources(args),
+            Command::Demo(_) => Ok(Self::Demo),
         }
     }
 }
@@ -166,7 +169,7 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
         print: Print::read(&args.print)?,
         initial: !args.watch_only,
         until: Until::read(&args.until)?,
-        ignore_not_found: false,
+        ignore_not_found: args.ignore_not_found,
     }))
 }
 
@@ -334,6 +337,8 @@ mod tests {
             panic!("a watch")
         };
         assert!(!only.initial);
+        let Ok(Task::Watch(patient)) = read("get po x -w --ignore-not-found") else { panic!("a watch") };
+        assert_eq!(Ok(Task::Watch(patient)), read("watch po x --ignore-not-found"));
     }
 
     #[test]
