@@ -161,12 +161,13 @@ impl Builder<'_> {
             left = left.checked_sub(1)?;
             let (name, uid) = (format!("{rs_name}-{}", suffix(&mut self.rng)), uuid(&mut self.rng));
             let node = self.rng.u64(1..=WORKERS);
+            let ip = address(node, &mut self.rng);
             let json = pieces.with(|mark| match mark {
                 "name" => name.clone(),
                 "uid" => uid.clone(),
                 "node" => node_name(node),
                 "host" => format!("192.168.7.{}", node + 10),
-                "address" => address(node, &mut self.rng),
+                "address" => ip.clone(),
                 _ => version.to_string(),
             });
             Some(Stored::of_text([&namespace, &name, &uid], &owner, version, json, head))

@@ -24,6 +24,7 @@ mod life;
 mod list;
 mod openapi;
 mod patch;
+mod protobuf;
 mod query;
 mod refusal;
 mod represent;

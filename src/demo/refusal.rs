@@ -58,7 +58,7 @@ impl Refusal {
 
     pub(super) fn unsupported_media_type() -> Self {
         let message = "the body of the request was in an unknown format - accepted media types include: \
-                       application/json";
+                       application/json, application/vnd.kubernetes.protobuf";
         Self::new(415, "UnsupportedMediaType", message)
     }
 

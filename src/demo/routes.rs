@@ -176,7 +176,7 @@ fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: Target) -> Result<R
         Method::POST if !target.kind.namespaced || namespace.is_some() => {
             let form = accept::form(asked.accept.as_deref(), &asked.query)?;
             check_media_type(asked)?;
-            let object = write::decode(&target.kind, &asked.body)?;
+            let object = write::decode(&target.kind, &asked.content_type, &asked.body)?;
             let created = write::create(cluster, &target, object, &asked.query)?;
             Ok(one(cluster, &target.kind, form, &created, 201))
         }
@@ -209,7 +209,7 @@ fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Resp
                 serde_json::from_slice(&asked.body)
                     .map_err(|error| Refusal::bad_request(error.to_string()))?
             } else {
-                write::decode(&target.kind, &asked.body)?
+                write::decode(&target.kind, &asked.content_type, &asked.body)?
             };
             Ok(said(&*write::replace(cluster, target, &object, &asked.query)?, 200))
         }
@@ -236,7 +236,7 @@ fn delete_options(asked: &Asked) -> Result<Value, Refusal> {
     if asked.body.is_empty() {
         return Ok(json!({}));
     }
-    serde_json::from_slice(&asked.body).map_err(|error| Refusal::bad_request(error.to_string()))
+    write::read(&asked.content_type, &asked.body)
 }
 
 fn success(kind: &Kind, stored: &Stored) -> Value {
@@ -272,7 +272,8 @@ fn delete_collection(
 }
 
 fn check_media_type(asked: &Asked) -> Result<(), Refusal> {
-    let fine = asked.content_type.is_empty() || asked.content_type == JSON;
+    let own = asked.content_type.as_str();
+    let fine = own.is_empty() || own == JSON || write::is_protobuf(own);
     if fine { Ok(()) } else { Err(Refusal::unsupported_media_type()) }
 }
 

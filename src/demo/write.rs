@@ -9,6 +9,7 @@ use super::cluster::{Cluster, stamp};
 use super::defaults;
 use super::kinds::{self, Kind};
 use super::patch;
+use super::protobuf;
 use super::query::Query;
 use super::refusal::{Cause, Refusal};
 use super::store::{Edit, KindId};
@@ -51,18 +52,30 @@ impl PatchKind {
     }
 }
 
+/// Whether a body is in Kubernetes' protobuf encoding.
+pub(super) fn is_protobuf(content_type: &str) -> bool {
+    content_type == "application/vnd.kubernetes.protobuf"
+}
+
+/// The body of a request as a tree.
+///
+/// # Errors
+/// It can't be read.
+pub(super) fn read(content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
+    if is_protobuf(content_type) {
+        return protobuf::decode(body).map_err(Refusal::bad_request);
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        Refusal::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
+    })
+}
+
 /// The body of a request as an object of that kind.
 ///
 /// # Errors
-/// It is no JSON object, or one of another kind.
-pub(super) fn decode(kind: &Kind, body: &[u8]) -> Result<Value, Refusal> {
-    let value: Value = serde_json::from_slice(body).map_err(|error| {
-        Refusal::bad_request(format!(
-            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
-             {error}",
-            kind.kind
-        ))
-    })?;
+/// It can't be read, or is of another kind.
+pub(super) fn decode(kind: &Kind, content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
+    let value = read(content_type, body)?;
     let (own, version) = (value["kind"].as_str(), value["apiVersion"].as_str());
     let is_it = own.is_none_or(|own| own == kind.kind) && version.is_none_or(|own| own == kind.api_version());
     if value.is_object() && is_it {
@@ -272,6 +285,11 @@ fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str
         match before["metadata"].get(own) {
             Some(kept) => metadata[own] = kept.clone(),
             None => drop(metadata.as_object_mut().map(|metadata| metadata.remove(own))),
+        }
+    }
+    for map in ["labels", "annotations"] {
+        if metadata[map].as_object().is_none_or(serde_json::Map::is_empty) {
+            metadata.as_object_mut().map(|metadata| metadata.remove(map));
         }
     }
     value["metadata"] = metadata;

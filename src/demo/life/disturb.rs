@@ -36,13 +36,16 @@ impl Life {
 
     /// One thing out of the ordinary.
     pub(super) fn disturb(&mut self) {
+        // A roll comes first: it shows the most.
+        let first = self.now < Duration::from_secs(1);
         match self.rng.u8(..100) {
+            _ if first => self.roll(),
             ..40 => self.crash(),
             ..70 => self.roll(),
             ..85 => self.resize(),
             _ => self.start_job(),
         }
-        let next = self.within(3.0, 6.0);
+        let next = self.within(2.5, 5.0);
         self.agenda.set(next, Work::Disturb);
     }
 
@@ -105,7 +108,7 @@ impl Life {
         let own: Vec<_> = APPLICATIONS.iter().filter(|(namespace, ..)| *namespace != "kube-system").collect();
         // Most of what happens is to be seen in `default`, which is where people look first.
         let default: Vec<_> = own.iter().filter(|(namespace, ..)| *namespace == "default").collect();
-        let (namespace, name, _) = if self.rng.u8(..100) < 80 {
+        let (namespace, name, _) = if self.now < Duration::from_secs(1) || self.rng.u8(..100) < 80 {
             **default[self.rng.usize(..default.len())]
         } else {
             *own[self.rng.usize(..own.len())]
