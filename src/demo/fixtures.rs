@@ -152,9 +152,9 @@ impl Builder<'_> {
         stages::start(&mut pod, "@address@", &created);
         stages::set_ready(&mut pod, true, &created);
         let kind = self.cluster.store.kind(kinds::PODS);
-        let written = String::from_utf8_lossy(&Stored::new(&kind, pod, 0).json).into_owned();
+        let written = String::from_utf8_lossy(&Stored::new(&kind, pod, u64::MAX).json).into_owned();
         let pieces =
-            Pieces::of(&written.replace("\"resourceVersion\":\"0\"", "\"resourceVersion\":\"@version@\""));
+            Pieces::of(&written.replace(&u64::MAX.to_string(), "@version@"));
         let head = head(&kind).len();
         let mut left = count;
         self.cluster.store.load(kinds::PODS, |version| {

@@ -102,9 +102,23 @@ impl Kind {
         VERBS.into_iter().filter(|verb| self.plural != "namespaces" || *verb != "deletecollection").collect()
     }
 
-    /// Whether a field may stand in a field selector.
-    pub(super) fn has_field_label(&self, field: &str) -> bool {
-        let own: &[&str] = match (self.group.as_str(), self.plural.as_str()) {
+    /// What is said of a field that may not stand in a field selector; nothing of one that may.
+    pub(super) fn refuses_field(&self, field: &str) -> Option<String> {
+        if ["metadata.name", "metadata.namespace"].contains(&field) {
+            return None;
+        }
+        match self.field_labels() {
+            Some(own) if own.contains(&field) => None,
+            Some(_) => Some(format!("field label not supported: {field}")),
+            None => Some(format!(
+                "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )),
+        }
+    }
+
+    /// The fields that this resource can be selected by beside its names; nothing where it has no list of its own.
+    fn field_labels(&self) -> Option<&'static [&'static str]> {
+        Some(match (self.group.as_str(), self.plural.as_str()) {
             ("", "pods") => &[
                 "spec.nodeName",
                 "spec.restartPolicy",
@@ -130,9 +144,10 @@ impl Kind {
             ("", "secrets") => &["type"],
             ("", "services") => &["spec.clusterIP", "spec.type"],
             ("apps", "replicasets") => &["status.replicas"],
-            _ => &[],
-        };
-        ["metadata.name", "metadata.namespace"].contains(&field) || own.contains(&field)
+            ("", "nodes") => &[],
+            _ if self.is_custom() => &[],
+            _ => return None,
+        })
     }
 
     /// The resource that a CustomResourceDefinition defines: its storage version. Nothing where it lacks a name.

@@ -246,7 +246,9 @@ fn message(
             Some((_, name, how)) => field(&mut object[*name], *how, name, *wire)?,
             None if wire.is_nothing() => {}
             None => {
-                return Err(format!("the demo does not read field {number} of {kind} in protobuf: send JSON"));
+                return Err(format!(
+                    "the demo does not read field {number} of {kind} in protobuf: send JSON"
+                ));
             }
         }
     }

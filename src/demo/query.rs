@@ -59,8 +59,8 @@ impl Selection {
         let wrong = |error: crate::object::SelectorError| Refusal::bad_request(error.to_string());
         let labels = LabelSelector::parse(query.text("labelSelector")).map_err(wrong)?;
         let fields = FieldSelector::parse(query.text("fieldSelector")).map_err(wrong)?;
-        if let Some(field) = fields.fields().find(|field| !kind.has_field_label(field)) {
-            return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+        if let Some(why) = fields.fields().find_map(|field| kind.refuses_field(field)) {
+            return Err(Refusal::bad_request(why));
         }
         Ok(Self { namespace: namespace.map(str::to_owned), labels, fields })
     }

@@ -47,7 +47,8 @@ impl Writer {
     /// A list up to its first item.
     pub(super) fn list_head(&self, meta: &ListMeta) -> String {
         let mut metadata = json!({"resourceVersion": meta.version.to_string()});
-        if !meta.continue_token.is_empty() {
+        // A list of custom resources says that nothing follows; one of built-in ones leaves it out.
+        if !meta.continue_token.is_empty() || (self.kind.is_custom() && self.form == Form::Objects) {
             metadata["continue"] = meta.continue_token.as_str().into();
         }
         if let Some(remaining) = meta.remaining {

@@ -25,9 +25,13 @@ pub(super) struct Stored {
 pub(super) type Place = (Box<str>, Box<str>);
 
 impl Stored {
-    /// The stored form of `value`, which has its names, and its version written into it.
+    /// The stored form of `value`, which has its names, and its version written into it; version 0 is none, of what is
+    /// not stored.
     pub(super) fn new(kind: &Kind, mut value: Value, version: u64) -> Self {
-        value["metadata"]["resourceVersion"] = version.to_string().into();
+        match version {
+            0 => drop(value["metadata"].as_object_mut().map(|metadata| metadata.remove("resourceVersion"))),
+            _ => value["metadata"]["resourceVersion"] = version.to_string().into(),
+        }
         let metadata = &value["metadata"];
         let text = |key: &str| Box::from(metadata[key].as_str().unwrap_or_default());
         let (namespace, name, uid) = (text("namespace"), text("name"), text("uid"));

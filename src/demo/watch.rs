@@ -25,6 +25,9 @@ use super::stored::Stored;
 /// How often a watch that wants bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
 
+/// How long before its end a watch gets the last bookmark.
+const BEFORE_END: Duration = Duration::from_secs(2);
+
 /// How long a watch lasts that does not say.
 const LASTS: Duration = Duration::from_mins(45);
 
@@ -101,6 +104,7 @@ impl Watch {
             Wanted::Latest | Wanted::Any => (current, Vec::new()),
         };
         let started = Instant::now();
+        let ends = started + options.timeout.unwrap_or(LASTS);
         Self {
             writer: Writer::new(Arc::clone(&kind), form),
             initial: initial.into_iter(),
@@ -108,8 +112,8 @@ impl Watch {
             bookmarks: options.bookmarks,
             position,
             latest,
-            next_bookmark: started + BOOKMARK_EVERY,
-            ends: started + options.timeout.unwrap_or(LASTS),
+            next_bookmark: next_bookmark(started, ends),
+            ends,
             refusal,
             over: false,
             cluster,
@@ -141,13 +145,10 @@ impl Watch {
             let now = Instant::now();
             if now >= self.ends {
                 self.over = true;
-                if self.bookmarks {
-                    self.writer.bookmark(&mut out, self.position, false);
-                }
                 return Some(out).filter(|out| !out.is_empty());
             }
             if now >= self.next_bookmark {
-                self.next_bookmark = now + BOOKMARK_EVERY;
+                self.next_bookmark = next_bookmark(now, self.ends);
                 if self.bookmarks {
                     self.writer.bookmark(&mut out, self.position, false);
                 }
@@ -227,6 +228,12 @@ impl Watch {
         out.extend_from_slice(&refusal.json());
         out.extend_from_slice(b"}\n");
     }
+}
+
+/// Once in a while, and shortly before the end; never in a watch that is shorter than that.
+fn next_bookmark(now: Instant, ends: Instant) -> Instant {
+    let last = ends.checked_sub(BEFORE_END).filter(|last| *last > now).unwrap_or(ends);
+    last.min(now + BOOKMARK_EVERY)
 }
 
 #[cfg(test)]

@@ -119,12 +119,13 @@ pub(super) fn create(
         metadata.as_object_mut().map(|metadata| metadata.remove(own));
     }
     defaults::fill(cluster, kind, &mut object);
+    drop_empty(&mut object["metadata"]);
     managed(&mut object, kind, query, cluster.clock.now());
     if query.dry_run() {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         return match store.get(target.id, namespace, name) {
             Some(_) => Err(Refusal::already_exists(kind, name)),
-            None => Ok(Arc::new(Stored::new(kind, object, store.version()))),
+            None => Ok(Arc::new(Stored::new(kind, object, 0))),
         };
     }
     let stored = store.create(target.id, object)?;
@@ -287,11 +288,7 @@ fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str
             None => drop(metadata.as_object_mut().map(|metadata| metadata.remove(own))),
         }
     }
-    for map in ["labels", "annotations"] {
-        if metadata[map].as_object().is_none_or(serde_json::Map::is_empty) {
-            metadata.as_object_mut().map(|metadata| metadata.remove(map));
-        }
-    }
+    drop_empty(&mut metadata);
     value["metadata"] = metadata;
     if subresource == Some("status") {
         let status = value["status"].take();
@@ -302,6 +299,14 @@ fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str
             Some(status) => value["status"] = status.clone(),
             None => drop(value.as_object_mut().map(|value| value.remove("status"))),
         }
+    }
+}
+
+/// Maps without a member are left out of metadata.
+fn drop_empty(metadata: &mut Value) {
+    if let Some(metadata) = metadata.as_object_mut() {
+        let is_empty = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
+        metadata.retain(|key, value| !["labels", "annotations"].contains(&key.as_str()) || !is_empty(value));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod deltas;
+mod demo;
 mod gap;
 mod parity;
 mod pods;
