@@ -35,7 +35,7 @@ pub(crate) fn columns(
 ) -> io::Result<()> {
     let mut table = Table::new();
     // No width of a terminal matters: lines are never wrapped, as kubectl's are not.
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if headers {
         table.set_header(columns.iter().map(|column| column.heading()));
     }
