@@ -2,6 +2,7 @@
 
 mod access;
 mod deltas;
+mod ends;
 mod gap;
 mod pods;
 

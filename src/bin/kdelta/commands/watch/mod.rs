@@ -1,5 +1,6 @@
 //! `kdelta watch`: the initial state, then every delta, for ever.
 
+mod collections;
 mod printer;
 mod stream;
 
@@ -11,6 +12,7 @@ use anyhow::Context;
 use kdelta::informer::Notification;
 use kdelta::listwatch::{Error, Status};
 use kdelta::queue::Mark;
+use kdelta::reflector::ReflectorOptions;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -47,7 +49,10 @@ pub(crate) async fn run<W: Write>(
         let representation = needs::representation(watch.print.format, indices);
         let source =
             session.source(part, &watch.selection, &watch.print, representation, filter).context(Usage)?;
-        let options = reflector_options(&watch.selection, &source, Some(watched.observer(part)));
+        let options = ReflectorOptions {
+            give_up: Some(source.gives_up(true)),
+            ..reflector_options(&watch.selection, &source, Some(watched.observer(part)))
+        };
         stream.add(place, source, options)?;
     }
     let gone = Arc::new(Notify::new());
