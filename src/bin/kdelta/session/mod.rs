@@ -50,7 +50,12 @@ impl Session {
         let options = connect::options(&settings.connection, settings.terminal.stdin);
         let config = Config::load(&options)?;
         let client = Client::new(&config)?;
-        let discovery = DiscoveryOptions { cache_folder: cache_dir.clone(), ..DiscoveryOptions::default() };
+        let defaults = DiscoveryOptions::default();
+        let discovery = DiscoveryOptions {
+            cache_folder: cache_dir.clone(),
+            timeout: request_timeout.or(defaults.timeout),
+            ..defaults
+        };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
             context: Arc::from(config.context()),
