@@ -1,7 +1,9 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
 mod access;
+mod chaos;
 mod deltas;
+mod ends;
 mod gap;
 mod parity;
 mod pods;

@@ -13,6 +13,7 @@ pub(crate) use part::Part;
 pub(crate) use source::Source;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kdelta::api::{
@@ -35,6 +36,8 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    /// Whether the server has accepted anything yet; see [`Source`].
+    answered: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -47,12 +50,18 @@ impl Session {
         let options = connect::options(&settings.connection, settings.terminal.stdin);
         let config = Config::load(&options)?;
         let client = Client::new(&config)?;
-        let discovery = DiscoveryOptions { cache_folder: cache_dir.clone(), ..DiscoveryOptions::default() };
+        let defaults = DiscoveryOptions::default();
+        let discovery = DiscoveryOptions {
+            cache_folder: cache_dir.clone(),
+            timeout: request_timeout.or(defaults.timeout),
+            ..defaults
+        };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
             context: Arc::from(config.context()),
             client,
             request_timeout: *request_timeout,
+            answered: Arc::default(),
         })
     }
 
@@ -108,11 +117,11 @@ impl Session {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter))
+        Ok(Source::new(asked, unselected, filter, Arc::clone(&self.answered)))
     }
 }
 
-/// How the reflector of such a source is to behave: a person waits for it.
+/// How the reflector of such a source is to behave: a person waits for its answer.
 pub(crate) fn reflector_options(
     selection: &Selection,
     source: &Source,
@@ -126,7 +135,7 @@ pub(crate) fn reflector_options(
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer,
-        give_up: Some(source.gives_up()),
+        give_up: Some(source.gives_up(false)),
         ..defaults
     }
 }
