@@ -21,7 +21,7 @@ fn define_kinds(api: &Api) {
             "plural": plural, "singular": kind.to_lowercase(), "kind": kind, "categories": ["parity"],
         });
         let version = json!({
-            "name": "v1", "served": true, "storage": true,
+            "name": "v1", "served": true, "storage": true, "deprecated": scope == "Cluster",
             "schema": {"openAPIV3Schema": open}, "additionalPrinterColumns": columns,
         });
         api.create(

@@ -109,7 +109,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
-        let session = Session::open(settings)?;
+        let warn = Arc::clone(messages);
+        let session = Session::open(settings, move |text| warn.warning(text))?;
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &watched, colour, out).await;
         }

@@ -38,15 +38,18 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Finds the server and who we are to it. Connects to nothing yet.
+    /// Finds the server and who we are to it. Connects to nothing yet. What the server will warn of is told.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words.
-    pub(crate) fn open(settings: &Settings) -> Result<Self, kdelta::api::Error> {
+    pub(crate) fn open(
+        settings: &Settings,
+        warn: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self, kdelta::api::Error> {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
         let options = connect::options(&settings.connection, settings.terminal.stdin);
         let config = Config::load(&options)?;
-        let client = Client::new(&config)?;
+        let client = Client::with_warnings(&config, warn)?;
         let discovery = DiscoveryOptions { cache_folder: cache_dir.clone(), ..DiscoveryOptions::default() };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
