@@ -114,6 +114,9 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
         "get configmaps -l app=web",
         "get configmaps -l app!=web --no-headers",
         "get widgets --field-selector metadata.name=hard",
+        // A short name with two meanings.
+        "get ev,cm -o name",
+        "get events",
         // Nothing.
         "get pods",
         "get pods,svc -n no-such",
@@ -131,6 +134,12 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
         "get cm,svc,widgets -o yaml",
         "get svc/web widget/plain -o yaml",
         "get svc/web widget/plain widget/nope -o name",
+        // What there is. (The tests beside this one define kinds too, so nothing is listed that holds those.)
+        "api-resources --api-group=apps",
+        "api-resources --api-group= --sort-by=kind --no-headers",
+        "api-resources --api-group=apps --sort-by=name --categories=all",
+        "api-resources --api-group=rbac.authorization.k8s.io --namespaced=false -o name",
+        "api-resources --api-group=authentication.k8s.io --verbs=list,watch -o name",
         // Complaints.
         "get nonsense",
         "get widgets.nonsense",

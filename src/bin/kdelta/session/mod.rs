@@ -35,6 +35,8 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    /// Hears what a user should know and nothing fails for.
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Session {
@@ -49,13 +51,18 @@ impl Session {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
         let options = connect::options(&settings.connection, settings.terminal.stdin);
         let config = Config::load(&options)?;
-        let client = Client::with_warnings(&config, warn)?;
+        let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
+        let client = Client::with_warnings(&config, {
+            let warn = Arc::clone(&warn);
+            move |text| warn(text)
+        })?;
         let discovery = DiscoveryOptions { cache_folder: cache_dir.clone(), ..DiscoveryOptions::default() };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
             context: Arc::from(config.context()),
             client,
             request_timeout: *request_timeout,
+            warn,
         })
     }
 
@@ -77,6 +84,10 @@ impl Session {
         let mut resources = Vec::new();
         for target in &selection.targets {
             let found = self.discovery.resolve(&target.word).await?;
+            for other in self.discovery.catalog().await?.passed_over(&target.word) {
+                let word = &target.word;
+                (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
+            }
             let resource = |found: Discovered| (Arc::new(found.resource), target.names.as_slice());
             resources.extend(found.into_iter().map(resource));
         }
