@@ -13,7 +13,7 @@ use kdelta::listwatch;
 pub(crate) enum ExitCode {
     /// Done; also when nothing matched.
     Ok = 0,
-    /// The server, the credentials, the configuration or the connection.
+    /// The server, the credentials, the configuration, the connection, or an output that can't be written.
     Error = 1,
     /// What was typed can't be meant.
     Usage = 2,
