@@ -79,3 +79,22 @@ fn wrong_usage_ends_with_two() {
         assert!(error.starts_with("error: "), "{error}");
     }
 }
+
+#[test]
+fn a_disk_that_is_full_is_said() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let env = TestEnv::new();
+    let mut command = env.kdelta(&["--help"]).into_command();
+    let output = command.stdout(full).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: write standard output: no space left on device\n"
+    );
+}
+
+#[test]
+fn unknown_flags_are_told_in_kubectls_words() {
+    let error = TestEnv::new().kdelta(&["get", "pods", "--sort-by", "x"]).finish().failure(2);
+    assert_eq!(error, "error: unknown flag: --sort-by\nSee 'kdelta get --help' for help and examples\n");
+}

@@ -53,7 +53,7 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
     }
     match error.print().and_then(|()| io::stdout().flush()) {
         Err(failure) => {
-            let report = Report::of(&output::named(failure).into(), called);
+            let report = Report::of(&output::named(&failure).into(), called);
             messages.error(&report.text, None);
             report.code
         }
@@ -109,7 +109,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
-        let session = Session::open(settings)?;
+        let warn = Arc::clone(messages);
+        let session = Session::open(settings, move |text| warn.warning(text))?;
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &watched, colour, out).await;
         }

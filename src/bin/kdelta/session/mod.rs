@@ -38,18 +38,27 @@ pub(crate) struct Session {
     request_timeout: Option<Duration>,
     /// Whether the server has accepted anything yet; see [`Source`].
     answered: Arc<AtomicBool>,
+    /// Hears what a user should know and nothing fails for.
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Session {
-    /// Finds the server and who we are to it. Connects to nothing yet.
+    /// Finds the server and who we are to it. Connects to nothing yet. What the server will warn of is told.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words.
-    pub(crate) fn open(settings: &Settings) -> Result<Self, kdelta::api::Error> {
+    pub(crate) fn open(
+        settings: &Settings,
+        warn: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self, kdelta::api::Error> {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
         let options = connect::options(&settings.connection, settings.terminal.stdin);
         let config = Config::load(&options)?;
-        let client = Client::new(&config)?;
+        let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
+        let client = Client::with_warnings(&config, {
+            let warn = Arc::clone(&warn);
+            move |text| warn(text)
+        })?;
         let defaults = DiscoveryOptions::default();
         let discovery = DiscoveryOptions {
             cache_folder: cache_dir.clone(),
@@ -62,6 +71,7 @@ impl Session {
             client,
             request_timeout: *request_timeout,
             answered: Arc::default(),
+            warn,
         })
     }
 
@@ -83,6 +93,10 @@ impl Session {
         let mut resources = Vec::new();
         for target in &selection.targets {
             let found = self.discovery.resolve(&target.word).await?;
+            for other in self.discovery.catalog().await?.passed_over(&target.word) {
+                let word = &target.word;
+                (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
+            }
             let resource = |found: Discovered| (Arc::new(found.resource), target.names.as_slice());
             resources.extend(found.into_iter().map(resource));
         }

@@ -79,6 +79,11 @@ pub(crate) async fn run<W: Write>(
     ended
 }
 
+/// `1 relist`, `2 relists`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Waits until then, or for ever.
 async fn at(end: Option<Instant>) {
     match end {
@@ -216,7 +221,9 @@ impl<'a, W: Write> Course<'a, W> {
         let (received, printed) = self.printer.counts();
         let (reconnects, relists) = self.watched.recoveries();
         self.watched.messages().notice(&format!(
-            "{received} received, {printed} printed, {reconnects} reconnects, {relists} relists"
+            "{received} received, {printed} printed, {}, {}",
+            counted(reconnects, "reconnect"),
+            counted(relists, "relist")
         ));
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
