@@ -20,6 +20,7 @@
 //! - [`store`] holds what is so, with any number of named indices.
 //! - [`informer`] wires them: a delta is applied to the store, and those who are to hear of it are fixed, while the
 //!   queue is locked; sending happens after.
+//! - [`watchtools`] are tools over watches: one that comes back where it was, and waiting until something is so.
 //! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
 #![cfg_attr(
     feature = "api",
@@ -48,7 +49,7 @@
 //! # Import rules
 //!
 //! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api` and `testing` import
-//! `listwatch` and `object`; `informer` imports all of them but `api`. A reflector so knows no queue (it writes to its own
+//! `listwatch` and `object`; `informer` imports all of them but `api`, and `watchtools` stands on it. A reflector so knows no queue (it writes to its own
 //! trait [`reflector::ReflectorStore`]), a queue no store (it asks [`object::KeyListerGetter`]), and the whole machine
 //! runs without a network. `tests/architecture.rs` holds this against the source.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -63,3 +64,4 @@ pub mod reflector;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod watchtools;
