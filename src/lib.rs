@@ -34,24 +34,69 @@
 //! The names are those of client-go's `tools/cache`, so that whoever knows the original finds the way. Where the
 //! behaviour differs on purpose, the item says so.
 //!
+//! # A program
+//!
+//! It lists and watches, keeps an index, is told of changes and asks the index. The source is one in memory;
+//! `ResourceClient` of the room `api` is a collection on a server, and [`listwatch::ListWatch`] makes a source of two
+//! closures.
+//!
+//! ```
+//! use kdelta::informer::{Notification, SharedIndexInformer};
+//! use kdelta::store::index_funcs;
+//! use kdelta::testing::{FakeSource, pod};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let source = FakeSource::new();
+//!     for key in ["shop/web-1", "shop/web-2", "bank/db-0"] {
+//!         source.add(pod(key));
+//!     }
+//!     let informer = SharedIndexInformer::builder(source.clone())
+//!         .indexers([("namespace".to_owned(), index_funcs::namespace())].into())
+//!         .build();
+//!     let mut told = informer.subscribe(16, None)?;
+//!     let stop = CancellationToken::new();
+//!     let running = tokio::spawn(informer.run(stop.clone()));
+//!
+//!     assert!(informer.synced().await);
+//!     let indexer = informer.get_indexer();
+//!     assert_eq!(indexer.index_keys("namespace", "shop")?, ["shop/web-1".into(), "shop/web-2".into()]);
+//!
+//!     source.delete("shop/web-1");
+//!     while let Some(notification) = told.recv().await {
+//!         println!("{notification}"); // `+bank/db-0@4! list`, …, `-shop/web-1@5 watch`
+//!         if matches!(notification, Notification::Deleted { .. }) {
+//!             break; // The store was written before we were told.
+//!         }
+//!     }
+//!     assert_eq!(indexer.index_counts("namespace")?, [("bank".to_owned(), 1), ("shop".to_owned(), 1)]);
+//!     stop.cancel();
+//!     Ok(running.await??)
+//! }
+//! ```
+//!
 //! # What is promised
 //!
 //! - **Eventually the index equals the source.** After any fault the store holds what the source's list at the same
 //!   version holds. Handlers that replay what they are told over nothing come to the same state.
 //! - **Per object, order.** A handler sees the states of one object in their order, possibly not every one of them when
-//!   they came through a `DeltaFifo`; with an `OrderedFifo` it sees every event in the order it was received.
+//!   they came through a `DeltaFifo`; with an `OrderedFifo` it sees every change in the order it was received.
 //! - **Nothing twice, nothing for ever.** A handler that joins late is first told the whole state, once. A deletion
 //!   that no watch told is found by the next list and told as a tombstone with the last known state.
 //! - **Everything is bounded.** A slow handler fills its channel, then the queue, and then the reflector stops reading
-//!   from the socket.
-//! - **Errors are values.** No index function, handler or byte from the network panics the machine.
+//!   from the socket. A list that is taken as a whole, and a resync, may exceed that by as much as the source or the
+//!   store holds.
+//! - **Errors are values.** No index function, transformer, handler or byte from the network panics the machine, unless
+//!   the program is built to abort at a panic.
 //!
 //! # Import rules
 //!
 //! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api` and `testing` import
-//! `listwatch` and `object`; `informer` imports all of them but `api`, and `watchtools` stands on it. A reflector so knows no queue (it writes to its own
-//! trait [`reflector::ReflectorStore`]), a queue no store (it asks [`object::KeyListerGetter`]), and the whole machine
-//! runs without a network. `tests/architecture.rs` holds this against the source.
+//! `listwatch` and `object`; `informer` imports all of them but `api` and `testing`, and `watchtools` stands on it. A
+//! reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no store (it asks
+//! [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs` holds this
+//! against the source.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "api")]

@@ -170,7 +170,7 @@ mod tests {
             .query("limit", "5")
             .accept("application/json;as=Table");
         let answer = client(&format!("{}/k8s/c-1/", server.url)).send(&request).await.unwrap();
-        assert_eq!(answer.content_type(), "application/json");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(answer.body(10).await.unwrap(), "{}");
         let asked = server.asked().concat();
         assert!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::HeaderMap;
 
 use super::failure;
 use crate::listwatch::Error;
@@ -20,12 +20,6 @@ pub struct Response {
 impl Response {
     pub(super) fn new(inner: reqwest::Response, authority: Arc<str>, place: Arc<()>) -> Self {
         Self { inner, authority, _place: place }
-    }
-
-    /// The media type of the body with its parameters; empty when the server told none.
-    #[must_use]
-    pub fn content_type(&self) -> &str {
-        self.header(CONTENT_TYPE.as_str()).unwrap_or_default()
     }
 
     /// The first value of a header, when it is there and is text. The name is in lower case.

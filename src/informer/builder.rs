@@ -64,7 +64,7 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
-    /// How many deltas wait in the queue before the reflector waits; 1024 unless told otherwise.
+    /// How many deltas wait in the queue before the reflector waits: at least one, 1024 unless told otherwise.
     pub fn queue_capacity(mut self, capacity: usize) -> Self {
         self.queue_capacity = capacity;
         self

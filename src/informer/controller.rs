@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::informer::fixtures::{Reader, labelled, pod, text, text_of};
+    use crate::informer::fixtures::{Reader, labelled, pod, text_of};
     use crate::informer::listener::{Inbox, channel};
     use crate::object::{DeletedObject, Origin};
     use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions};
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn read(inbox: &mut Inbox) -> Vec<String> {
-        std::iter::from_fn(|| inbox.try_next()).map(|notification| text(&notification)).collect()
+        std::iter::from_fn(|| inbox.try_next()).map(|notification| notification.to_string()).collect()
     }
 
     fn stored(controller: &Controller) -> Vec<String> {

@@ -24,24 +24,6 @@ pub(super) fn text_of(object: &Object) -> String {
     format!("{}@{}", object.key(), object.resource_version())
 }
 
-/// One notification in a line; `!` after an initial one, `?` after a tombstone.
-pub(super) fn text(notification: &Notification) -> String {
-    match notification {
-        Notification::Added { object, is_in_initial_list, origin } => {
-            format!("+{}{} {origin}", text_of(object), if *is_in_initial_list { "!" } else { "" })
-        }
-        Notification::Updated { old, new, origin } => {
-            format!("{}>{} {origin}", text_of(old), new.resource_version())
-        }
-        Notification::Deleted { object, origin } => {
-            let state = object.object().map_or_else(|| format!("{}@-", object.key()), |state| text_of(state));
-            format!("-{state}{} {origin}", if object.is_final_state_unknown() { "?" } else { "" })
-        }
-        Notification::Mark(Mark::Synced { resource_version }) => format!("SYNCED {resource_version}"),
-        Notification::Mark(Mark::Gap { from, to, .. }) => format!("GAP {from} {to}"),
-    }
-}
-
 /// Replays notifications over nothing, and believes none that does not follow from those before.
 #[derive(Default)]
 pub(super) struct Reader {
@@ -51,7 +33,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn read(&mut self, notification: Notification) {
-        let line = text(&notification);
+        let line = notification.to_string();
         match notification {
             Notification::Added { object, is_in_initial_list, origin } => {
                 assert_eq!(is_in_initial_list, origin == Origin::List, "{line}");

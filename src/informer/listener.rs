@@ -143,7 +143,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::informer::fixtures::{pod, text};
+    use crate::informer::fixtures::pod;
 
     fn added(version: u64) -> Notification {
         Notification::Added { object: pod("a", version), is_in_initial_list: false, origin: Origin::Watch }
@@ -155,13 +155,13 @@ mod tests {
         let (listener, mut inbox) = channel(1);
         listener.replay(vec![pod("b", 1)], Some(Mark::Synced { resource_version: "1".into() }));
         tokio::join!(listener.send(added(1), &hurry), async { hurry.cancel() });
-        assert_eq!(inbox.try_next().map(|it| text(&it)).as_deref(), Some("+b@1! list"));
+        assert_eq!(inbox.try_next().map(|it| it.to_string()).as_deref(), Some("+b@1! list"));
         // There is room in the channel again, which must not be used.
         listener.send(added(2), &hurry).await;
         drop(listener);
         let mut rest = Vec::new();
         while let Some(next) = inbox.next().await {
-            rest.push(text(&next));
+            rest.push(next.to_string());
         }
         assert_eq!(rest, ["SYNCED 1", "+a@1 watch", "+a@2 watch"]);
     }

@@ -1,5 +1,6 @@
 //! What an informer tells.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::object::{DeletedObject, Object, Origin};
@@ -44,5 +45,28 @@ impl Notification {
     #[must_use]
     pub fn is_initial(&self) -> bool {
         matches!(self, Self::Added { is_in_initial_list: true, .. })
+    }
+}
+
+/// One line for logs and tests, without anything of a body: `+` added (`!` as initial), `>` updated, `-` deleted (`?` by
+/// a tombstone), each with key, version and origin: `+shop/web@12! list`, `shop/web@12>14 watch`, `-shop/web@15 watch`.
+impl fmt::Display for Notification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Added { object, is_in_initial_list, origin } => {
+                let initial = if *is_in_initial_list { "!" } else { "" };
+                write!(f, "+{}@{}{initial} {origin}", object.key(), object.resource_version())
+            }
+            Self::Updated { old, new, origin } => {
+                write!(f, "{}@{}>{} {origin}", old.key(), old.resource_version(), new.resource_version())
+            }
+            Self::Deleted { object, origin } => {
+                let unknown = if object.is_final_state_unknown() { "?" } else { "" };
+                let version = object.object().map(|last| last.resource_version().clone()).unwrap_or_default();
+                write!(f, "-{}@{version}{unknown} {origin}", object.key())
+            }
+            Self::Mark(Mark::Synced { resource_version }) => write!(f, "SYNCED {resource_version}"),
+            Self::Mark(Mark::Gap { from, to, .. }) => write!(f, "GAP {from} {to}"),
+        }
     }
 }

@@ -186,7 +186,13 @@ impl SharedProcessor {
 
     /// Ends: every handler is told what is on its way to it, then its task ends.
     pub(super) async fn stop(&self) {
-        self.close().join_all().await;
+        let mut tasks = self.close();
+        while let Some(ended) = tasks.join_next().await {
+            // Calls are guarded, but a handler is dropped on its task as well.
+            if let Err(error) = ended {
+                tracing::error!(%error, "the task of an event handler failed");
+            }
+        }
     }
 
     /// Ends at once; what is on its way is lost to handlers that run in tasks.
@@ -236,7 +242,9 @@ fn report(panic: &(dyn Any + Send), hook: Option<&HandlerPanicHook>) {
         panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     let message = text.unwrap_or("no message").to_owned();
     tracing::error!(%message, "an event handler panicked; it is called again with the next notification");
-    if let Some(hook) = hook {
-        hook(&HandlerPanic { message });
+    if let Some(hook) = hook
+        && catch_unwind(AssertUnwindSafe(|| hook(&HandlerPanic { message }))).is_err()
+    {
+        tracing::error!("the hook for event handlers that panic panicked");
     }
 }

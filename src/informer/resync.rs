@@ -57,7 +57,7 @@ impl CheckPeriod {
         }
         let mut timer = ResyncTimer { desired, period: None, next: None, due: false };
         timer.derive(self);
-        timer.next = timer.period.map(|period| now + period);
+        timer.set(now);
         timer
     }
 }
@@ -72,9 +72,14 @@ impl ResyncTimer {
     pub(super) fn check(&mut self, now: Instant) -> bool {
         self.due = self.next.is_some_and(|next| now >= next);
         if self.due {
-            self.next = self.period.map(|period| now + period);
+            self.set(now);
         }
         self.due
+    }
+
+    /// A period that ends beyond all time is never.
+    fn set(&mut self, now: Instant) {
+        self.next = self.period.and_then(|period| now.checked_add(period));
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -122,6 +127,13 @@ mod tests {
         let short = Some(Duration::from_millis(5));
         assert_eq!(CheckPeriod::new(Some(seconds(10))).timer(short, now).period, Some(MINIMUM_PERIOD));
         assert_eq!(CheckPeriod::new(Some(Duration::ZERO)).get(), None);
+    }
+
+    #[test]
+    fn a_period_beyond_all_time_is_never() {
+        let now = Instant::now();
+        let mut timer = CheckPeriod::new(Some(seconds(1))).timer(Some(Duration::MAX), now);
+        assert!(!timer.check(now + Duration::from_hours(1)));
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub enum ObjectError {
     /// a Secret.
     #[error("not a Kubernetes object: {0}")]
     Malformed(#[from] serde_json::Error),
+    /// JSON is UTF-8, and this is not. The parser looks at the texts it hands out only, and a body is shown and
+    /// searched as text.
+    #[error("not a Kubernetes object: it is not UTF-8")]
+    NotUtf8,
     /// There is no `metadata.name`.
     #[error("not a Kubernetes object: it has no metadata.name")]
     Nameless,
@@ -84,7 +88,8 @@ struct Metadata<'a> {
 /// See [`Object::from_json`].
 pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
     let json = json.trim_ascii();
-    let Envelope { api_version, kind, metadata } = serde_json::from_slice(json)?;
+    let text = std::str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
+    let Envelope { api_version, kind, metadata } = serde_json::from_str(text)?;
     let metadata = metadata.ok_or(ObjectError::Nameless)?;
     let name = metadata.name.filter(|name| !name.is_empty()).ok_or(ObjectError::Nameless)?;
     let namespace = metadata.namespace.unwrap_or_default();
@@ -259,5 +264,11 @@ mod tests {
             let error = Object::from_json(json.as_bytes(), &pod()).expect_err(json).to_string();
             assert!(!error.contains("secret"), "{error}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
+        let json = b"{\"metadata\":{\"name\":\"x\"},\"data\":{\"a\":\"\xff\"}}";
+        assert!(matches!(Object::from_json(json, &pod()), Err(ObjectError::NotUtf8)));
     }
 }

@@ -38,10 +38,12 @@ use body::Body;
 /// compact JSON and is parsed only when something asks for a path. It may carry a row of Table cells beside its body,
 /// or instead of it. An object is never changed once it is made; it is shared as `Arc<Object>`, which has no `&mut`:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0596
 /// # use std::sync::Arc;
-/// fn rename(object: Arc<kdelta::object::Object>) {
-///     let object: &mut kdelta::object::Object = &mut object;
+/// # use kdelta::object::Object;
+/// fn rename(mut object: Arc<Object>) -> Arc<Object> {
+///     let within: &mut Object = &mut object;
+///     object
 /// }
 /// ```
 pub struct Object {

@@ -2,8 +2,9 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::held::{Held, Line};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
@@ -25,7 +26,7 @@ pub struct DeltaFifoOptions {
     pub emit_delta_type_replaced: bool,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
-    /// Deltas to hold before there is no more room.
+    /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
 }
 
@@ -50,11 +51,7 @@ impl Default for DeltaFifoOptions {
 pub struct DeltaFifo {
     intake: Intake,
     emit_delta_type_replaced: bool,
-    capacity: usize,
-    /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
-    /// be compared (see [`Queue::try_pop`]).
-    state: Mutex<State>,
-    signals: Signals,
+    held: Held<State>,
 }
 
 #[derive(Default)]
@@ -68,7 +65,6 @@ struct State {
     population: Population,
     /// The version up to which everything was queued, until everything queued was popped.
     received: Option<ResourceVersion>,
-    closed: bool,
 }
 
 impl DeltaFifo {
@@ -80,16 +76,14 @@ impl DeltaFifo {
         Self {
             intake: Intake { key_func, known: known_objects, transformer },
             emit_delta_type_replaced,
-            capacity,
-            state: Mutex::default(),
-            signals: Signals::default(),
+            held: Held::new(State::default(), capacity),
         }
     }
 
     /// The keys in line, in order.
     #[must_use]
     pub fn list_keys(&self) -> Vec<Key> {
-        self.lock().line.iter().cloned().collect()
+        self.held.look(|state| state.line.iter().cloned().collect())
     }
 
     /// Puts popped deltas back at the end of the line, as after a process function that failed and is to be asked again
@@ -100,21 +94,16 @@ impl DeltaFifo {
     /// There is no delta, or the key function refused the object.
     pub fn add_if_not_present(&self, deltas: Deltas) -> Result<bool, KeyError> {
         let key = key_of(&deltas, self.intake.key_func)?;
-        let mut state = self.lock();
-        state.population.event();
-        let is_absent = !state.deltas.contains_key(&key);
-        if is_absent {
-            for delta in deltas {
-                state.queue(key.clone(), delta);
+        Ok(self.held.change(|state| {
+            state.population.event();
+            let is_absent = !state.deltas.contains_key(&key);
+            if is_absent {
+                for delta in deltas {
+                    state.queue(key.clone(), delta);
+                }
             }
-        }
-        drop(state);
-        self.signals.filled();
-        Ok(is_absent)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+            is_absent
+        }))
     }
 
     fn event(
@@ -125,11 +114,10 @@ impl DeltaFifo {
     ) -> Result<(), KeyError> {
         let version = object.resource_version().clone();
         let (key, object) = self.intake.take(object)?;
-        let mut state = self.lock();
-        state.event(&version, origin);
-        state.queue(key, Delta { change: change(object), origin });
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            state.event(&version, origin);
+            state.queue(key, Delta { change: change(object), origin });
+        });
         Ok(())
     }
 }
@@ -158,7 +146,9 @@ impl State {
             }
         }
     }
+}
 
+impl Line for State {
     fn take(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.population.has_synced();
         let item = match self.line.pop_front() {
@@ -179,6 +169,14 @@ impl State {
         }
         Some(Popped { item, is_in_initial_list, up_to })
     }
+
+    fn used(&self) -> usize {
+        self.len
+    }
+
+    fn population(&self) -> &Population {
+        &self.population
+    }
 }
 
 impl Queue for DeltaFifo {
@@ -196,13 +194,12 @@ impl Queue for DeltaFifo {
             DeletedObject::FinalStateUnknown(_) => ResourceVersion::UNSET,
         };
         let (key, deleted) = self.intake.take_deleted(deleted)?;
-        let mut state = self.lock();
-        state.event(&version, origin);
-        if state.deltas.contains_key(&key) || self.intake.known_object(&key).is_some() {
-            state.queue(key, Delta { change: Change::Deleted(deleted), origin });
-        }
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            state.event(&version, origin);
+            if state.deltas.contains_key(&key) || self.intake.known_object(&key).is_some() {
+                state.queue(key, Delta { change: Change::Deleted(deleted), origin });
+            }
+        });
         Ok(())
     }
 
@@ -215,22 +212,20 @@ impl Queue for DeltaFifo {
         let objects =
             objects.into_iter().map(|object| self.intake.take(object)).collect::<Result<Vec<_>, _>>()?;
         let change = if self.emit_delta_type_replaced { Change::Replaced } else { Change::Sync };
-        let mut state = self.lock();
-        let queued = state.line.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
-        let gone = self.intake.tombstones(queued, objects.iter().map(|(key, _)| key.clone()), origin);
-        state.line.reserve(objects.len());
-        state.deltas.reserve(objects.len());
-        for (key, object) in objects {
-            state.queue(key, Delta { change: change(object), origin });
-        }
-        for (key, tombstone) in gone {
-            state.queue(key, tombstone);
-        }
-        let queued = state.line.len();
-        state.population.list(queued);
-        state.received = Some(version.clone());
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            let queued = state.line.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
+            let gone = self.intake.tombstones(queued, objects.iter().map(|(key, _)| key.clone()), origin);
+            state.line.reserve(objects.len());
+            state.deltas.reserve(objects.len());
+            for (key, object) in objects {
+                state.queue(key, Delta { change: change(object), origin });
+            }
+            for (key, tombstone) in gone {
+                state.queue(key, tombstone);
+            }
+            state.population.list(state.line.len());
+            state.received = Some(version.clone());
+        });
         Ok(())
     }
 
@@ -241,57 +236,46 @@ impl Queue for DeltaFifo {
     }
 
     fn resync(&self) {
-        let mut state = self.lock();
-        for key in self.intake.known_keys() {
-            // What is queued will be told anyway, and the stored state is the older one.
-            if !state.deltas.contains_key(&key)
-                && let Some(object) = self.intake.known_object(&key)
-            {
-                state.queue(key, Delta { change: Change::Sync(object), origin: Origin::Resync });
+        self.held.change(|state| {
+            for key in self.intake.known_keys() {
+                // What is queued will be told anyway, and the stored state is the older one.
+                if !state.deltas.contains_key(&key)
+                    && let Some(object) = self.intake.known_object(&key)
+                {
+                    state.queue(key, Delta { change: Change::Sync(object), origin: Origin::Resync });
+                }
             }
-        }
-        drop(state);
-        self.signals.filled();
+        });
     }
 
     fn mark(&self, _mark: Mark) {}
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.lock().received = Some(version.clone());
-        self.signals.filled();
+        self.held.change(|state| state.received = Some(version.clone()));
     }
 
     fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
-        let mut state = self.lock();
-        let Some(popped) = state.take() else {
-            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
-        };
-        process(popped);
-        self.signals.popped(state.len, self.capacity);
-        Ok(true)
+        self.held.try_pop(process)
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
-        let _state = self.lock();
-        work();
+        self.held.under_lock(work);
     }
 
     fn has_room(&self) -> bool {
-        let state = self.lock();
-        state.closed || state.len < self.capacity
+        self.held.has_room()
     }
 
     fn has_synced(&self) -> bool {
-        self.lock().population.has_synced()
+        self.held.has_synced()
     }
 
     fn close(&self) {
-        self.lock().closed = true;
-        self.signals.closed();
+        self.held.close();
     }
 
     fn signals(&self) -> &Signals {
-        &self.signals
+        self.held.signals()
     }
 }
 
@@ -529,6 +513,14 @@ mod tests {
         assert!(!queue.has_room());
         queue.close();
         room(&*queue).await;
+    }
+
+    #[test]
+    fn a_queue_without_capacity_holds_one_delta() {
+        let queue = DeltaFifo::new(DeltaFifoOptions { capacity: 0, ..DeltaFifoOptions::default() });
+        assert!(queue.has_room());
+        run(&queue, &[Add("a", 1)]);
+        assert!(!queue.has_room());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The queue that forgets: the last state of each object, and nothing of those that are gone.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::held::{Held, Line};
 use super::population::Population;
 use super::{
     Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, PopProcessFunc, Popped, Queue, SPARE,
@@ -16,9 +17,7 @@ use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Resou
 /// popped is never popped, and no delete ever is. For a consumer that compares with the world itself.
 pub struct Fifo {
     key_func: KeyFunc,
-    /// A std mutex: nothing under it waits.
-    state: Mutex<State>,
-    signals: Signals,
+    held: Held<State>,
 }
 
 #[derive(Default)]
@@ -29,18 +28,13 @@ struct State {
     population: Population,
     /// The version up to which everything was queued, until everything queued was popped.
     received: Option<ResourceVersion>,
-    closed: bool,
 }
 
 impl Fifo {
     /// An empty queue. It has room for [`DEFAULT_CAPACITY`] objects.
     #[must_use]
     pub fn new(key_func: KeyFunc) -> Self {
-        Self { key_func, state: Mutex::default(), signals: Signals::default() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { key_func, held: Held::new(State::default(), DEFAULT_CAPACITY) }
     }
 
     fn event(
@@ -50,11 +44,10 @@ impl Fifo {
         change: fn(Arc<Object>) -> Change,
     ) -> Result<(), KeyError> {
         let key = (self.key_func)(&object)?;
-        let mut state = self.lock();
-        state.population.event();
-        state.queue(key, Delta { change: change(object), origin });
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            state.population.event();
+            state.queue(key, Delta { change: change(object), origin });
+        });
         Ok(())
     }
 }
@@ -65,7 +58,9 @@ impl State {
             self.line.push_back(key);
         }
     }
+}
 
+impl Line for State {
     fn take(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.population.has_synced();
         let mut item = None;
@@ -86,6 +81,14 @@ impl State {
         }
         Some(Popped { item: item?, is_in_initial_list, up_to })
     }
+
+    fn used(&self) -> usize {
+        self.items.len()
+    }
+
+    fn population(&self) -> &Population {
+        &self.population
+    }
 }
 
 impl Queue for Fifo {
@@ -103,10 +106,10 @@ impl Queue for Fifo {
             DeletedObject::Known(object) => (self.key_func)(object)?,
             DeletedObject::FinalStateUnknown(tombstone) => tombstone.key.clone(),
         };
-        let mut state = self.lock();
-        state.population.event();
-        state.items.remove(&key);
-        self.signals.popped(state.items.len(), DEFAULT_CAPACITY);
+        self.held.change(|state| {
+            state.population.event();
+            state.items.remove(&key);
+        });
         Ok(())
     }
 
@@ -119,17 +122,15 @@ impl Queue for Fifo {
     ) -> Result<(), KeyError> {
         let keyed = objects.into_iter().map(|object| Ok(((self.key_func)(&object)?, object)));
         let keyed = keyed.collect::<Result<Vec<_>, KeyError>>()?;
-        let mut state = self.lock();
-        state.items.clear();
-        state.line.clear();
-        for (key, object) in keyed {
-            state.queue(key, Delta { change: Change::Replaced(object), origin });
-        }
-        let queued = state.line.len();
-        state.population.list(queued);
-        state.received = Some(version.clone());
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            state.items.clear();
+            state.line.clear();
+            for (key, object) in keyed {
+                state.queue(key, Delta { change: Change::Replaced(object), origin });
+            }
+            state.population.list(state.line.len());
+            state.received = Some(version.clone());
+        });
         Ok(())
     }
 
@@ -145,41 +146,31 @@ impl Queue for Fifo {
     fn mark(&self, _mark: Mark) {}
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.lock().received = Some(version.clone());
-        self.signals.filled();
+        self.held.change(|state| state.received = Some(version.clone()));
     }
 
     fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
-        let mut state = self.lock();
-        let Some(popped) = state.take() else {
-            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
-        };
-        process(popped);
-        self.signals.popped(state.items.len(), DEFAULT_CAPACITY);
-        Ok(true)
+        self.held.try_pop(process)
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
-        let _state = self.lock();
-        work();
+        self.held.under_lock(work);
     }
 
     fn has_room(&self) -> bool {
-        let state = self.lock();
-        state.closed || state.items.len() < DEFAULT_CAPACITY
+        self.held.has_room()
     }
 
     fn has_synced(&self) -> bool {
-        self.lock().population.has_synced()
+        self.held.has_synced()
     }
 
     fn close(&self) {
-        self.lock().closed = true;
-        self.signals.closed();
+        self.held.close();
     }
 
     fn signals(&self) -> &Signals {
-        &self.signals
+        self.held.signals()
     }
 }
 
@@ -226,6 +217,8 @@ mod tests {
             (vec![Replace(TWO)], false),
             (vec![Replace(TWO), Pop], false),
             (vec![Replace(TWO), Pop, Pop], true),
+            (vec![Replace(TWO), Replace(&[("a", 3)])], false),
+            (vec![Replace(TWO), Replace(&[("a", 3)]), Pop], true),
         ] {
             let queue = Fifo::new(meta_namespace_key);
             run(&queue, &ops);

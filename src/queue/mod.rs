@@ -11,6 +11,7 @@
 mod delta;
 mod delta_fifo;
 mod fifo;
+mod held;
 mod intake;
 mod ordered_fifo;
 mod population;

@@ -1,8 +1,9 @@
 //! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::held::{Held, Line};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
@@ -20,7 +21,7 @@ pub struct OrderedFifoOptions {
     pub key_func: KeyFunc,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
-    /// Deltas to hold before there is no more room.
+    /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
 }
 
@@ -41,11 +42,7 @@ impl Default for OrderedFifoOptions {
 /// Every delete is queued, also of an object nobody was told of: whether it says anything is seen when it is applied.
 pub struct OrderedFifo {
     intake: Intake,
-    capacity: usize,
-    /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
-    /// be compared (see [`Queue::try_pop`]).
-    state: Mutex<State>,
-    signals: Signals,
+    held: Held<State>,
 }
 
 struct State {
@@ -54,7 +51,6 @@ struct State {
     deltas: usize,
     population: Population,
     listing: Listing,
-    closed: bool,
 }
 
 enum Entry {
@@ -80,33 +76,26 @@ impl OrderedFifo {
     #[must_use]
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
         let OrderedFifoOptions { key_func, transformer, capacity } = options;
+        let state = State {
+            line: VecDeque::new(),
+            deltas: 0,
+            population: Population::default(),
+            listing: Listing::Afresh(HashSet::new()),
+        };
         Self {
             intake: Intake { key_func, known: Some(known_objects), transformer },
-            capacity,
-            state: Mutex::new(State {
-                line: VecDeque::new(),
-                deltas: 0,
-                population: Population::default(),
-                listing: Listing::Afresh(HashSet::new()),
-                closed: false,
-            }),
-            signals: Signals::default(),
+            held: Held::new(state, capacity),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn event(&self, change: Change, origin: Origin, also: impl FnOnce(&mut State)) {
-        let mut state = self.lock();
-        if origin != Origin::List {
-            state.population.event();
-        }
-        state.queue(Delta { change, origin });
-        also(&mut state);
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            if origin != Origin::List {
+                state.population.event();
+            }
+            state.queue(Delta { change, origin });
+            also(state);
+        });
     }
 
     /// The newest delta of every key queued, in the order in which the keys came first.
@@ -151,7 +140,9 @@ impl State {
             self.line.push_back(Entry::Bookmark(version));
         }
     }
+}
 
+impl Line for State {
     fn take(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.population.has_synced();
         let (item, up_to) = match self.line.pop_front()? {
@@ -175,6 +166,14 @@ impl State {
             self.line.shrink_to(SPARE);
         }
         Some(Popped { item, is_in_initial_list, up_to })
+    }
+
+    fn used(&self) -> usize {
+        self.deltas
+    }
+
+    fn population(&self) -> &Population {
+        &self.population
     }
 }
 
@@ -210,119 +209,105 @@ impl Queue for OrderedFifo {
     ) -> Result<(), KeyError> {
         let objects =
             objects.into_iter().map(|object| self.intake.take(object)).collect::<Result<Vec<_>, _>>()?;
-        let mut state = self.lock();
-        let listing = std::mem::replace(&mut state.listing, Listing::Complete);
-        let (is_first, listed) = match listing {
-            Listing::Fresh => (true, None),
-            Listing::Afresh(listed) => (true, Some(listed)),
-            Listing::Complete => (false, Some(HashSet::new())),
-        };
-        if let Some(listed) = listed {
-            let newest = self.newest(&state);
-            let queued = newest.iter().map(|(key, delta)| (key, *delta));
-            let kept = listed.into_iter().chain(objects.iter().map(|(key, _)| key.clone()));
-            for (_, tombstone) in self.intake.tombstones(queued, kept, origin) {
-                state.queue(tombstone);
+        self.held.change(|state| {
+            let listing = std::mem::replace(&mut state.listing, Listing::Complete);
+            let (is_first, listed) = match listing {
+                Listing::Fresh => (true, None),
+                Listing::Afresh(listed) => (true, Some(listed)),
+                Listing::Complete => (false, Some(HashSet::new())),
+            };
+            if let Some(listed) = listed {
+                let newest = self.newest(state);
+                let queued = newest.iter().map(|(key, delta)| (key, *delta));
+                let kept = listed.into_iter().chain(objects.iter().map(|(key, _)| key.clone()));
+                for (_, tombstone) in self.intake.tombstones(queued, kept, origin) {
+                    state.queue(tombstone);
+                }
             }
-        }
-        state.line.reserve(objects.len());
-        for (_, object) in objects {
-            state.queue(Delta { change: Change::Replaced(object), origin });
-        }
-        let queued = state.deltas;
-        state.population.list(queued);
-        if is_first {
-            state.mark(Mark::Synced { resource_version: version.clone() });
-        } else {
-            state.bookmark(version.clone());
-        }
-        drop(state);
-        self.signals.filled();
+            state.line.reserve(objects.len());
+            for (_, object) in objects {
+                state.queue(Delta { change: Change::Replaced(object), origin });
+            }
+            state.population.list(state.deltas);
+            if is_first {
+                state.mark(Mark::Synced { resource_version: version.clone() });
+            } else {
+                state.bookmark(version.clone());
+            }
+        });
         Ok(())
     }
 
     fn list_begin(&self, _origin: Origin) {
-        let mut state = self.lock();
-        let nothing_said = state.deltas == 0 && self.intake.known_keys().is_empty();
-        match &mut state.listing {
-            Listing::Complete => {}
-            listing if nothing_said => *listing = Listing::Fresh,
-            listing => *listing = Listing::Afresh(HashSet::new()),
-        }
+        self.held.look(|state| {
+            let nothing_said = state.deltas == 0 && self.intake.known_keys().is_empty();
+            match &mut state.listing {
+                Listing::Complete => {}
+                listing if nothing_said => *listing = Listing::Fresh,
+                listing => *listing = Listing::Afresh(HashSet::new()),
+            }
+        });
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
-        if matches!(self.lock().listing, Listing::Complete) {
+        if self.held.look(|state| matches!(state.listing, Listing::Complete)) {
             return Some(self.intake.hand_back(object));
         }
         // What has no key comes back: `replace` is there to say so.
         let Ok((key, taken)) = self.intake.take(Arc::clone(&object)) else { return Some(object) };
-        let mut state = self.lock();
-        if let Listing::Afresh(listed) = &mut state.listing {
-            listed.insert(key);
-        }
-        state.queue(Delta { change: Change::Replaced(taken), origin });
-        drop(state);
-        self.signals.filled();
+        self.held.change(|state| {
+            if let Listing::Afresh(listed) = &mut state.listing {
+                listed.insert(key);
+            }
+            state.queue(Delta { change: Change::Replaced(taken), origin });
+        });
         None
     }
 
     fn resync(&self) {
-        let mut state = self.lock();
-        let queued: HashSet<Key> = self.newest(&state).into_iter().map(|(key, _)| key).collect();
-        for key in self.intake.known_keys() {
-            // What is queued will be told anyway, and the stored state is the older one.
-            if !queued.contains(&key)
-                && let Some(object) = self.intake.known_object(&key)
-            {
-                state.queue(Delta { change: Change::Sync(object), origin: Origin::Resync });
+        self.held.change(|state| {
+            let queued: HashSet<Key> = self.newest(state).into_iter().map(|(key, _)| key).collect();
+            for key in self.intake.known_keys() {
+                // What is queued will be told anyway, and the stored state is the older one.
+                if !queued.contains(&key)
+                    && let Some(object) = self.intake.known_object(&key)
+                {
+                    state.queue(Delta { change: Change::Sync(object), origin: Origin::Resync });
+                }
             }
-        }
-        drop(state);
-        self.signals.filled();
+        });
     }
 
     fn mark(&self, mark: Mark) {
-        self.lock().mark(mark);
-        self.signals.filled();
+        self.held.change(|state| state.mark(mark));
     }
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.lock().bookmark(version.clone());
-        self.signals.filled();
+        self.held.change(|state| state.bookmark(version.clone()));
     }
 
     fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
-        let mut state = self.lock();
-        let Some(popped) = state.take() else {
-            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
-        };
-        process(popped);
-        self.signals.popped(state.deltas, self.capacity);
-        Ok(true)
+        self.held.try_pop(process)
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
-        let _state = self.lock();
-        work();
+        self.held.under_lock(work);
     }
 
     fn has_room(&self) -> bool {
-        let state = self.lock();
-        state.closed || state.deltas < self.capacity
+        self.held.has_room()
     }
 
     fn has_synced(&self) -> bool {
-        self.lock().population.has_synced()
+        self.held.has_synced()
     }
 
     fn close(&self) {
-        self.lock().closed = true;
-        self.signals.closed();
+        self.held.close();
     }
 
     fn signals(&self) -> &Signals {
-        &self.signals
+        self.held.signals()
     }
 }
 

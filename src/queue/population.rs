@@ -13,9 +13,12 @@ impl Population {
         self.populated = true;
     }
 
-    /// A complete list came, after which `queued` pops are to be done. Only the first one counts.
+    /// A complete list came, after which `queued` pops are to be done. Only the first one counts, except that no more
+    /// can be waited for than is queued: a queue that forgets may hold less of a later list.
     pub(super) fn list(&mut self, queued: usize) {
-        if !self.populated {
+        if self.populated {
+            self.initial_left = self.initial_left.min(queued);
+        } else {
             self.populated = true;
             self.initial_left = queued;
         }

@@ -26,6 +26,11 @@ impl Default for BackoffOptions {
     }
 }
 
+/// A duration times a factor that somebody has set; itself where that would be no duration any more.
+pub(super) fn scaled(duration: Duration, factor: f64) -> Duration {
+    Duration::try_from_secs_f64(duration.as_secs_f64() * factor).unwrap_or(duration)
+}
+
 /// The wait that comes next.
 pub(super) struct Backoff {
     options: BackoffOptions,
@@ -45,8 +50,8 @@ impl Backoff {
             return asked.clamp(self.options.start.min(LONGEST_RETRY_AFTER), LONGEST_RETRY_AFTER);
         }
         let wait = self.next;
-        self.next = wait.mul_f64(self.options.factor.max(1.0)).min(self.options.cap);
-        wait.mul_f64(1.0 + self.options.jitter.max(0.0) * (self.jitter)())
+        self.next = scaled(wait, self.options.factor.max(1.0)).min(self.options.cap);
+        scaled(wait, 1.0 + self.options.jitter.max(0.0) * (self.jitter)())
     }
 
     /// Things went well: the next trouble is a first one.
@@ -78,6 +83,18 @@ mod tests {
         fn every_wait_is_between_itself_and_twice_itself(jitter in 0.0..1.0_f64) {
             for (plain, spread) in seconds(0.0, 9).into_iter().zip(seconds(jitter, 9)) {
                 prop_assert!((plain..plain * 2.0 + 1e-9).contains(&spread));
+            }
+        }
+    }
+
+    #[test]
+    fn no_number_that_is_set_upsets_it() {
+        for number in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
+            let (start, cap) = (Duration::from_secs(1), Duration::MAX);
+            let options = BackoffOptions { start, factor: number, cap, jitter: number };
+            let mut backoff = Backoff::new(options, Arc::new(move || number));
+            for _ in 0..3 {
+                assert!(backoff.next(None) >= start);
             }
         }
     }

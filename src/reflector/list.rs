@@ -84,7 +84,7 @@ pub(super) struct Pages<'a, L, S> {
 
 impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
     /// Fetches every page. A continue token that expired under way costs one list without a limit, at the version
-    /// asked for in the beginning.
+    /// asked for in the beginning; when a source splits that one too and its token expires, the list has failed.
     pub(super) async fn fetch(mut self, version: &ResourceVersion, limit: u32) -> Result<Fetched, Error> {
         let first = |limit| ListOptions {
             resource_version: version.clone(),
@@ -95,10 +95,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         let mut options = first(limit);
         let mut fetched = Fetched::default();
         let mut page = 0;
+        let mut began_anew = false;
         loop {
             let meta = match self.page(page, &options, &mut fetched).await {
                 Ok(meta) => meta,
-                Err(Error::Expired(_)) if !options.continue_token.is_empty() => {
+                Err(Error::Expired(_)) if !options.continue_token.is_empty() && !began_anew => {
+                    began_anew = true;
                     fetched = Fetched { paginated: true, ..Fetched::default() };
                     options = first(0);
                     page = 0;

@@ -47,7 +47,8 @@ impl<W> Live<W> {
     /// How long a read that begins now may take. The source ends the watch at its timeout; but what it sent before
     /// may come late when the store has kept us from reading it.
     fn patience(&self, now: Instant, margin: Duration) -> Duration {
-        (self.opened + self.timeout).saturating_duration_since(now) + margin
+        let left = self.timeout.saturating_sub(now.saturating_duration_since(self.opened));
+        left.saturating_add(margin)
     }
 }
 
@@ -81,7 +82,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Starts a watch. The answer may take no longer than the watch itself.
     pub(super) async fn start_watch(&self, options: WatchOptions) -> Result<Live<L::Watch>, Error> {
         let opened = self.options.clock.now();
-        let limit = options.timeout.unwrap_or_default() + self.options.idle_margin;
+        let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
         let answer = within(&*self.options.clock, limit, self.source.watch(&options)).await;
         let stream = answer.ok_or_else(|| silent("the start of the watch", limit))??;
         Ok(Live::new(stream, options, opened))
@@ -179,11 +180,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let Some(period) = self.options.resync_period.filter(|period| !period.is_zero()) else {
             return Duration::MAX;
         };
-        let due = *self.memory.next_resync.get_or_insert(now + period);
+        // One that ends beyond all time is never.
+        let Some(next) = now.checked_add(period) else { return Duration::MAX };
+        let due = *self.memory.next_resync.get_or_insert(next);
         if now < due {
             return due - now;
         }
-        self.memory.next_resync = Some(now + period);
+        self.memory.next_resync = Some(next);
         if self.options.should_resync.as_ref().is_none_or(|should| should()) {
             let resynced = self.store.resync();
             self.report(resynced);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::backoff::BackoffOptions;
+use super::backoff::{BackoffOptions, scaled};
 use super::clock::{Clock, TokioClock};
 use super::event::ReflectorEvent;
 use crate::listwatch::Error;
@@ -90,7 +90,7 @@ impl ReflectorOptions {
     /// The timeout of one watch, in whole seconds: sources count in those.
     pub(super) fn watch_timeout(&self) -> Duration {
         let min = self.min_watch_timeout.max(SHORTEST_WATCH_TIMEOUT);
-        Duration::from_secs(min.mul_f64(1.0 + (self.jitter)()).as_secs())
+        Duration::from_secs(scaled(min, 1.0 + (self.jitter)()).as_secs())
     }
 
     pub(super) fn tell(&self, event: &ReflectorEvent) {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::items::Slot;
@@ -26,7 +27,7 @@ type Visit = dyn Fn(&Object, &mut dyn FnMut(&str)) -> Result<(), IndexFuncError>
 /// a value like any other.
 ///
 /// An index function is pure: it runs once for each state of an object that comes into a store, and its values are
-/// kept. It may read any store but write to none that it indexes.
+/// kept. It may read any store but write to none that it indexes. One that panics has refused the object.
 #[derive(Clone)]
 pub struct IndexFunc(Arc<Visit>);
 
@@ -60,9 +61,11 @@ impl IndexFunc {
     /// Hands each value of the object to `visit`.
     ///
     /// # Errors
-    /// [`IndexFuncError`] when the function refuses the object; the values visited before then mean nothing.
+    /// [`IndexFuncError`] when the function refuses the object, or panics; the values visited before then mean nothing.
     pub fn visit(&self, object: &Object, visit: &mut dyn FnMut(&str)) -> Result<(), IndexFuncError> {
-        (self.0)(object, visit)
+        // What a function leaves behind when it panics is its own; of ours there is only the visitor, which is done with.
+        catch_unwind(AssertUnwindSafe(|| (self.0)(object, visit)))
+            .unwrap_or_else(|_| Err(IndexFuncError("the index function panicked".into())))
     }
 
     /// The values of the object, in the order the function finds them.

@@ -68,7 +68,9 @@ pub trait Store: KeyListerGetter + 'static {
     /// The source told everything up to this version.
     fn bookmark(&self, version: &ResourceVersion);
 
-    /// The version last applied. "Last", not "greatest": versions are opaque.
+    /// The version last applied. "Last", not "greatest": versions are opaque, and while the objects of a list are
+    /// applied one by one, each with its own version, it says nothing of the others. An informer tells for itself up to
+    /// where everything is stored.
     fn last_store_sync_resource_version(&self) -> ResourceVersion;
 }
 

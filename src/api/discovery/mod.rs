@@ -21,7 +21,6 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
 use tracing::debug;
 
-use super::resource_words::Asked;
 use super::{Client, Error};
 use cache::Cache;
 use catalog::NoMatch;
@@ -91,15 +90,6 @@ impl ResolveError {
     }
 }
 
-/// A resource, and which of its objects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// The resource.
-    pub discovered: Discovered,
-    /// The names asked for, in their order; none for all objects.
-    pub names: Vec<String>,
-}
-
 /// What one server offers. Cheap to clone; clones share what they learn.
 #[derive(Clone)]
 pub struct Discovery {
@@ -160,23 +150,6 @@ impl Discovery {
         found.map_err(|why| refusal(why, word, &catalog))
     }
 
-    /// What parsed arguments ask for, each resource once, in the order of the arguments.
-    ///
-    /// # Errors
-    /// As [`Discovery::resolve`], for the first word that names nothing.
-    pub async fn resolve_all(&self, asked: &[Asked]) -> Result<Vec<Target>, ResolveError> {
-        let mut targets: Vec<Target> = Vec::new();
-        for one in asked {
-            for discovered in self.resolve(&one.word).await? {
-                match targets.iter_mut().find(|known| known.discovered.resource == discovered.resource) {
-                    Some(known) => known.add(&one.names),
-                    None => targets.push(Target { discovered, names: one.names.clone() }),
-                }
-            }
-        }
-        Ok(targets)
-    }
-
     /// What is known, and whether the server told it just now.
     async fn known(&self, known: &mut Option<Arc<Catalog>>) -> Result<(Arc<Catalog>, bool), Error> {
         if let Some(catalog) = known {
@@ -216,21 +189,6 @@ impl Discovery {
 impl fmt::Debug for Discovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Discovery").field("client", &self.inner.client).finish_non_exhaustive()
-    }
-}
-
-impl Target {
-    /// Asks for more of the same resource; all of it wins over names.
-    fn add(&mut self, names: &[String]) {
-        if self.names.is_empty() || names.is_empty() {
-            self.names.clear();
-            return;
-        }
-        for name in names {
-            if !self.names.contains(name) {
-                self.names.push(name.clone());
-            }
-        }
     }
 }
 

@@ -8,7 +8,6 @@ use tempfile::TempDir;
 
 use super::cache::Cache;
 use super::{Catalog, Discovery, DiscoveryOptions, ResolveError};
-use crate::api::resource_words::{Asked, Context, parse};
 use crate::api::test_server::{TestServer, json};
 use crate::api::{Client, Config};
 use crate::listwatch::Error;
@@ -192,23 +191,6 @@ async fn one_half_of_the_server_is_enough_and_none_is_an_error() {
         matches!(error, ResolveError::Discovery(crate::api::Error::Server(Error::Forbidden(_)))),
         "{error:?}"
     );
-}
-
-#[tokio::test]
-async fn arguments_become_each_resource_once_with_its_names() {
-    let server = TestServer::start(aggregated).await;
-    let discovery = discovery(&server, None);
-    let targets = async |args: &[&str]| {
-        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let asked: Vec<Asked> = parse(&args, Context::default()).unwrap();
-        let targets = discovery.resolve_all(&asked).await.unwrap();
-        let shown =
-            targets.iter().map(|one| format!("{}={}", one.discovered.resource.resource, one.names.join("+")));
-        shown.collect::<Vec<_>>()
-    };
-    assert_eq!(targets(&["po,deploy,pods"]).await, ["pods=", "deployments="]);
-    assert_eq!(targets(&["po/a", "deploy/b", "pod/c", "pods/a"]).await, ["pods=a+c", "deployments=b"]);
-    assert_eq!(targets(&["all,no"]).await, ["pods=", "deployments=", "horizontalpodautoscalers=", "nodes="]);
 }
 
 #[tokio::test]

@@ -87,13 +87,6 @@ impl LabelSelector {
         });
         verdict.holds()
     }
-
-    /// Whether an object with these labels is selected. Each label stands there once.
-    pub fn matches_labels<'l>(&self, labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> bool {
-        let mut verdict = Verdict::new(self);
-        labels.into_iter().for_each(|(label, value)| verdict.hear(label, value));
-        verdict.holds()
-    }
 }
 
 /// Hears the labels of one object, each once, without keeping them.
@@ -245,7 +238,6 @@ mod tests {
         ] {
             let parsed = LabelSelector::parse(selector).expect(selector);
             assert_eq!(parsed.matches(&object(labels)), wanted, "{selector} {labels:?}");
-            assert_eq!(parsed.matches_labels(labels.iter().copied()), wanted, "{selector} {labels:?}");
         }
     }
 
@@ -265,10 +257,10 @@ mod tests {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let bare = Object::named(type_meta, "", "a");
         let everything = LabelSelector::default();
-        assert!(everything.is_everything() && everything.matches(&bare) && everything.matches_labels([]));
+        assert!(everything.is_everything() && everything.matches(&bare));
         let nothing = LabelSelector::nothing();
         assert!(nothing.is_nothing() && !nothing.is_everything());
-        assert!(!nothing.matches(&bare) && !nothing.matches_labels([]));
+        assert!(!nothing.matches(&bare));
         assert!(!LabelSelector::parse("x").expect("a selector").matches(&bare));
         assert!(LabelSelector::parse("!x").expect("a selector").matches(&bare));
     }
@@ -312,7 +304,6 @@ mod tests {
             let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), value.as_str())).collect();
             let selector = LabelSelector { requirements, nothing: false };
             prop_assert_eq!(selector.matches(&object(&labels)), wanted);
-            prop_assert_eq!(selector.matches_labels(labels), wanted);
         }
     }
 }

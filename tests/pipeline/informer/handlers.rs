@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use kdelta::informer::{
-    FilteringResourceEventHandler, Notification, NotificationFn, QueueKind, ResourceEventHandler,
-    SharedIndexInformer,
+    FilteringResourceEventHandler, HandlerPanic, Notification, NotificationFn, QueueKind,
+    ResourceEventHandler, SharedIndexInformer,
 };
 use kdelta::object::{DeletedObject, Object, Origin};
 use kdelta::testing::{FakeSource, pod};
 
-use super::{Recorder, Running, line, of_kind, pass, source_of, stored, until};
+use super::{Recorder, Running, of_kind, pass, source_of, stored, until};
 
 // I17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -89,7 +89,7 @@ async fn a_handler_that_panics_is_reported_and_called_again() {
             Arc::new(move |panic| panics.0.lock().expect("lines").push(panic.message.clone()))
         })
         .build();
-    let clumsy = NotificationFn(|notification| panic!("oh: {}", line(&notification)));
+    let clumsy = NotificationFn(|notification| panic!("oh: {notification}"));
     let registration = informer.add_event_handler(clumsy).expect("not stopped");
     let recorder = Recorder::default();
     informer.add_event_handler(recorder.clone()).expect("not stopped");
@@ -100,6 +100,34 @@ async fn a_handler_that_panics_is_reported_and_called_again() {
     let states = ["a@2", "b@3", "c@4"];
     assert_eq!(recorder.take(), states.map(|state| format!("+{state}! list")));
     assert_eq!(panics.take(), states.map(|state| format!("oh: +{state}! list")));
+}
+
+/// Panics when it is called, and when it is dropped.
+struct Hopeless;
+
+impl ResourceEventHandler for Hopeless {
+    fn on_notification(&self, _: Notification) {
+        panic!("oh");
+    }
+}
+
+impl Drop for Hopeless {
+    fn drop(&mut self) {
+        panic!("and oh");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_a_handler_and_the_hook_do_the_others_are_told_and_the_run_ends_well() {
+    let hook = Arc::new(|_: &HandlerPanic| panic!("the hook too"));
+    let informer = SharedIndexInformer::builder(source_of(&["a"])).on_handler_panic(hook).build();
+    let registration = informer.add_event_handler(Hopeless).expect("not stopped");
+    let recorder = Recorder::default();
+    informer.add_event_handler(recorder.clone()).expect("not stopped");
+    let running = Running::synced(informer).await;
+    assert!(registration.synced().await);
+    running.stop().await;
+    assert_eq!(recorder.take(), ["+a@2! list"]);
 }
 
 // F12

@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use kdelta::informer::{Notification, QueueKind, ResourceEventHandler, SharedIndexInformer, Subscription};
 use kdelta::listwatch::Error;
 use kdelta::object::{Key, Object};
-use kdelta::queue::Mark;
 use kdelta::testing::{FakeSource, InitialEvents, pod};
 
 const KINDS: [QueueKind; 2] = [QueueKind::Delta, QueueKind::Ordered];
@@ -91,29 +90,11 @@ fn held(source: &FakeSource) -> Vec<String> {
     source.objects().iter().map(|object| state(object)).collect()
 }
 
-/// A notification in a line: `+` added (`!` as initial), `>` updated, `-` deleted (`?` by a tombstone), its origin.
-fn line(notification: &Notification) -> String {
-    match notification {
-        Notification::Added { object, is_in_initial_list, origin } => {
-            format!("+{}{} {origin}", state(object), if *is_in_initial_list { "!" } else { "" })
-        }
-        Notification::Updated { old, new, origin } => {
-            format!("{}>{} {origin}", state(old), new.resource_version())
-        }
-        Notification::Deleted { object, origin } => {
-            let last = object.object().map_or_else(|| object.key().to_string(), |last| state(last));
-            format!("-{last}{} {origin}", if object.is_final_state_unknown() { "?" } else { "" })
-        }
-        Notification::Mark(Mark::Synced { resource_version }) => format!("SYNCED {resource_version}"),
-        Notification::Mark(Mark::Gap { from, to, .. }) => format!("GAP {from} {to}"),
-    }
-}
-
 /// What a subscription has to say until nothing has come for a minute.
 async fn told(subscription: &mut Subscription) -> Vec<String> {
     let mut lines = Vec::new();
     while let Ok(Some(next)) = tokio::time::timeout(Duration::from_mins(1), subscription.recv()).await {
-        lines.push(line(&next));
+        lines.push(next.to_string());
     }
     lines
 }
@@ -134,7 +115,7 @@ impl Recorder {
 
 impl ResourceEventHandler for Recorder {
     fn on_notification(&self, notification: Notification) {
-        self.0.lock().expect("lines").push(line(&notification));
+        self.0.lock().expect("lines").push(notification.to_string());
     }
 }
 
@@ -144,7 +125,7 @@ struct Replay(BTreeMap<Key, String>);
 
 impl Replay {
     fn read(&mut self, notification: &Notification) {
-        let what = line(notification);
+        let what = notification.to_string();
         match notification {
             Notification::Added { object, .. } => {
                 assert!(self.0.insert(object.key().clone(), state(object)).is_none(), "{what}");

@@ -11,7 +11,7 @@ use kdelta::queue::Transformer;
 use kdelta::store::{IndexFunc, Indexers};
 use kdelta::testing::{FakeSource, InitialEvents, pod};
 
-use super::{KINDS, Recorder, Running, held, line, of_kind, pass, source_of, stored, told, until};
+use super::{KINDS, Recorder, Running, held, of_kind, pass, source_of, stored, told, until};
 
 #[tokio::test(start_paused = true)]
 async fn an_ordered_informer_tells_all_with_its_marks() {
@@ -74,7 +74,7 @@ async fn a_list_that_breaks_off_told_the_truth_and_is_made_up_for() {
     let mut subscription = informer.subscribe(10, None).expect("not stopped");
     let running = Running::start(informer);
     let first = subscription.recv().await.expect("runs");
-    assert_eq!(line(&first), "+a@2! list");
+    assert_eq!(first.to_string(), "+a@2! list");
     assert!(!running.informer.has_synced());
     source.delete("a");
     assert_eq!(told(&mut subscription).await, ["+b@3! list", "-a@2? list", "SYNCED 4"]);

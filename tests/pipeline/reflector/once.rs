@@ -1,7 +1,10 @@
 //! A list that is not followed by a watch.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
-use kdelta::testing::pod;
+use kdelta::listwatch::{ListMeta, ListWatch, PageStream};
+use kdelta::testing::{FakeWatch, pod};
 
 async fn list_once(
     source: &FakeSource,
@@ -82,4 +85,27 @@ async fn an_expired_token_or_version_is_got_round() {
     assert_eq!(answer.expect("a list"), "6".into());
     assert_eq!(asked(&source.requests()).last().expect("a request"), "list /0");
     assert_eq!(store.content().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_whose_tokens_are_never_good_is_not_asked_for_ever() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let list = {
+        let asked = Arc::clone(&asked);
+        move |options: ListOptions| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            async move {
+                if !options.continue_token.is_empty() {
+                    return Err(expired());
+                }
+                let meta = ListMeta { resource_version: "7".into(), continue_token: "more".into() };
+                Ok(PageStream::new(Vec::new(), meta))
+            }
+        }
+    };
+    let watch = |_| async { Err::<FakeWatch, _>(expired()) };
+    let source = ListWatch::new(list, watch);
+    let refused = Reflector::new(source, Arc::new(Notebook::default()), consistent()).list_once().await;
+    assert!(matches!(refused, Err(Error::Expired(_))), "{refused:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), 4);
 }

@@ -1,10 +1,9 @@
 //! Which server, as whom, and how the terminal is used: the flags that every command takes.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use kdelta::api::Secret;
 
 /// The flags of a connection. They are global: kubectl takes them before and after the command.
 #[derive(Debug, Args)]
@@ -127,29 +126,4 @@ pub(crate) enum ColorWhen {
     Auto,
     Always,
     Never,
-}
-
-/// A word that no output may hold: its `Debug` hides it, and it has no `Display`.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
-
-impl Secret {
-    /// The word itself, for the one who sends it.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for Secret {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("<hidden>")
-    }
 }

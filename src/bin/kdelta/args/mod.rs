@@ -8,7 +8,7 @@ mod select;
 mod spelling;
 mod tasks;
 
-pub(crate) use connection::{ColorWhen, ConnectionArgs, Secret, TerminalArgs};
+pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use select::{ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use spelling::accept_kubectl_spelling;
 pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, UntilArgs, WatchArgs};

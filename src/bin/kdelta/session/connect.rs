@@ -1,6 +1,6 @@
 //! From the settings of a connection to what the library is told of it.
 
-use kdelta::api::{ConfigOptions, Secret};
+use kdelta::api::ConfigOptions;
 
 use crate::settings::Connection;
 
@@ -30,7 +30,7 @@ pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> Confi
         cluster,
         user,
         server,
-        token: token.map(|token| Secret::new(token.expose())),
+        token,
         token_file,
         as_user: impersonate.user,
         as_uid: impersonate.uid,

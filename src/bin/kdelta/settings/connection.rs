@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kdelta::api::Secret;
+
 use super::environment::Environment;
 use super::{UsageError, duration};
-use crate::args::{ConnectionArgs, Secret};
+use crate::args::ConnectionArgs;
 
 /// What the flags say of the connection; what they leave out is the kubeconfig's to say.
 #[derive(Debug, Clone)]
