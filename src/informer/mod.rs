@@ -22,25 +22,30 @@
 
 mod apply;
 mod builder;
-mod controller;
 mod error;
 mod handler;
 mod inlet;
 mod listener;
 mod notification;
+mod plain_store;
+mod process;
 mod processor;
 mod progress;
+mod pump;
 mod registration;
 mod resync;
 mod shared;
+mod simple;
 
 pub use builder::{Builder, QueueKind};
 pub use error::InformerError;
 pub use handler::{FilteringResourceEventHandler, NotificationFn, ResourceEventHandler};
 pub use notification::Notification;
+pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};
 pub use processor::{HandlerPanic, HandlerPanicHook};
 pub use registration::{Registration, Subscription};
 pub use shared::SharedIndexInformer;
+pub use simple::{Informer, new_informer};
 
 #[cfg(test)]
 mod fixtures;

@@ -10,10 +10,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::builder::Builder;
-use super::controller::Controller;
 use super::inlet::Inlet;
 use super::listener::{Inbox, channel};
 use super::processor::SharedProcessor;
+use super::pump::Pump;
 use super::registration::{Registration, Subscription};
 use super::{InformerError, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
@@ -45,7 +45,7 @@ pub struct SharedIndexInformer {
 }
 
 struct Shared {
-    controller: Controller,
+    pump: Pump,
     /// Taken by the run. A std mutex: it is held for the take.
     source: Mutex<Option<Source>>,
     reflector: OnceLock<ReflectorHandle>,
@@ -68,7 +68,7 @@ impl SharedIndexInformer {
         default_resync: Option<Duration>,
     ) -> Self {
         let shared = Shared {
-            controller: Controller::new(queue, store, processor),
+            pump: Pump::new(queue, store, processor),
             source: Mutex::new(Some(source)),
             reflector: OnceLock::new(),
             clock,
@@ -102,7 +102,7 @@ impl SharedIndexInformer {
         let removed = CancellationToken::new();
         let (registration, inbox) = self.register(HANDLER_CAPACITY, resync, &removed)?;
         let progress = Arc::clone(&registration.progress);
-        self.shared.controller.processor.spawn(handler, inbox, progress, removed);
+        self.shared.pump.processor.spawn(handler, inbox, progress, removed);
         Ok(registration)
     }
 
@@ -117,7 +117,7 @@ impl SharedIndexInformer {
         resync: Option<Duration>,
     ) -> Result<Subscription, InformerError> {
         let (registration, inbox) = self.register(capacity, resync, &CancellationToken::new())?;
-        let processor = Arc::clone(&self.shared.controller.processor);
+        let processor = Arc::clone(&self.shared.pump.processor);
         Ok(Subscription { inbox, registration, processor })
     }
 
@@ -128,17 +128,17 @@ impl SharedIndexInformer {
         removed: &CancellationToken,
     ) -> Result<(Registration, Inbox), InformerError> {
         let (listener, inbox) = channel(capacity);
-        let controller = &self.shared.controller;
+        let pump = &self.shared.pump;
         let registration =
-            Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&controller.synced) };
-        controller.register(listener, resync, self.shared.clock.now(), removed)?;
+            Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&pump.synced) };
+        pump.register(listener, resync, self.shared.clock.now(), removed)?;
         Ok((registration, inbox))
     }
 
     /// Removes a handler. What waits for it is dropped; a call that is under way ends in its own time. One that was
     /// removed before, or belongs to another informer, is nothing to do.
     pub fn remove_event_handler(&self, registration: &Registration) {
-        self.shared.controller.processor.remove(&registration.progress);
+        self.shared.pump.processor.remove(&registration.progress);
     }
 
     /// Adds indices, at any time before the end, over what is stored and what will be: all of them or none.
@@ -149,13 +149,13 @@ impl SharedIndexInformer {
         if self.is_stopped() {
             return Err(InformerError::IndexersAfterStop);
         }
-        Ok(self.shared.controller.store.add_indexers(indexers)?)
+        Ok(self.shared.pump.store.add_indexers(indexers)?)
     }
 
     /// The store. It is for reading: what is written to it is not told to anybody, and is lost with the next change.
     #[must_use]
     pub fn get_indexer(&self) -> Arc<dyn Indexer> {
-        Arc::clone(&self.shared.controller.store)
+        Arc::clone(&self.shared.pump.store)
     }
 
     /// The same without its indices.
@@ -167,12 +167,12 @@ impl SharedIndexInformer {
     /// Whether the store has held the whole initial state. Says nothing of handlers: see [`Registration::has_synced`].
     #[must_use]
     pub fn has_synced(&self) -> bool {
-        self.shared.controller.queue.has_synced()
+        self.shared.pump.queue.has_synced()
     }
 
     /// Waits until the store has held the whole initial state; `false` when the informer ended before.
     pub async fn synced(&self) -> bool {
-        self.shared.controller.synced.wait().await
+        self.shared.pump.synced.wait().await
     }
 
     /// The version the reflector received last; unset before the first.
@@ -186,13 +186,13 @@ impl SharedIndexInformer {
     /// one, back finds it there. Unset before the first sync.
     #[must_use]
     pub fn last_store_sync_resource_version(&self) -> ResourceVersion {
-        self.shared.controller.applied_version()
+        self.shared.pump.applied_version()
     }
 
     /// Whether it has been run to its end.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.shared.controller.processor.is_stopped()
+        self.shared.pump.processor.is_stopped()
     }
 
     /// Runs until `stop`, or until the reflector gives up. A second run ends at once.
@@ -222,14 +222,14 @@ impl SharedIndexInformer {
 
 impl Shared {
     async fn run(&self, source: Source, stop: CancellationToken) -> Result<(), Error> {
-        let controller = &self.controller;
-        let _aborted = AbortOnDrop(controller);
-        let resync_period = controller.processor.start(Handle::current());
+        let pump = &self.pump;
+        let _aborted = AbortOnDrop(pump);
+        let resync_period = pump.processor.start(Handle::current());
         let should_resync: ShouldResync = {
-            let (processor, clock) = (Arc::clone(&controller.processor), Arc::clone(&self.clock));
+            let (processor, clock) = (Arc::clone(&pump.processor), Arc::clone(&self.clock));
             Arc::new(move || processor.should_resync(clock.now()))
         };
-        let inlet = Arc::new(Inlet(Arc::clone(&controller.queue)));
+        let inlet = Arc::new(Inlet(Arc::clone(&pump.queue)));
         let (handle, reflecting) = source(inlet, resync_period, should_resync, stop);
         let _first = self.reflector.set(handle);
         // A task, so that reading and applying have a core each. The set is its owner: it is awaited below, and
@@ -239,12 +239,12 @@ impl Shared {
         let hurry = CancellationToken::new();
         let reflected = async {
             let end = reflector.join_next().await;
-            controller.queue.close();
+            pump.queue.close();
             hurry.cancel();
             end
         };
-        let (end, ()) = tokio::join!(reflected, controller.process_loop(&hurry));
-        controller.processor.stop().await;
+        let (end, ()) = tokio::join!(reflected, pump.process_loop(&hurry));
+        pump.processor.stop().await;
         match end {
             Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
             Some(Ok(result)) => result,
@@ -254,7 +254,7 @@ impl Shared {
 }
 
 /// The end of a run, however it came.
-struct AbortOnDrop<'a>(&'a Controller);
+struct AbortOnDrop<'a>(&'a Pump);
 
 impl Drop for AbortOnDrop<'_> {
     fn drop(&mut self) {

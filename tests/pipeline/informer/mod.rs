@@ -1,5 +1,6 @@
 //! The whole informer on a fake source, in the paused time of the runtime where not said otherwise.
 
+mod by_hand;
 mod handlers;
 mod resync;
 mod stop;
