@@ -23,9 +23,11 @@
 mod apply;
 mod builder;
 mod error;
+mod factory;
 mod handler;
 mod inlet;
 mod listener;
+mod mutation;
 mod notification;
 mod plain_store;
 mod process;
@@ -39,12 +41,14 @@ mod simple;
 
 pub use builder::{Builder, QueueKind};
 pub use error::InformerError;
+pub use factory::{GenericInformer, SharedInformerFactory};
 pub use handler::{FilteringResourceEventHandler, NotificationFn, ResourceEventHandler};
+pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
 pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};
 pub use processor::{HandlerPanic, HandlerPanicHook};
 pub use registration::{Registration, Subscription};
-pub use shared::SharedIndexInformer;
+pub use shared::{SharedIndexInformer, SharedInformer};
 pub use simple::{Informer, new_informer};
 
 #[cfg(test)]

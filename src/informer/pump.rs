@@ -10,7 +10,7 @@ use super::apply::{Tell, apply};
 use super::listener::ProcessorListener;
 use super::processor::{Outbox, SharedProcessor};
 use super::progress::Synced;
-use super::{InformerError, Notification};
+use super::{InformerError, MutationDetector, Notification};
 use crate::object::ResourceVersion;
 use crate::queue::{Item, Mark, Popped, Queue, pop};
 use crate::store::Indexer;
@@ -26,6 +26,7 @@ pub(super) struct Pump {
     pub(super) store: Arc<dyn Indexer>,
     pub(super) processor: Arc<SharedProcessor>,
     pub(super) synced: Arc<Synced>,
+    pub(super) detector: Option<MutationDetector>,
     /// A std mutex: nothing under it waits.
     applied: Mutex<Applied>,
 }
@@ -43,8 +44,10 @@ impl Pump {
         queue: Arc<dyn Queue>,
         store: Arc<dyn Indexer>,
         processor: Arc<SharedProcessor>,
+        detector: Option<MutationDetector>,
     ) -> Self {
-        Self { queue, store, processor, synced: Arc::new(Synced::new()), applied: Mutex::default() }
+        let (synced, applied) = (Arc::new(Synced::new()), Mutex::default());
+        Self { queue, store, processor, synced, detector, applied }
     }
 
     fn applied(&self) -> MutexGuard<'_, Applied> {
@@ -77,7 +80,10 @@ impl Pump {
         match item {
             Item::Deltas(deltas) => {
                 for delta in deltas {
-                    let mut tell = |tell| self.processor.distribute(tell, outbox);
+                    let mut tell = |tell| {
+                        self.watch_over(&tell);
+                        self.processor.distribute(tell, outbox);
+                    };
                     let applied = apply(&*self.store, delta, is_in_initial_list, &mut tell);
                     if let Err(error) = applied {
                         tracing::error!(%error, "the store refused an object");
@@ -93,6 +99,14 @@ impl Pump {
         if let Some(version) = up_to {
             self.store.bookmark(&version);
             self.applied().version = version;
+        }
+    }
+
+    /// Has the detector watch over what was just stored.
+    fn watch_over(&self, tell: &Tell) {
+        let Some(detector) = &self.detector else { return };
+        if let Tell::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) = tell {
+            detector.add_object(new);
         }
     }
 
@@ -154,7 +168,7 @@ mod tests {
             let known_objects = Some(known);
             Arc::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
         };
-        Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None))))
+        Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
     }
 
     /// A listener with room for all of a test.

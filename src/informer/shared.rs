@@ -12,13 +12,11 @@ use tokio_util::sync::CancellationToken;
 use super::builder::Builder;
 use super::inlet::Inlet;
 use super::listener::{Inbox, channel};
-use super::processor::SharedProcessor;
 use super::pump::Pump;
 use super::registration::{Registration, Subscription};
 use super::{InformerError, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
-use crate::queue::Queue;
 use crate::reflector::{Clock, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
@@ -39,10 +37,14 @@ pub(super) type Source = Box<
 ///
 /// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
 /// tasks.
+#[doc(alias = "SharedInformer")]
 #[derive(Clone)]
 pub struct SharedIndexInformer {
     shared: Arc<Shared>,
 }
+
+/// client-go's interface without the indices. Here one type is both.
+pub type SharedInformer = SharedIndexInformer;
 
 struct Shared {
     pump: Pump,
@@ -60,15 +62,13 @@ impl SharedIndexInformer {
     }
 
     pub(super) fn new(
-        queue: Arc<dyn Queue>,
-        store: Arc<dyn Indexer>,
-        processor: Arc<SharedProcessor>,
+        pump: Pump,
         source: Source,
         clock: Arc<dyn Clock>,
         default_resync: Option<Duration>,
     ) -> Self {
         let shared = Shared {
-            pump: Pump::new(queue, store, processor),
+            pump,
             source: Mutex::new(Some(source)),
             reflector: OnceLock::new(),
             clock,
@@ -243,7 +243,12 @@ impl Shared {
             hurry.cancel();
             end
         };
-        let (end, ()) = tokio::join!(reflected, pump.process_loop(&hurry));
+        let detected = async {
+            if let Some(detector) = &pump.detector {
+                detector.run(&*self.clock, &hurry).await;
+            }
+        };
+        let (end, (), ()) = tokio::join!(reflected, pump.process_loop(&hurry), detected);
         pump.processor.stop().await;
         match end {
             Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
