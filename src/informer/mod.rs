@@ -18,10 +18,11 @@
 //!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. That goes for a resync and
 //!   for what a list repeats.
 //! - Nothing is dropped. A handler whose buffer is full holds up the others and the queue, a full queue holds up the
-//!   reflector, and that the source.
+//!   reflector, and that the source. A handler that asked for it is told less instead: see [`OnSlow`].
 
 mod apply;
 mod builder;
+mod coalesce;
 mod error;
 mod factory;
 mod handler;
@@ -42,7 +43,9 @@ mod simple;
 pub use builder::{Builder, QueueKind};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};
-pub use handler::{FilteringResourceEventHandler, NotificationFn, ResourceEventHandler};
+pub use handler::{
+    FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
+};
 pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
 pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};

@@ -192,7 +192,7 @@ mod tests {
         let told = Arc::new(Mutex::new(Vec::new()));
         let hook = Arc::clone(&told);
         let hook = MutationDetector::new(Arc::new(move |mutation| {
-            hook.lock().expect("no panic").push(mutation.clone())
+            hook.lock().expect("no panic").push(mutation.clone());
         }));
         let informer = SharedIndexInformer::builder(source.clone()).mutation_detector(hook).build();
         let stop = CancellationToken::new();

@@ -1,5 +1,7 @@
 //! How far things have come: whether the informer has synced, and how many initial notifications a handler has left.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tokio::sync::watch;
 
 /// Whether the initial state is in the store.
@@ -60,29 +62,41 @@ struct Left {
 /// How many initial notifications one handler has left. It goes up under the queue's lock, when the handler is chosen
 /// to be told, and down when the handler is done; so once the informer has synced it only goes down.
 #[derive(Debug, Default)]
-pub(super) struct Progress(watch::Sender<Left>);
+pub(super) struct Progress {
+    left: watch::Sender<Left>,
+    /// Notifications that were merged into others. A number to look at: nothing hangs on its order.
+    untold: AtomicU64,
+}
 
 impl Progress {
+    pub(super) fn coalesced(&self, untold: u64) {
+        self.untold.fetch_add(untold, Ordering::Relaxed);
+    }
+
+    pub(super) fn untold(&self) -> u64 {
+        self.untold.load(Ordering::Relaxed)
+    }
+
     pub(super) fn expect(&self, notifications: usize) {
-        self.0.send_modify(|left| left.notifications += notifications);
+        self.left.send_modify(|left| left.notifications += notifications);
     }
 
     pub(super) fn handled_one(&self) {
-        self.0.send_modify(|left| left.notifications = left.notifications.saturating_sub(1));
+        self.left.send_modify(|left| left.notifications = left.notifications.saturating_sub(1));
     }
 
     /// The handler is gone: whatever is left stays.
     pub(super) fn end(&self) {
-        self.0.send_modify(|left| left.ended = true);
+        self.left.send_modify(|left| left.ended = true);
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.0.borrow().notifications == 0
+        self.left.borrow().notifications == 0
     }
 
     /// Waits; `false` when the handler was gone first.
     pub(super) async fn wait(&self) -> bool {
-        let mut left = self.0.subscribe();
+        let mut left = self.left.subscribe();
         let settled = left.wait_for(|left| left.notifications == 0 || left.ended).await;
         settled.is_ok_and(|left| left.notifications == 0)
     }

@@ -11,17 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::builder::Builder;
 use super::inlet::Inlet;
-use super::listener::{Inbox, channel};
+use super::listener::{Inbox, channel, coalescing};
 use super::pump::Pump;
 use super::registration::{Registration, Subscription};
-use super::{InformerError, ResourceEventHandler};
+use super::{HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 use crate::reflector::{Clock, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
-
-/// Notifications that wait for one handler before the informer waits for it.
-const HANDLER_CAPACITY: usize = 1024;
 
 /// A running reflector.
 type Reflecting = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -99,8 +96,20 @@ impl SharedIndexInformer {
         handler: H,
         resync: Option<Duration>,
     ) -> Result<Registration, InformerError> {
+        self.add_event_handler_with_options(handler, HandlerOptions { resync, ..HandlerOptions::default() })
+    }
+
+    /// The same with a policy for the case that the handler is slow.
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn add_event_handler_with_options<H: ResourceEventHandler>(
+        &self,
+        handler: H,
+        options: HandlerOptions,
+    ) -> Result<Registration, InformerError> {
         let removed = CancellationToken::new();
-        let (registration, inbox) = self.register(HANDLER_CAPACITY, resync, &removed)?;
+        let (registration, inbox) = self.register(options, &removed)?;
         let progress = Arc::clone(&registration.progress);
         self.shared.pump.processor.spawn(handler, inbox, progress, removed);
         Ok(registration)
@@ -116,22 +125,56 @@ impl SharedIndexInformer {
         capacity: usize,
         resync: Option<Duration>,
     ) -> Result<Subscription, InformerError> {
-        let (registration, inbox) = self.register(capacity, resync, &CancellationToken::new())?;
+        self.subscribe_with_options(HandlerOptions { resync, on_slow: OnSlow::Block { capacity } })
+    }
+
+    /// The same with a policy for the case that the reader is slow.
+    ///
+    /// ```
+    /// # use kdelta::informer::{HandlerOptions, OnSlow, SharedIndexInformer};
+    /// # use kdelta::testing::{FakeSource, pod};
+    /// # use tokio_util::sync::CancellationToken;
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let source = FakeSource::new();
+    /// # source.add(pod("web"));
+    /// let informer = SharedIndexInformer::builder(source.clone()).build();
+    /// let slow = HandlerOptions { on_slow: OnSlow::Coalesce, ..HandlerOptions::default() };
+    /// let mut screen = informer.subscribe_with_options(slow)?;
+    /// let running = tokio::spawn(informer.run(CancellationToken::new()));
+    /// assert!(informer.synced().await);
+    /// for _ in 0..100 {
+    ///     source.modify(pod("web"));
+    /// }
+    /// # tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    /// let last = screen.recv().await.ok_or("the informer ended")?;
+    /// assert_eq!((last.to_string(), screen.coalesced()), ("+web@102! list".to_owned(), 100));
+    /// # running.abort();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn subscribe_with_options(&self, options: HandlerOptions) -> Result<Subscription, InformerError> {
+        let (registration, inbox) = self.register(options, &CancellationToken::new())?;
         let processor = Arc::clone(&self.shared.pump.processor);
         Ok(Subscription { inbox, registration, processor })
     }
 
     fn register(
         &self,
-        capacity: usize,
-        resync: Option<Duration>,
+        options: HandlerOptions,
         removed: &CancellationToken,
     ) -> Result<(Registration, Inbox), InformerError> {
-        let (listener, inbox) = channel(capacity);
+        let (listener, inbox) = match options.on_slow {
+            OnSlow::Block { capacity } => channel(capacity),
+            OnSlow::Coalesce => coalescing(),
+        };
         let pump = &self.shared.pump;
         let registration =
             Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&pump.synced) };
-        pump.register(listener, resync, self.shared.clock.now(), removed)?;
+        pump.register(listener, options.resync, self.shared.clock.now(), removed)?;
         Ok((registration, inbox))
     }
 

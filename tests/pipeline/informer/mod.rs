@@ -3,6 +3,7 @@
 mod by_hand;
 mod handlers;
 mod resync;
+mod slow;
 mod stop;
 mod telling;
 
