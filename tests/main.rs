@@ -3,5 +3,6 @@
 mod architecture;
 mod cluster;
 mod commands;
+mod help;
 mod pipeline;
 mod support;

@@ -16,6 +16,7 @@ use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use super::error::Error;
+use super::failure::system_words;
 
 /// How long the content of a token file is used: the kubelet renews it well before it expires.
 const TOKEN_FILE_LIFE: Duration = Duration::from_secs(50);
@@ -136,7 +137,9 @@ impl TokenFile {
 
 fn read_token(path: &Path) -> Result<HeaderValue, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Error::Credentials(format!("unable to read token file {:?}: {error}", path.display()))
+        let shown = path.display().to_string();
+        let why = system_words(&error);
+        Error::Credentials(format!("failed to read token file {shown:?}: open {shown}: {why}"))
     })?;
     match text.trim() {
         "" => Err(Error::Credentials(format!("read empty token from file {:?}", path.display()))),

@@ -18,6 +18,15 @@ const EMPTY_WORDS: [&str; 9] = [
     "error resolving DNS",
 ];
 
+/// What the system says went wrong with a file, in the words that Go's programs have for it: `no such file or directory`.
+#[must_use]
+pub fn system_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words);
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
+}
+
 /// The meaning of a request that got no answer. `authority` is the server's `host:port`, `proxy` that of the
 /// configured proxy.
 pub(super) fn before_answer(error: reqwest::Error, authority: &str, proxy: Option<&str>) -> Error {
@@ -183,6 +192,13 @@ fn fold(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_system_speaks_as_in_gos_programs() {
+        let missing = std::fs::File::open("no/such/file").expect_err("it is not there");
+        assert_eq!(system_words(&missing), "no such file or directory");
+        assert_eq!(system_words(&io::Error::other("Cut")), "cut");
+    }
 
     #[test]
     fn a_chain_is_told_without_empty_words_and_repetitions() {

@@ -31,6 +31,7 @@ pub use client::Client;
 pub use config::{Config, ConfigOptions, Contexts, InCluster};
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
+pub use failure::system_words;
 pub use frames::Limits;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;

@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::Phase;
-use crate::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher};
+use crate::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, ResourceVersionMatch};
 use crate::object::{Object, Origin, ResourceVersion};
 
 /// Items of a page, where nothing else is said.
@@ -71,6 +71,13 @@ pub(super) fn page_size(options: &ReflectorOptions, paginated: bool, version: &R
     }
 }
 
+/// How the version of a list is meant. Of a list with a limit it has to be said: a Kubernetes server would take it to
+/// be exactly this version, answer with a state it no longer has the changes of, and so be listed for ever.
+fn version_match(version: &ResourceVersion, limit: u32) -> Option<ResourceVersionMatch> {
+    let meant = limit != 0 && !version.is_unset() && !version.is_any();
+    meant.then_some(ResourceVersionMatch::NotOlderThan)
+}
+
 /// One list on its way into a store.
 pub(super) struct Pages<'a, L, S> {
     pub(super) source: &'a L,
@@ -89,7 +96,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         let first = |limit| ListOptions {
             resource_version: version.clone(),
             limit,
-            version_match: None,
+            version_match: version_match(version, limit),
             continue_token: String::new(),
         };
         let mut options = first(limit);

@@ -183,6 +183,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             _ if self.gives_up(&error) => return Err(error),
             _ => {}
         }
+        if verdict == Verdict::Relist {
+            // Twice, and nothing between: what was listed was too old from the beginning, and a list that is to be
+            // no older may bring the same again.
+            self.memory.version_unavailable |= self.memory.expired;
+            self.memory.expired = true;
+        }
         let retry_after = error.retry_after();
         let since = self.options.clock.now();
         self.memory.loss.get_or_insert(Loss { since, relisting: false });

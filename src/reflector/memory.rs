@@ -12,6 +12,8 @@ pub(super) struct Memory {
     pub(super) synced: bool,
     /// The last version can't be asked for: the next state is fetched without.
     pub(super) version_unavailable: bool,
+    /// The last version was too old for a watch, and none has delivered since.
+    pub(super) expired: bool,
     /// The watch has delivered since the last whole state.
     pub(super) watch_works: bool,
     /// The loss that has not been made good yet.

@@ -3,6 +3,7 @@
 mod access;
 mod deltas;
 mod gap;
+mod parity;
 mod pods;
 
 use std::process::Command;

@@ -7,6 +7,7 @@ use reqwest::Url;
 
 use super::{ConfigOptions, given, path_text};
 use crate::api::error::Error;
+use crate::api::failure::system_words;
 
 /// Lays the flags over the cluster of the file, as kubectl does: a server takes the file's `tls-server-name` away, an
 /// authority takes its authority data and its insecurity, insecurity takes its authority.
@@ -48,7 +49,10 @@ pub(super) fn check(name: &str, cluster: &Cluster) -> Result<(), Error> {
     if let Some(file) = &cluster.certificate_authority
         && let Err(error) = std::fs::File::open(Path::new(file))
     {
-        return invalid(format!("unable to read certificate-authority {file} for {name} due to {error}"));
+        return invalid(format!(
+            "unable to read certificate-authority {file} for {name} due to open {file}: {}",
+            system_words(&error)
+        ));
     }
     let has_authority =
         cluster.certificate_authority.is_some() || cluster.certificate_authority_data.is_some();

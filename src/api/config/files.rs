@@ -8,6 +8,7 @@ use kube_client::config::{Kubeconfig, KubeconfigError};
 
 use super::ConfigOptions;
 use crate::api::error::Error;
+use crate::api::failure::system_words;
 
 /// The files that are there, merged.
 ///
@@ -73,7 +74,7 @@ fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a Stri
 
 fn broken(path: &Path, error: &KubeconfigError) -> Error {
     let reason = match error {
-        KubeconfigError::ReadConfig(error, _) => error.to_string(),
+        KubeconfigError::ReadConfig(error, _) => system_words(error),
         KubeconfigError::Parse(error) => {
             // A snippet of the file, or a value of a wrong type, may be a token.
             let told = redact(&error.without_snippet().to_string());

@@ -338,7 +338,8 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
     let missing = refused_user("{client-certificate: gone.crt, client-key: gone.key}");
     assert!(
         missing.starts_with("invalid configuration: unable to read client-cert ")
-            && missing.contains("for u"),
+            && missing.contains(" for u due to open ")
+            && missing.ends_with("gone.crt: no such file or directory"),
         "{missing}"
     );
 }
@@ -363,7 +364,9 @@ fn trust_that_contradicts_itself_or_is_none_is_refused() {
     let (_folder, options) = cluster("certificate-authority: ca.crt, insecure-skip-tls-verify: true");
     assert!(refused(&options).contains("with the insecure flag is not allowed"));
     let (_folder, options) = cluster("certificate-authority: gone.crt");
-    assert!(refused(&options).contains("unable to read certificate-authority"));
+    let why = refused(&options);
+    assert!(why.contains("unable to read certificate-authority"), "{why}");
+    assert!(why.ends_with("gone.crt: no such file or directory"), "{why}");
     let (_folder, options) = cluster("certificate-authority-data: bm90aGluZw==");
     assert!(refused(&options).starts_with("unable to load root certificates: "));
     let (_folder, options) = cluster("certificate-authority-data: '%%'");

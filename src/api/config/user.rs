@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{ConfigOptions, given, path_text};
 use crate::api::error::Error;
+use crate::api::failure::system_words;
 use crate::api::secret::Secret;
 
 const GCP_REMOVED: &str = "The gcp auth plugin has been removed.\nPlease use the \"gke-gcloud-auth-plugin\" \
@@ -143,7 +144,10 @@ fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
         if let Some(path) = path
             && let Err(error) = std::fs::File::open(Path::new(path))
         {
-            return Err(invalid(format!("unable to read {what} {path} for {name} due to {error}")));
+            let why = system_words(&error);
+            return Err(invalid(format!(
+                "unable to read {what} {path} for {name} due to open {path}: {why}"
+            )));
         }
     }
     Ok(true)

@@ -1,28 +1,27 @@
 //! From the command line to an exit code: parse, settle, do, tell.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::commands::{self, Watched};
 use crate::exit::{ExitCode, Report, Usage};
 use crate::output::{self, Messages, Stdout};
-use crate::session::Session;
+use crate::session::{EndsAtOnce, Session};
 use crate::settings::{Environment, Settings, Task};
 
 /// Does what the words ask for. The first of them is how the program was called.
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     let program = program_name(words.first());
+    let called = called(&words, &program);
     let cli = match parse(words, &program) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version go to stdout, everything else to stderr; if that fails nobody can be told.
-            let _ = error.print();
-            return if error.exit_code() == 0 { ExitCode::Ok } else { ExitCode::Usage };
-        }
+        Err(error) => return explain(&error, &called),
     };
     let environment = Environment::read();
     let settings = Settings::read(&cli, &environment);
@@ -42,6 +41,49 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
             report.code
         }
     }
+}
+
+/// Prints what was asked for instead of a command, or why there is none.
+fn explain(error: &clap::Error, called: &str) -> ExitCode {
+    let messages = Messages::stderr(false, false);
+    let is_mistake = error.use_stderr();
+    if is_mistake && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        messages.error(&mistake(error, called), None);
+        return ExitCode::Usage;
+    }
+    match error.print().and_then(|()| io::stdout().flush()) {
+        Err(failure) => {
+            let report = Report::of(&output::named(failure).into(), called);
+            messages.error(&report.text, None);
+            report.code
+        }
+        Ok(()) if is_mistake => ExitCode::Usage,
+        Ok(()) => ExitCode::Ok,
+    }
+}
+
+/// What is wrong with the words, without advice that nobody who knows kubectl needs, such as how to pass an unknown flag
+/// as a value. `called` is how program and command were called.
+fn mistake(error: &clap::Error, called: &str) -> String {
+    let text = error.to_string();
+    let mut said = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) if flag.starts_with('-') => {
+            format!("error: unknown flag: {flag}")
+        }
+        _ => text.split("\n\n").next().unwrap_or_default().to_owned(),
+    };
+    for tip in text.lines().filter(|line| line.starts_with("  tip: ") && !line.contains("as a value")) {
+        said.push('\n');
+        said.push_str(tip);
+    }
+    format!("{said}\nSee '{called} --help' for help and examples")
+}
+
+/// Program and command, as far as words that can't be parsed have one.
+fn called(words: &[OsString], program: &str) -> String {
+    let app = Cli::command();
+    let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
+    command.map_or_else(|| program.to_owned(), |command| format!("{program} {}", command.get_name()))
 }
 
 fn parse(words: Vec<OsString>, program: &str) -> Result<Cli, clap::Error> {
@@ -68,8 +110,13 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
         let session = Session::open(settings)?;
+        if let Task::Watch(watch) = &settings.task {
+            return commands::watch::run(&session, watch, &watched, colour, out).await;
+        }
+        let last = Arc::clone(messages);
+        let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            Task::Watch(watch) => return commands::watch::run(&session, watch, &watched, colour, out).await,
+            Task::Watch(_) => {}
             Task::Get(get) => commands::get::run(&session, get, &watched, out).await?,
             Task::Index(index) => commands::index::run(&session, index, &watched, out).await?,
             Task::ApiResources(asked) => commands::api_resources::run(&session, asked, &watched, out).await?,
@@ -97,6 +144,40 @@ mod tests {
             assert_eq!(program_name(Some(&file.into())), name, "{file}");
         }
         assert_eq!(program_name(None), "kdelta");
+    }
+
+    #[test]
+    fn a_mistake_is_told_in_a_sentence_and_with_the_way_to_the_help() {
+        for (line, said) in [
+            ("get pods --sort-by=x", "error: unknown flag: --sort-by\nSee 'kubectl delta get --help'"),
+            ("watch -Z pods", "error: unknown flag: -Z\nSee 'kubectl delta watch --help'"),
+            (
+                "get pods --no-header",
+                "error: unknown flag: --no-header\n  tip: a similar argument exists: '--no-headers'\nSee",
+            ),
+            (
+                "api-resources pods",
+                "error: unexpected argument 'pods' found\nSee 'kubectl delta api-resources",
+            ),
+            (
+                "index pods",
+                "error: the following required arguments were not provided:\n  --by <INDEX[=VALUE]>\nSee",
+            ),
+            (
+                "get pods --color red",
+                "error: invalid value 'red' for '--color <WHEN>'\n  [possible values: auto, always, never]\nSee",
+            ),
+            (
+                "frobnicate",
+                "error: unrecognized subcommand 'frobnicate'\nSee 'kubectl delta --help' for help and examples",
+            ),
+        ] {
+            let words: Vec<OsString> = std::iter::once("x").chain(line.split(' ')).map(Into::into).collect();
+            let called = called(&words, "kubectl delta");
+            let error = parse(words, "kubectl delta").expect_err(line);
+            let told = mistake(&error, &called);
+            assert!(told.starts_with(said), "{line}: {told}");
+        }
     }
 
     #[test]

@@ -137,6 +137,8 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         (Some(status), Error::Unauthorized(_)) => {
             format!("error: You must be logged in to the server ({})", status.message)
         }
+        // Refused before it was sent, as a name that can't be one.
+        (Some(status), Error::Invalid(_)) if status.reason.is_empty() => with_prefix(&status.message),
         (Some(status), _) if status.reason.is_empty() => format!("Error from server: {}", status.message),
         (Some(status), _) => format!("Error from server ({}): {}", status.reason, status.message),
         // These sentences name the server already, and say what kubectl says of it.

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use kdelta::listwatch::{ListMeta, ListWatch, ListerWatcher, PageStream, ResourceVersionMatch};
 use kdelta::testing::pod;
 
 // G8
@@ -97,6 +98,50 @@ async fn a_relist_asks_for_the_last_version_in_one_page() {
     source.reset_watches();
     run.caught_up().await;
     assert_eq!(asked(&source.requests()), ["list 0/500", "watch 2", "watch 2", "list 2/0", "watch 3"]);
+}
+
+/// A limit beside a version means exactly that version to a server, which may be able to list it for long after it has
+/// forgotten what happened since.
+#[tokio::test(start_paused = true)]
+async fn a_relist_in_pages_asks_for_a_state_that_is_not_older() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let run = start(&source, ReflectorOptions { page_size: Some(4), ..plain() });
+    run.caught_up().await;
+    source.add_silently(pod("b"));
+    source.reset_watches();
+    run.caught_up().await;
+    assert_eq!(asked(&source.requests()), ["list 0/4", "watch 2", "watch 2", "list 2/4", "watch 3"]);
+    let Request::List(options) = &source.requests()[3] else { panic!("a list") };
+    assert_eq!(options.version_match, Some(ResourceVersionMatch::NotOlderThan));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_lists_what_it_can_not_watch_is_asked_for_its_latest() {
+    let source = FakeSource::new();
+    // Whatever way the version is meant, the list is of exactly that version, as it was in servers before 1.19.
+    let listing = source.clone();
+    let list = move |options: ListOptions| {
+        let asked = options.resource_version;
+        let number = if asked.is_any() || asked.is_unset() { listing.version() } else { asked };
+        let meta = ListMeta { resource_version: number, continue_token: String::new() };
+        async { Ok(PageStream::new(Vec::new(), meta)) }
+    };
+    let watching = source.clone();
+    let watch = move |options: WatchOptions| {
+        let source = watching.clone();
+        async move { source.watch(&options).await }
+    };
+    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::new(Notebook::default()), plain());
+    let (handle, stop) = (reflector.handle(), CancellationToken::new());
+    let task = tokio::spawn(reflector.run(stop.clone()));
+    until(|| source.open_watches() == 1).await;
+    source.skip_to(9);
+    source.reset_watches();
+    until(|| source.open_watches() == 1).await;
+    assert_eq!(handle.last_sync_resource_version(), "9".into());
+    stop.cancel();
+    task.await.expect("no panic").expect("a stop is no error");
 }
 
 // G19

@@ -100,7 +100,7 @@ pub(crate) struct ConnectionArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(crate) struct TerminalArgs {
-    /// Say more on stderr: repeat it, or give a level as kubectl's -v=6
+    /// Say more on stderr: -v tells each try, -v=6 each request
     #[arg(
         short, long, global = true, visible_alias = "v", value_name = "LEVEL",
         num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u8)
@@ -124,6 +124,8 @@ impl TerminalArgs {
 pub(crate) enum ColorWhen {
     /// On a terminal that can, unless the environment says no
     Auto,
+    /// Also in files and pipes
     Always,
+    /// Nowhere
     Never,
 }

@@ -28,15 +28,14 @@ const HELP: &str = "\
     name = "kdelta",
     version,
     help_template = HELP,
-    disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true,
     before_help = "\
 Examples:
-  kdelta watch pods                          every change of the pods of the current namespace, for ever
-  kdelta watch pods,svc -A -o json           the same of two kinds and all namespaces, one JSON line each
-  kdelta get pods --by label:app=web         what the index knows under app=web
-  kdelta index pods -A --by node             the nodes, and how many pods each holds
+  kdelta watch pods                      the pods, then every change, for ever
+  kdelta watch pods,svc -A -o json       two kinds everywhere, as JSON lines
+  kdelta get pods --by label:app=web     what the index holds under app=web
+  kdelta index pods -A --by node         the nodes, and how many pods each has
 "
 )]
 pub(crate) struct Cli {
@@ -180,7 +179,8 @@ mod tests {
     fn examples_stand_before_the_flags_in_every_help() {
         let mut app = Cli::command();
         app.build();
-        for command in std::iter::once(&app).chain(app.get_subcommands()) {
+        let commands = app.get_subcommands().filter(|command| command.get_name() != "help");
+        for command in std::iter::once(&app).chain(commands) {
             let help = command.clone().render_long_help().to_string();
             let (examples, usage) = (help.find("Examples:"), help.find("Usage:"));
             assert!(examples.is_some() && examples < usage, "{}: {help}", command.get_name());

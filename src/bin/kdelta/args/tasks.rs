@@ -13,10 +13,10 @@ use super::{HELP, PrintArgs, SelectArgs};
     help_template = HELP,
     before_help = "\
 Examples:
-  kdelta watch pods                          every change of the pods of the current namespace
-  kdelta watch deploy/web -n shop            one deployment
-  kdelta watch pods,svc -A -o json           two kinds in one stream of JSON lines
-  kdelta watch pods --watch-only --count 1   the next change, then stop
+  kdelta watch pods                      the pods of this namespace
+  kdelta watch deploy/web -n shop        one deployment
+  kdelta watch pods,svc -A -o json       two kinds in one stream of JSON lines
+  kdelta watch pods --watch-only --count 1
   kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
 "
 )]
@@ -28,6 +28,10 @@ pub(crate) struct WatchArgs {
     /// image or field:PATH; a,b is either; repeated is both
     #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
     pub(crate) by: Vec<String>,
+
+    /// A name that is not there is no error: it is waited for
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) ignore_not_found: bool,
 
     #[command(flatten)]
     pub(crate) print: PrintArgs,
@@ -67,8 +71,8 @@ pub(crate) struct UntilArgs {
     help_template = HELP,
     before_help = "\
 Examples:
-  kdelta get pods -A                         kubectl's table
-  kdelta get pods -A --by node=worker-1      the pods of one node
+  kdelta get pods -A                     kubectl's table
+  kdelta get pods -A --by node=worker-1  the pods of one node
   kdelta get pods --by field:status.phase=Pending,Failed
   kdelta get deploy web -o yaml
 "
@@ -112,7 +116,7 @@ pub(crate) struct GetArgs {
     help_template = HELP,
     before_help = "\
 Examples:
-  kdelta index pods -A --by namespace        the namespaces, and how many pods each holds
+  kdelta index pods -A --by namespace    the namespaces, and how many pods each has
   kdelta index pods --by label:app
   kdelta index pods -A --by 'field:spec.containers[*].image'
 "
@@ -136,9 +140,9 @@ pub(crate) struct IndexArgs {
     help_template = HELP,
     before_help = "\
 Examples:
-  kdelta api-resources                       everything the server offers
-  kdelta api-resources --api-group=apps      one group
-  kdelta api-resources -o name               names only, for scripts
+  kdelta api-resources                   everything the server offers
+  kdelta api-resources --api-group=apps  one group
+  kdelta api-resources -o name           names only, for scripts
 "
 )]
 pub(crate) struct ApiResourcesArgs {

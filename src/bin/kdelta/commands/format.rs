@@ -51,3 +51,15 @@ pub(super) fn stream(print: &Print, selection: &Selection, parts: &[Part], colou
         Format::Name => Stream::Name,
     }
 }
+
+/// kubectl's words for an empty answer.
+pub(super) fn nothing_found(parts: &[Part]) -> String {
+    match parts {
+        [first, rest @ ..]
+            if !first.namespace.is_empty() && rest.iter().all(|part| part.namespace == first.namespace) =>
+        {
+            format!("No resources found in {} namespace.", first.namespace)
+        }
+        _ => "No resources found".to_owned(),
+    }
+}

@@ -15,7 +15,7 @@ use kdelta::reflector::{Reflector, ReflectorStore};
 use kdelta::store::{Indexer, StoreError};
 use tokio::sync::Notify;
 
-use super::format::listing;
+use super::format;
 use super::needs;
 use super::synced::synced_indexer;
 use super::watched::Watched;
@@ -33,10 +33,10 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     out: W,
 ) -> anyhow::Result<()> {
     let parts = session.parts(&get.selection).await?;
-    let printer = Arc::new(Printer::new(listing(&get.print, &get.selection, &parts), out));
+    let printer = Arc::new(Printer::new(format::listing(&get.print, &get.selection, &parts), out));
     let mut failures: Vec<anyhow::Error> = Vec::new();
     for part in &parts {
-        let source = source(session, get, part)?;
+        let source = watched.source(part, source(session, get, part)?);
         let done = match &part.name {
             _ if !get.by.is_empty() => indexed(get, part, source, watched, &printer).await,
             Some(name) => one(get, part, &source, name, &printer).await,
@@ -48,7 +48,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     let count = printer.finish(failures.is_empty())?;
     if count == 0 && failures.is_empty() && prints_nothing(get, &parts) {
-        watched.messages().notice(&nothing_found(&parts));
+        watched.messages().notice(&format::nothing_found(&parts));
     }
     match failures.len() {
         0 => Ok(()),
@@ -57,23 +57,11 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
 }
 
-/// Whether an empty answer leaves stdout empty, so that it has to be said: a list says by itself that it is empty, and
-/// who ignores what is not found does not want to hear of it.
+/// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not
+/// want to hear of it.
 fn prints_nothing(get: &Get, parts: &[Part]) -> bool {
-    let says_so = matches!(get.print.format, Format::Json | Format::Yaml);
-    !says_so && !get.ignore_not_found && parts.iter().all(|part| part.name.is_none())
-}
-
-/// kubectl's words for an empty answer.
-fn nothing_found(parts: &[Part]) -> String {
-    match parts {
-        [first, rest @ ..]
-            if !first.namespace.is_empty() && rest.iter().all(|part| part.namespace == first.namespace) =>
-        {
-            format!("No resources found in {} namespace.", first.namespace)
-        }
-        _ => "No resources found".to_owned(),
-    }
+    let is_table = matches!(get.print.format, Format::Table { .. });
+    is_table && !get.ignore_not_found && (!get.by.is_empty() || parts.iter().all(|part| part.name.is_none()))
 }
 
 /// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
@@ -109,7 +97,7 @@ async fn all<W: Write + Send + 'static>(
     let sink = Arc::new(Sink { printer: Arc::clone(printer), part: part.clone() });
     let reflector = Reflector::new(source, sink, options);
     tokio::select! {
-        listed = reflector.list_once() => listed?,
+        listed = reflector.list_once() => listed.map_err(|error| part.asked_for(&get.selection, error))?,
         () = printer.failed.notified() => ResourceVersion::UNSET,
     };
     Ok(())
@@ -124,7 +112,10 @@ async fn indexed<W: Write>(
     printer: &Printer<W>,
 ) -> anyhow::Result<()> {
     let indexers = indexers(&get.by).context(Usage)?;
-    let indexer = synced_indexer(source, indexers, &get.selection, part, watched).await?;
+    let indexer = match synced_indexer(source, indexers, &get.selection, part, watched).await {
+        Err(Error::NotFound(_)) if get.ignore_not_found && part.name.is_some() => return Ok(()),
+        indexer => indexer?,
+    };
     for object in found(&*indexer, &get.by)?.values() {
         printer.object(part, object);
     }

@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::Context;
 use kdelta::store::Indexers;
 
+use super::format;
 use super::needs;
 use super::synced::synced_indexer;
 use super::watched::Watched;
@@ -24,13 +25,17 @@ pub(crate) async fn run(
     let name = index.by.to_string();
     let function = function(&index.by).context(Usage)?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for part in &session.parts(&index.selection).await? {
+    let mut objects = 0;
+    let parts = session.parts(&index.selection).await?;
+    for part in &parts {
         let representation = needs::keys_and(needs_body(&index.by));
         let source = session
             .source(part, &index.selection, &Print::default(), representation, Filter::default())
             .context(Usage)?;
+        let source = watched.source(part, source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
         let indexer = synced_indexer(source, indexers, &index.selection, part, watched).await?;
+        objects += indexer.list_keys().len();
         for (value, count) in indexer.index_counts(&name)? {
             *counts.entry(value).or_default() += count;
         }
@@ -41,6 +46,13 @@ pub(crate) async fn run(
     }
     if let Some(values) = &index.values {
         counts.retain(|value, _| values.contains(value));
+    }
+    if counts.is_empty() {
+        watched.messages().notice(&match (objects, &index.values) {
+            (0, _) => format::nothing_found(&parts),
+            (_, None) => format!("No values of {name} found in {objects} objects"),
+            (_, Some(_)) => format!("No such values of {name} found in {objects} objects"),
+        });
     }
     let rows = counts.into_iter().map(|(value, count)| vec![value, count.to_string()]);
     columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, index.headers, &mut out)?;

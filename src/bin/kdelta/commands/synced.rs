@@ -20,7 +20,7 @@ const REDRAWN: Duration = Duration::from_millis(100);
 /// The index of a part at one version. While it is filled a running count shows, where somebody looks.
 ///
 /// # Errors
-/// What the server refused.
+/// What the server refused, and the object that was asked for by its name and is not there.
 pub(super) async fn synced_indexer(
     source: Source,
     indexers: Indexers,
@@ -37,13 +37,23 @@ pub(super) async fn synced_indexer(
         .build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();
-    tokio::select! {
-        ended = informer.run(stop.clone()) => ended?,
-        _ = informer.synced() => {}
-        () = show(&arrived, watched.messages().count(&part.title())) => {}
-    }
+    let mut run = std::pin::pin!(informer.run(stop.clone()));
+    let ended = tokio::select! {
+        ended = &mut run => Some(ended),
+        _ = informer.synced() => None,
+        () = show(&arrived, watched.messages().count(&part.title())) => None,
+    };
     stop.cancel();
-    Ok(indexer)
+    // Waited for: a watch that outlived its question would tell that its connection is gone.
+    let ended = match ended {
+        Some(ended) => ended,
+        None => run.await,
+    };
+    ended.map_err(|error| part.asked_for(selection, error))?;
+    match part.not_found().filter(|_| indexer.list_keys().is_empty()) {
+        Some(error) => Err(error),
+        None => Ok(indexer),
+    }
 }
 
 /// Shows the count as it grows, for ever.

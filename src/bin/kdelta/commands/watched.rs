@@ -7,7 +7,7 @@ use kdelta::object::Origin;
 use kdelta::reflector::{Observer, ReflectorEvent};
 
 use crate::output::Messages;
-use crate::session::Part;
+use crate::session::{Part, Source};
 use crate::view::Notices;
 
 /// Listens to reflectors. Cheap to clone; clones count together.
@@ -32,6 +32,15 @@ impl Watched {
 
     pub(super) fn messages(&self) -> &Messages {
         &self.messages
+    }
+
+    /// The source, which tells when the server can't select by the fields that were asked for: a field that does not
+    /// exist selects nothing without a word otherwise.
+    pub(super) fn source(&self, part: &Part, source: Source) -> Source {
+        let (messages, title) = (Arc::clone(&self.messages), part.title());
+        source.on_refusal(move |why| {
+            messages.notice(&format!("{title}: selected here, not by the server: {why}"))
+        })
     }
 
     /// Who is told what happens to the watch of a part.

@@ -66,16 +66,18 @@ impl Messages {
 
     /// Starts a running count of `what` (`pods`).
     pub(crate) fn count(&self, what: &str) -> Count {
-        let bar = if self.is_terminal {
-            self.counts.add(ProgressBar::new_spinner())
-        } else {
-            ProgressBar::hidden()
-        };
+        // It joins the others, and so is drawn, when there is reason to show it.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         // The template is a constant of this function; were it wrong, the default would do.
         let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} ({elapsed})");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.set_message(escape(what).into_owned());
-        Count { bar, counted: 0, started: Instant::now(), shown: false }
+        Count { counts: self.counts.clone(), bar, counted: 0, started: Instant::now(), shown: false }
+    }
+
+    /// Takes the running counts off the screen and does what is to be done without them.
+    pub(crate) fn without_counts(&self, action: impl FnOnce()) {
+        self.counts.suspend(action);
     }
 
     fn say(&self, text: &str) {
@@ -90,6 +92,7 @@ impl Messages {
 
 /// A running count; it leaves the screen when it is dropped.
 pub(crate) struct Count {
+    counts: MultiProgress,
     bar: ProgressBar,
     counted: u64,
     started: Instant,
@@ -102,6 +105,7 @@ impl Count {
         self.counted += more;
         if !self.shown && (self.counted >= MANY || self.started.elapsed() >= PATIENCE) {
             self.shown = true;
+            self.counts.add(self.bar.clone());
             // indicatif turns the spinner in a thread of its own, which ends with the bar.
             self.bar.enable_steady_tick(Duration::from_millis(100));
         }

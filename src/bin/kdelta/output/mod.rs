@@ -18,5 +18,5 @@ mod yaml;
 pub(crate) use columns::{Column, columns};
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
-pub(crate) use stdout::{ReaderWatch, Stdout};
+pub(crate) use stdout::{ReaderWatch, Stdout, named};
 pub(crate) use stream::Stream;

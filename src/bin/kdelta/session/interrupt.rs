@@ -59,6 +59,33 @@ impl Interrupts {
     }
 }
 
+/// Ends the process at the first of these signals, wherever it is: for a command that has nothing to finish. Its task
+/// waits for signals only and is aborted when this is dropped.
+pub(crate) struct EndsAtOnce {
+    task: JoinHandle<()>,
+}
+
+impl EndsAtOnce {
+    /// From now on; `last` is done before, with the end of the process as the last thing in it.
+    ///
+    /// # Errors
+    /// The system does not let us listen.
+    pub(crate) fn after(last: impl FnOnce(&mut dyn FnMut()) + Send + 'static) -> io::Result<Self> {
+        let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let task = tokio::spawn(async move {
+            let code = next(&mut signals).await.code();
+            last(&mut || std::process::exit(code));
+        });
+        Ok(Self { task })
+    }
+}
+
+impl Drop for EndsAtOnce {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
 impl Drop for Interrupts {
     fn drop(&mut self) {
         self.task.abort();

@@ -8,7 +8,7 @@ mod part;
 mod source;
 
 pub(crate) use indices::{Filter, function, indexers, needs_body};
-pub(crate) use interrupt::{Interrupt, Interrupts};
+pub(crate) use interrupt::{EndsAtOnce, Interrupt, Interrupts};
 pub(crate) use part::Part;
 pub(crate) use source::Source;
 

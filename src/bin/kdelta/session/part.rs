@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use kdelta::listwatch::{Error, Status};
 use kdelta::object::ApiResource;
 
-use crate::settings::Namespaces;
+use crate::settings::{Namespaces, Selection};
 
 /// One collection: it has a list and a watch of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,39 @@ impl Part {
         match &self.name {
             None => self.resource.group_resource(),
             Some(name) => format!("{}/{name}", self.resource.group_resource()),
+        }
+    }
+
+    /// The error of one object that is asked for by its name and is not there; none for a whole collection.
+    pub(crate) fn not_found(&self) -> Option<Error> {
+        let name = self.name.as_ref()?;
+        let message = format!("{} {name:?} not found", self.resource.group_resource());
+        Some(Error::NotFound(Status { reason: "NotFound".into(), message, json: String::new() }))
+    }
+
+    /// The error of a list as kubectl tells it: before the words of a server that can't make sense of the request
+    /// stands what it was asked for.
+    pub(crate) fn asked_for(&self, selection: &Selection, error: Error) -> Error {
+        let asked = |status: Status| {
+            let ApiResource { group, version, resource, .. } = &*self.resource;
+            let labels = selection.label_selector.as_deref().unwrap_or_default();
+            let fields = selection.field_selector.as_deref().unwrap_or_default();
+            let what = format!("{group}/{version}, Resource={resource}");
+            let said = &status.message;
+            let message = if labels.is_empty() && fields.is_empty() {
+                format!("Unable to list {what:?}: {said}")
+            } else {
+                format!(
+                    "Unable to find {what:?} that match label selector {labels:?}, field selector {fields:?}: {said}"
+                )
+            };
+            Status { message, ..status }
+        };
+        match error {
+            _ if self.name.is_some() => error,
+            Error::Invalid(status) if status.reason == "BadRequest" => Error::Invalid(asked(status)),
+            Error::NotFound(status) if status.reason == "NotFound" => Error::NotFound(asked(status)),
+            error => error,
         }
     }
 }
@@ -64,6 +98,7 @@ fn scopes<'a>(resource: &ApiResource, namespaces: &'a Namespaces, default: &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::ListMode;
 
     fn resource(name: &str, namespaced: bool) -> Arc<ApiResource> {
         Arc::new(ApiResource {
@@ -91,6 +126,42 @@ mod tests {
             titles(&["x".into(), "y".into()], &Namespaces::Current),
             ["home:pods/x", "home:pods/y", ":nodes/x", ":nodes/y"]
         );
+    }
+
+    #[test]
+    fn a_request_that_makes_no_sense_is_told_with_what_was_asked_for() {
+        let part = |name: Option<&str>| Part {
+            resource: resource("pods", true),
+            namespace: "home".into(),
+            name: name.map(Arc::from),
+        };
+        let selection = |labels: Option<&str>, fields: Option<&str>| Selection {
+            targets: Vec::new(),
+            namespaces: Namespaces::Current,
+            label_selector: labels.map(str::to_owned),
+            field_selector: fields.map(str::to_owned),
+            cached: false,
+            page_size: 500,
+            list_mode: ListMode::Auto,
+        };
+        let status = |reason: &str| Status {
+            reason: reason.into(),
+            message: "it is wrong".into(),
+            json: String::new(),
+        };
+        let bad = || Error::Invalid(status("BadRequest"));
+        let told = |part: Part, selection: Selection, error| part.asked_for(&selection, error).to_string();
+        assert_eq!(
+            told(part(None), selection(Some("a b"), Some("x=\"")), bad()),
+            r#"Unable to find "/v1, Resource=pods" that match label selector "a b", field selector "x=\"": it is wrong"#
+        );
+        assert_eq!(
+            told(part(None), selection(None, None), Error::NotFound(status("NotFound"))),
+            r#"Unable to list "/v1, Resource=pods": it is wrong"#
+        );
+        assert_eq!(told(part(Some("x")), selection(None, None), bad()), "it is wrong");
+        let forbidden = Error::Forbidden(status("Forbidden"));
+        assert_eq!(told(part(None), selection(None, None), forbidden), "it is wrong");
     }
 
     #[test]

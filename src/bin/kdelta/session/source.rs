@@ -28,6 +28,8 @@ pub(crate) struct Source {
     answered: Arc<AtomicBool>,
     /// Objects that have come in so far, for who shows it. Relaxed: a number on a screen.
     arrived: Arc<AtomicU64>,
+    /// Hears of the refusal, once.
+    on_refusal: Box<dyn Fn(&Error) + Send + Sync>,
 }
 
 impl Source {
@@ -43,7 +45,13 @@ impl Source {
             refused: AtomicBool::new(false),
             answered: Arc::default(),
             arrived: Arc::default(),
+            on_refusal: Box::new(|_| {}),
         }
+    }
+
+    /// The same, and tells when the server refuses the field selector, so that it is applied here.
+    pub(crate) fn on_refusal(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        Self { on_refusal: Box::new(tell), ..self }
     }
 
     /// One object by its name, whatever the filter says.
@@ -97,7 +105,11 @@ impl Source {
         let refusals = ["field label not supported", "is not a known field selector"];
         let says = |message: &str| refusals.iter().any(|refusal| message.contains(refusal));
         let unsupported = matches!(error, Error::Invalid(status) if says(&status.message));
-        unsupported && self.unselected.is_some() && !self.refused.swap(true, Ordering::Relaxed)
+        let first = unsupported && self.unselected.is_some() && !self.refused.swap(true, Ordering::Relaxed);
+        if first {
+            (self.on_refusal)(error);
+        }
+        first
     }
 }
 

@@ -166,7 +166,7 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
         print: Print::read(&args.print)?,
         initial: !args.watch_only,
         until: Until::read(&args.until)?,
-        ignore_not_found: false,
+        ignore_not_found: args.ignore_not_found,
     }))
 }
 
@@ -334,6 +334,8 @@ mod tests {
             panic!("a watch")
         };
         assert!(!only.initial);
+        let Ok(Task::Watch(patient)) = read("get po x -w --ignore-not-found") else { panic!("a watch") };
+        assert_eq!(Ok(Task::Watch(patient)), read("watch po x --ignore-not-found"));
     }
 
     #[test]

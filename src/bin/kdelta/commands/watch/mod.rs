@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use kdelta::informer::Notification;
-use kdelta::listwatch::{Error, Status};
+use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -17,10 +17,10 @@ use tokio::time::{Instant, timeout_at};
 use super::format;
 use super::needs;
 use super::watched::Watched;
-use crate::exit::{ExitCode, Several, Usage};
+use crate::exit::{ExitCode, Report, Several, Usage};
 use crate::output::ReaderWatch;
 use crate::session::{Filter, Interrupt, Interrupts, Part, Session, reflector_options};
-use crate::settings::Watch;
+use crate::settings::{Format, Watch};
 use printer::Printer;
 use stream::{Stream, Told, What};
 
@@ -28,7 +28,7 @@ use stream::{Stream, Told, What};
 const BATCH: usize = 256;
 /// How long the lines of an initial state wait for each other, and how many of them.
 const GATHERED: Duration = Duration::from_millis(100);
-const GATHERED_LINES: u64 = 1000;
+const GATHERED_LINES: usize = 1000;
 
 /// Prints until it is told to end, or until every part has ended with an error.
 pub(crate) async fn run<W: Write>(
@@ -47,6 +47,7 @@ pub(crate) async fn run<W: Write>(
         let representation = needs::representation(watch.print.format, indices);
         let source =
             session.source(part, &watch.selection, &watch.print, representation, filter).context(Usage)?;
+        let source = watched.source(part, source);
         let options = reflector_options(&watch.selection, &source, Some(watched.observer(part)));
         stream.add(place, source, options)?;
     }
@@ -89,50 +90,57 @@ struct PartCourse {
     synced: bool,
     /// Whether an object has been seen: a part that is one name must have it.
     found: bool,
+    /// Whether it has ended, with an error.
+    failed: bool,
+    /// The error, until it is told.
     failure: Option<Error>,
 }
 
 impl<'a, W: Write> Course<'a, W> {
     fn new(watch: &'a Watch, watched: &'a Watched, parts: Vec<Part>, printer: Printer<W>) -> Self {
-        let course = |part| PartCourse { part, synced: false, found: false, failure: None };
+        let course = |part| PartCourse { part, synced: false, found: false, failed: false, failure: None };
         Self { watch, watched, parts: parts.into_iter().map(course).collect(), printer }
     }
 
     /// Prints what the stream tells, until there is a reason to end.
     async fn follow(&mut self, stream: &mut Stream) -> anyhow::Result<ExitCode> {
-        let mut batch = Vec::with_capacity(BATCH);
-        let mut gathered = None;
+        let mut batch = self.gathered(stream).await;
         loop {
-            match gathered {
-                None => stream.next_batch(&mut batch, BATCH).await,
-                // Nothing more within the time: what is there is printed.
-                Some(until) => drop(timeout_at(until, stream.next_batch(&mut batch, BATCH)).await),
-            }
             for told in batch.drain(..) {
                 if let Some(ended) = self.told(told)? {
                     self.printer.flush()?;
                     return ended;
                 }
             }
-            gathered = gathered.or(Some(Instant::now() + GATHERED)).filter(|until| self.gathers(*until));
-            if gathered.is_none() {
-                self.printer.flush()?;
-            }
+            self.printer.flush()?;
+            stream.next_batch(&mut batch, BATCH).await;
         }
     }
 
-    /// Whether lines still wait for others: an initial state that comes in at once has the widths of all its lines,
-    /// one that takes long is shown as it comes.
-    fn gathers(&self, until: Instant) -> bool {
-        self.printer.counts().1 <= GATHERED_LINES
-            && Instant::now() < until
-            && self.parts.iter().any(|part| !part.synced && part.failure.is_none())
+    /// The beginning: an initial state that comes in at once has the widths of all its lines, and in a table its kinds
+    /// stand together; one that takes long is shown as it comes.
+    async fn gathered(&self, stream: &mut Stream) -> Vec<Told> {
+        let mut batch = Vec::with_capacity(BATCH);
+        stream.next_batch(&mut batch, BATCH).await;
+        let until = Instant::now() + GATHERED;
+        while batch.len() <= GATHERED_LINES
+            && batch.iter().filter(|told| told.ends_list()).count() < self.parts.len()
+        {
+            if timeout_at(until, stream.next_batch(&mut batch, BATCH)).await.is_err() {
+                break;
+            }
+        }
+        if matches!(self.watch.print.format, Format::Table { .. }) {
+            // Stable: the lines of one part stay in their order, which is all the order there is between them.
+            batch.sort_by_key(|told| told.part);
+        }
+        batch
     }
 
     /// Takes one thing that was told; answers when it is the last.
     fn told(&mut self, told: Told) -> anyhow::Result<Option<anyhow::Result<ExitCode>>> {
         let Told { part: place, received, what } = told;
-        if self.parts[place].failure.is_some() {
+        if self.parts[place].failed {
             return Ok(None);
         }
         match what {
@@ -156,13 +164,25 @@ impl<'a, W: Write> Course<'a, W> {
 
     fn fail(&mut self, place: usize, received: jiff::Timestamp, error: Error) -> anyhow::Result<()> {
         self.printer.ended(place, received, &error)?;
-        self.parts[place].failure = Some(error);
+        let part = &mut self.parts[place];
+        part.failed = true;
+        part.failure = Some(part.part.asked_for(&self.watch.selection, error));
+        if self.parts.iter().any(|part| !part.failed) {
+            self.tell_failures();
+        }
         Ok(())
+    }
+
+    /// Says the errors of parts that failed while others go on: their end may be far away.
+    fn tell_failures(&mut self) {
+        for error in self.parts.iter_mut().filter_map(|part| part.failure.take()) {
+            self.watched.messages().error(&Report::of(&error.into(), "").text, None);
+        }
     }
 
     /// Whether what has been printed so far is all that was asked for, or all that can be had.
     fn ended(&mut self) -> Option<anyhow::Result<ExitCode>> {
-        if self.parts.iter().all(|part| part.failure.is_some()) {
+        if self.parts.iter().all(|part| part.failed) {
             let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
             let mut failures: Vec<anyhow::Error> = failures.map(anyhow::Error::from).collect();
             return Some(Err(if failures.len() == 1 {
@@ -173,20 +193,13 @@ impl<'a, W: Write> Course<'a, W> {
         }
         let until = &self.watch.until;
         let counted = until.count.is_some_and(|count| self.printer.counts().1 >= count);
-        let synced = until.synced && self.parts.iter().all(|part| part.synced || part.failure.is_some());
+        let synced = until.synced && self.parts.iter().all(|part| part.synced || part.failed);
         (counted || synced).then(|| Ok(self.done()))
     }
 
-    /// The end that was asked for. Parts that failed on the way were passed over then, and are told now.
-    fn done(&mut self) -> ExitCode {
-        let mut code = ExitCode::Ok;
-        for part in &self.parts {
-            if let Some(error) = &part.failure {
-                self.watched.messages().notice(&format!("{}: ended: {error}", part.part.title()));
-                code = ExitCode::Partial;
-            }
-        }
-        code
+    /// The end that was asked for. Parts that failed on the way were passed over then.
+    fn done(&self) -> ExitCode {
+        if self.parts.iter().any(|part| part.failed) { ExitCode::Partial } else { ExitCode::Ok }
     }
 
     fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
@@ -205,8 +218,6 @@ impl<'a, W: Write> Course<'a, W> {
 impl PartCourse {
     /// The error of a part that is one name, when the whole state has been seen without it.
     fn missing(&self) -> Option<Error> {
-        let name = self.part.name.as_ref().filter(|_| self.synced && !self.found)?;
-        let message = format!("{} {name:?} not found", self.part.resource.group_resource());
-        Some(Error::NotFound(Status { reason: "NotFound".into(), message, json: String::new() }))
+        self.part.not_found().filter(|_| self.synced && !self.found)
     }
 }

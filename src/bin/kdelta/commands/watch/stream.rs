@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer, Subscription};
 use kdelta::listwatch::Error;
+use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -88,6 +89,11 @@ impl Stream {
 }
 
 impl Told {
+    /// Whether the initial state of its part is complete with it, or will never be.
+    pub(super) fn ends_list(&self) -> bool {
+        matches!(&self.what, What::Ended(_) | What::Notification(Notification::Mark(Mark::Synced { .. })))
+    }
+
     fn now(part: usize, what: What) -> Self {
         Self { part, received: Timestamp::now(), what }
     }
