@@ -19,7 +19,8 @@
 //!   which it was received.
 //! - [`store`] holds what is so, with any number of named indices.
 //! - [`informer`] wires them: a delta is applied to the store, and those who are to hear of it are fixed, while the
-//!   queue is locked; sending happens after.
+//!   queue is locked; sending happens after. `SharedIndexInformer` is what most programs want, `SharedInformerFactory`
+//!   keeps one for each resource; `Controller`, `Informer` and a reflector into a plain `Cache` are the parts by hand.
 //! - [`watchtools`] are tools over watches: one that comes back where it was, and waiting until something is so.
 //! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
 #![cfg_attr(
@@ -32,7 +33,9 @@
 )]
 //!
 //! The names are those of client-go's `tools/cache`, so that whoever knows the original finds the way. Where the
-//! behaviour differs on purpose, the item says so.
+//! behaviour differs on purpose, the item says so. What has no counterpart: the expiration and mutation caches, the heap,
+//! the atomic and batch modes of the queue, and everything generic over types ([`object::Object::parse`] gives a typed
+//! view).
 //!
 //! # A program
 //!

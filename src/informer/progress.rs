@@ -101,3 +101,36 @@ impl Progress {
         settled.is_ok_and(|left| left.notifications == 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::informer::Registration;
+
+    // I25
+    #[tokio::test]
+    async fn a_handler_has_synced_when_the_informer_has_and_nothing_initial_is_left() {
+        for (upstream, started, finished, synced) in [
+            (false, 1, 1, false),
+            (false, 1, 0, false),
+            (true, 1, 0, false),
+            (true, 1, 1, true),
+            (true, 0, 0, true),
+            (true, 100, 99, false),
+            (true, 100, 100, true),
+        ] {
+            let registration = Registration { progress: Arc::default(), synced: Arc::new(Synced::new()) };
+            registration.progress.expect(started);
+            if upstream {
+                registration.synced.set();
+            }
+            (0..finished).for_each(|_| registration.progress.handled_one());
+            assert_eq!(registration.has_synced(), synced, "{upstream} {started} {finished}");
+            registration.progress.end();
+            registration.synced.end();
+            assert_eq!(registration.synced().await, synced, "whoever waits is told");
+        }
+    }
+}

@@ -183,6 +183,7 @@ mod tests {
     use super::*;
     use crate::listwatch::{ListOptions, ListWatch, PageStream};
     use crate::object::{Ingest, TypeMeta};
+    use crate::testing::{FakeSource, pod};
 
     /// What a server does with one watch.
     #[derive(Clone)]
@@ -334,6 +335,20 @@ mod tests {
             let told: Vec<_> = told.into_iter().map(str::to_owned).collect();
             assert_eq!((started, found), (starts, told), "case {number}");
         }
+    }
+
+    // J6
+    #[tokio::test(start_paused = true)]
+    async fn dropped_with_events_unread_it_leaves_nothing_behind() {
+        let source = FakeSource::new();
+        let mut watcher = RetryWatcher::new(source.version(), source.clone()).expect("a version");
+        for name in ["a", "b", "c"] {
+            source.add(pod(name));
+        }
+        assert!(matches!(watcher.next().await, Some(Ok(WatchEvent::Added(object))) if object.name() == "a"));
+        assert_eq!((watcher.last_resource_version(), source.open_watches()), (&"2".into(), 1));
+        drop(watcher);
+        assert_eq!(source.open_watches(), 0);
     }
 
     #[tokio::test(start_paused = true)]

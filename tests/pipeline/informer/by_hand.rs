@@ -195,3 +195,22 @@ async fn a_plain_store_follows_its_source() {
     stop.cancel();
     run.await.expect("no panic").expect("no error");
 }
+
+// G27: an object is a piece of memory of its own, and not a part of the page it came with.
+#[tokio::test(start_paused = true)]
+async fn what_is_deleted_frees_its_memory_though_others_of_its_page_stay() {
+    let store = Arc::new(Cache::new());
+    let objects: Vec<_> = {
+        let source = source_of(&["a", "b", "c", "d", "e", "f"]);
+        let options = ReflectorOptions { page_size: Some(3), ..ReflectorOptions::default() };
+        Reflector::new(source, Arc::clone(&store), options).list_once().await.expect("a list");
+        store.list().iter().map(|object| (object.key().clone(), Arc::downgrade(object))).collect()
+    };
+    for (key, object) in objects {
+        let keeps = ["a", "d"].contains(&&*key);
+        if !keeps {
+            store.delete_by_key(&key);
+        }
+        assert_eq!(object.strong_count(), usize::from(keeps), "{key}");
+    }
+}
