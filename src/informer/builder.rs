@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
 use super::MutationDetector;
 use super::processor::{HandlerPanicHook, SharedProcessor};
 use super::pump::Pump;
-use super::shared::{SharedIndexInformer, Source};
+use super::shared::{SharedIndexInformer, Source, Start};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{
     DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue,
@@ -127,8 +125,11 @@ impl<L: ListerWatcher> Builder<L> {
         };
         let clock = Arc::clone(&reflector.clock);
         // The type of the source ends here: an informer is the same type whatever it watches.
-        let source: Source = Box::new(move |inlet, resync_period, should_resync, stop: CancellationToken| {
-            let options = ReflectorOptions { resync_period, should_resync: Some(should_resync), ..reflector };
+        let source: Source = Box::new(move |start| {
+            let Start { inlet, resync_period, should_resync, observer, stop } = start;
+            let observer = observer.or_else(|| reflector.observer.clone());
+            let should_resync = Some(should_resync);
+            let options = ReflectorOptions { resync_period, should_resync, observer, ..reflector };
             let reflector = Reflector::new(source, inlet, options);
             (reflector.handle(), Box::pin(reflector.run(stop)))
         });

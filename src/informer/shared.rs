@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -17,23 +17,38 @@ use super::registration::{Registration, Subscription};
 use super::{HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
-use crate::reflector::{Clock, ReflectorHandle, ShouldResync};
+use crate::queue::Transformer;
+use crate::reflector::{Clock, Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
 /// A running reflector.
 type Reflecting = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// Makes the reflector, once it is known how often to resync.
-pub(super) type Source = Box<
-    dyn FnOnce(Arc<Inlet>, Option<Duration>, ShouldResync, CancellationToken) -> (ReflectorHandle, Reflecting)
-        + Send,
->;
+pub(super) type Source = Box<dyn FnOnce(Start) -> (ReflectorHandle, Reflecting) + Send>;
+
+/// What the reflector is started with.
+pub(super) struct Start {
+    pub(super) inlet: Arc<Inlet>,
+    pub(super) resync_period: Option<Duration>,
+    pub(super) should_resync: ShouldResync,
+    /// In the place of the options' own.
+    pub(super) observer: Option<Observer>,
+    pub(super) stop: CancellationToken,
+}
+
+/// What can still be chosen, until the run takes it.
+struct NotStarted {
+    source: Source,
+    observer: Option<Observer>,
+}
 
 /// A store that follows what a source holds, with any number of handlers that are told of it (client-go:
 /// `SharedIndexInformer`).
 ///
 /// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
-/// tasks.
+/// tasks. It is its own controller (client-go: `GetController`), whose `has_synced`, `last_sync_resource_version` and
+/// `run` are here.
 #[doc(alias = "SharedInformer")]
 #[derive(Clone)]
 pub struct SharedIndexInformer {
@@ -46,7 +61,7 @@ pub type SharedInformer = SharedIndexInformer;
 struct Shared {
     pump: Pump,
     /// Taken by the run. A std mutex: it is held for the take.
-    source: Mutex<Option<Source>>,
+    not_started: Mutex<Option<NotStarted>>,
     reflector: OnceLock<ReflectorHandle>,
     clock: Arc<dyn Clock>,
     default_resync: Option<Duration>,
@@ -66,7 +81,7 @@ impl SharedIndexInformer {
     ) -> Self {
         let shared = Shared {
             pump,
-            source: Mutex::new(Some(source)),
+            not_started: Mutex::new(Some(NotStarted { source, observer: None })),
             reflector: OnceLock::new(),
             clock,
             default_resync,
@@ -184,6 +199,32 @@ impl SharedIndexInformer {
         self.shared.pump.processor.remove(&registration.progress);
     }
 
+    /// Changes objects before they are queued and stored, in the place of
+    /// [`Builder::transform`]'s transformer or the one set before.
+    ///
+    /// # Errors
+    /// [`InformerError::AlreadyStarted`].
+    pub fn set_transform(&self, transformer: Transformer) -> Result<(), InformerError> {
+        // Held meanwhile, so that the run does not begin in between.
+        let not_started = self.shared.not_started();
+        if not_started.is_none() {
+            return Err(InformerError::AlreadyStarted);
+        }
+        self.shared.pump.queue.set_transformer(transformer);
+        Ok(())
+    }
+
+    /// Is told when a list or a watch fails, and of the recovery, in the place of the observer in
+    /// [`Builder::reflector`]'s options or the one set before.
+    ///
+    /// # Errors
+    /// [`InformerError::AlreadyStarted`].
+    pub fn set_watch_error_handler(&self, observer: Observer) -> Result<(), InformerError> {
+        let mut not_started = self.shared.not_started();
+        not_started.as_mut().ok_or(InformerError::AlreadyStarted)?.observer = Some(observer);
+        Ok(())
+    }
+
     /// Adds indices, at any time before the end, over what is stored and what will be: all of them or none.
     ///
     /// # Errors
@@ -252,9 +293,9 @@ impl SharedIndexInformer {
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let shared = Arc::clone(&self.shared);
         async move {
-            let source = shared.source.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(source) = source {
-                shared.run(source, stop).await
+            let not_started = shared.not_started().take();
+            if let Some(not_started) = not_started {
+                shared.run(not_started, stop).await
             } else {
                 tracing::warn!("the informer has been started already");
                 Ok(())
@@ -264,7 +305,11 @@ impl SharedIndexInformer {
 }
 
 impl Shared {
-    async fn run(&self, source: Source, stop: CancellationToken) -> Result<(), Error> {
+    fn not_started(&self) -> MutexGuard<'_, Option<NotStarted>> {
+        self.not_started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn run(&self, not_started: NotStarted, stop: CancellationToken) -> Result<(), Error> {
         let pump = &self.pump;
         let _aborted = AbortOnDrop(pump);
         let resync_period = pump.processor.start(Handle::current());
@@ -273,7 +318,8 @@ impl Shared {
             Arc::new(move || processor.should_resync(clock.now()))
         };
         let inlet = Arc::new(Inlet(Arc::clone(&pump.queue)));
-        let (handle, reflecting) = source(inlet, resync_period, should_resync, stop);
+        let NotStarted { source, observer } = not_started;
+        let (handle, reflecting) = source(Start { inlet, resync_period, should_resync, observer, stop });
         let _first = self.reflector.set(handle);
         // A task, so that reading and applying have a core each. The set is its owner: it is awaited below, and
         // aborted where this future is dropped.

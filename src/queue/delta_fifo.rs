@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use super::held::{Held, Line};
 use super::intake::Intake;
@@ -74,7 +74,7 @@ impl DeltaFifo {
         let DeltaFifoOptions { key_func, known_objects, emit_delta_type_replaced, transformer, capacity } =
             options;
         Self {
-            intake: Intake { key_func, known: known_objects, transformer },
+            intake: Intake { key_func, known: known_objects, transformer: RwLock::new(transformer) },
             emit_delta_type_replaced,
             held: Held::new(State::default(), capacity),
         }
@@ -279,6 +279,10 @@ impl Queue for DeltaFifo {
 
     fn has_synced(&self) -> bool {
         self.held.has_synced()
+    }
+
+    fn set_transformer(&self, transformer: Transformer) {
+        self.intake.set_transformer(transformer);
     }
 
     fn close(&self) {

@@ -131,6 +131,9 @@ pub trait Queue: Send + Sync + 'static {
     /// something other than a list came first. Never goes back.
     fn has_synced(&self) -> bool;
 
+    /// From now on changes what comes in with this transformer. A queue that transforms nothing ([`Fifo`]) ignores it.
+    fn set_transformer(&self, _transformer: Transformer) {}
+
     /// Ends the queue: what it holds can still be popped, whoever waits is woken.
     fn close(&self);
 

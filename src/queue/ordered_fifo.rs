@@ -1,7 +1,7 @@
 //! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use super::held::{Held, Line};
 use super::intake::Intake;
@@ -85,7 +85,7 @@ impl OrderedFifo {
             listing: Listing::Afresh(HashSet::new()),
         };
         Self {
-            intake: Intake { key_func, known: Some(known_objects), transformer },
+            intake: Intake { key_func, known: Some(known_objects), transformer: RwLock::new(transformer) },
             held: Held::new(state, capacity),
         }
     }
@@ -315,6 +315,10 @@ impl Queue for OrderedFifo {
 
     fn has_synced(&self) -> bool {
         self.held.has_synced()
+    }
+
+    fn set_transformer(&self, transformer: Transformer) {
+        self.intake.set_transformer(transformer);
     }
 
     fn close(&self) {
