@@ -15,6 +15,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("api", &["listwatch", "object"]),
     ("testing", &["listwatch", "object"]),
     ("informer", &["listwatch", "object", "queue", "reflector", "store"]),
+    ("watchtools", &["informer", "listwatch", "object", "store"]),
 ];
 
 /// Each room of the program, with the rooms it may name.
