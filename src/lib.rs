@@ -19,7 +19,9 @@
 //!   which it was received.
 //! - [`store`] holds what is so, with any number of named indices.
 //! - [`informer`] wires them: a delta is applied to the store, and those who are to hear of it are fixed, while the
-//!   queue is locked; sending happens after.
+//!   queue is locked; sending happens after. `SharedIndexInformer` is what most programs want, `SharedInformerFactory`
+//!   keeps one for each resource; `Controller`, `Informer` and a reflector into a plain `Cache` are the parts by hand.
+//! - [`watchtools`] are tools over watches: one that comes back where it was, and waiting until something is so.
 //! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
 #![cfg_attr(
     feature = "api",
@@ -35,10 +37,9 @@
 )]
 //!
 //! The names are those of client-go's `tools/cache`, so that whoever knows the original finds the way. Where the
-//! behaviour differs on purpose, the item says so. Of the original there are the stores and listers, the three queues,
-//! the reflector and the shared index informer with its handlers; there is no informer of one handler
-//! (`NewInformer`), no `SharedInformerFactory`, no mutation detector (an `Arc<Object>` can't be changed) and none of
-//! `tools/watch`.
+//! behaviour differs on purpose, the item says so. What has no counterpart: the expiration and mutation caches, the heap,
+//! the atomic and batch modes of the queue, and everything generic over types ([`object::Object::parse`] gives a typed
+//! view).
 //!
 //! # A program
 //!
@@ -99,10 +100,10 @@
 //! # Import rules
 //!
 //! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
-//! import `listwatch` and `object`; `informer` imports all of them but `api`, `demo` and `testing`. A reflector so knows
-//! no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no store (it asks
-//! [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs` holds this against
-//! the source.
+//! import `listwatch` and `object`; `informer` imports all of them but `api`, `demo` and `testing`, and `watchtools`
+//! stands on it. A reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no
+//! store (it asks [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs`
+//! holds this against the source.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "api")]
@@ -117,3 +118,4 @@ pub mod reflector;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod watchtools;

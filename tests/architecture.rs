@@ -16,6 +16,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("demo", &["listwatch", "object"]),
     ("testing", &["listwatch", "object"]),
     ("informer", &["listwatch", "object", "queue", "reflector", "store"]),
+    ("watchtools", &["informer", "listwatch", "object", "store"]),
 ];
 
 /// Each room of the program, with the rooms it may name.
@@ -29,6 +30,47 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("commands", &["args", "exit", "output", "session", "settings", "view"]),
     ("cli", &["args", "commands", "exit", "output", "session", "settings"]),
     ("main", &["args", "cli", "exit"]),
+];
+
+/// What may stand in a few places only: the words, the places (a beginning of a path below `src`), and why.
+const KEPT: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["println!(", "eprintln!(", "print!(", "eprint!(", "dbg!("],
+        &[],
+        "the library never prints, and the program writes through its output room, which cleans",
+    ),
+    (&["process::exit", "process::abort"], &["bin/kdelta/session/interrupt.rs"], "an exit skips every drop"),
+    (&["thread::sleep"], &[], "it blocks a thread of the runtime"),
+    (
+        &["time::sleep", "time::interval", "time::timeout"],
+        &[
+            "reflector/clock.rs",
+            "demo/cluster.rs",
+            // What `--duration` asks for, and how often a number on the screen is drawn.
+            "bin/kdelta/commands/watch/mod.rs",
+            "bin/kdelta/commands/synced.rs",
+        ],
+        "time is handed in as a Clock",
+    ),
+    (&["::testing"], &["testing/"], "doubles are for tests"),
+    (&["unbounded_channel", "mpsc::unbounded"], &["testing/serve.rs"], "everything is bounded"),
+    (
+        &["tokio::spawn(", "thread::spawn("],
+        &["bin/kdelta/session/interrupt.rs"],
+        "a task has an owner who awaits or aborts it, such as a JoinSet",
+    ),
+    (&["block_on("], &["bin/kdelta/cli.rs"], "there is one runtime, and main waits for it"),
+    (
+        &["env::var", "env::vars", "env::args", "env::current_dir"],
+        &["api/config/options.rs", "bin/kdelta/settings/environment.rs", "bin/kdelta/main.rs"],
+        "the environment is read in one place and handed on",
+    ),
+    (
+        &[".unwrap()", ".unwrap_err()", ".expect(\"", "panic!(", "unreachable!(", "todo!("],
+        // A double panics at what makes no sense in a test.
+        &["testing/"],
+        "errors are values",
+    ),
 ];
 
 /// One source file: its room, where it stands, and its text without comments and tests.
@@ -45,6 +87,8 @@ fn sources(root: &str, skip: &str) -> Vec<Source> {
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.retain(|path| skip.is_empty() || !path.starts_with(root.join(skip)));
+    let tests: Vec<PathBuf> = files.iter().flat_map(|path| test_files(path)).collect();
+    files.retain(|path| !tests.contains(path));
     assert!(!files.is_empty(), "no source under {}", root.display());
     files.into_iter().map(|path| read(&root, path)).collect()
 }
@@ -60,16 +104,33 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// The files that a file names as modules for tests only.
+fn test_files(path: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(path).expect("a source file");
+    let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
+        Some("mod" | "lib" | "main") | None => path.with_file_name(""),
+        Some(_) => path.with_extension(""),
+    };
+    let named = text.split("#[cfg(test)]\nmod ").skip(1);
+    named.filter_map(|rest| Some(folder.join(rest.split_once(';')?.0).with_extension("rs"))).collect()
+}
+
+/// The text before the module of tests, which is the last thing in a file.
+fn without_tests(text: &str) -> &str {
+    let marks = ["#[cfg(test)]\nmod ", "#[cfg(all(test, unix))]\nmod "].into_iter();
+    let modules = marks.flat_map(|mark| text.match_indices(mark).map(move |(at, _)| (at, at + mark.len())));
+    let opened =
+        modules.filter(|(_, name)| text[*name..].lines().next().is_some_and(|line| line.ends_with('{')));
+    opened.map(|(at, _)| at).min().map_or(text, |end| &text[..end])
+}
+
 fn read(root: &Path, path: PathBuf) -> Source {
     let text = fs::read_to_string(&path).expect("a source file");
     let below = path.strip_prefix(root).expect("below the root").to_owned();
     let first = below.components().next().expect("a name").as_os_str().to_string_lossy().into_owned();
     let is_room_root = below.components().count() == 1 || below.ends_with(Path::new(&first).join("mod.rs"));
     let name = first.trim_end_matches(".rs").to_owned();
-    let code = text
-        .split("#[cfg(test)]\nmod ")
-        .next()
-        .unwrap_or_default()
+    let code = without_tests(&text)
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default())
         .collect::<Vec<_>>()
@@ -206,6 +267,37 @@ fn the_library_reads_the_environment_in_api_only() {
     assert_none(&found);
 }
 
+/// Where something stands that is kept to other places.
+fn misplaced(sources: &[Source]) -> Vec<String> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    for source in sources {
+        let below = source.path.strip_prefix(&src).unwrap_or(&source.path);
+        let below = below.to_string_lossy().replace('\\', "/");
+        for (words, places, why) in KEPT {
+            let is_place = places.iter().any(|place| below.starts_with(place));
+            for word in words.iter().filter(|word| !is_place && stands_in(&source.code, word)) {
+                found.push(format!("{below}: {word:?} does not belong here: {why}"));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the word stands there by itself: `print!(` is no part of `eprint!(`.
+fn stands_in(code: &str, word: &str) -> bool {
+    let continues = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word)
+        .any(|(at, _)| !word.starts_with(continues) || !code[..at].chars().next_back().is_some_and(continues))
+}
+
+#[test]
+fn what_is_kept_to_a_place_stands_nowhere_else() {
+    let mut all = library();
+    all.extend(program());
+    assert_none(&misplaced(&all));
+}
+
 #[test]
 fn main_fits_a_screen() {
     let main = program().into_iter().find(|source| source.room == "main").expect("main.rs");
@@ -240,6 +332,17 @@ fn the_rules_catch_what_they_forbid() {
     ] {
         assert_eq!(violations(PROGRAM, &[source(room, code)]).len(), 1, "{room}: {code}");
     }
+    for (room, code) in [
+        ("store", "fn f() { println!(); }"),
+        ("cli", "fn f() { std::process::exit(1); }"),
+        ("commands", "use kdelta::testing::FakeSource;"),
+        ("informer", "tokio::time::sleep(a).await;"),
+        ("queue", "tokio::spawn(a);"),
+        ("api", "a.expect(\"b\");"),
+    ] {
+        assert_eq!(misplaced(&[source(room, code)]).len(), 1, "{room}: {code}");
+    }
+    assert_none(&misplaced(&[source("testing/", "a.expect(\"b\"); use crate::testing::pod; sprintln!();")]));
     assert_none(&violations(
         LIBRARY,
         &[source("store", "use crate::object::{Key, Object}; use crate::store::x;")],

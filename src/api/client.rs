@@ -9,6 +9,7 @@ use tracing::debug;
 
 use super::config::Config;
 use super::session::Session;
+use super::warnings::Warnings;
 use super::{Error, Request, Response, failure, status};
 use crate::listwatch;
 
@@ -28,6 +29,7 @@ struct Inner {
     /// The way to the server; none before the first request when a plugin has to be run for it. An async lock, held
     /// while credentials are renewed: of many watches that find them expired, one asks and the others wait for it.
     session: Mutex<Option<Arc<Session>>>,
+    warnings: Warnings,
 }
 
 impl Client {
@@ -36,11 +38,24 @@ impl Client {
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] for files that can't be read and certificates that are none.
     pub fn new(config: &Config) -> Result<Self, Error> {
+        Self::with_warnings(config, |_| {})
+    }
+
+    /// The same, and what the server warns of beside its answers, as of an API that is deprecated, is told: each text
+    /// once.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn with_warnings(
+        config: &Config,
+        tell: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
         let session = if config.has_plugin() { None } else { Some(Arc::new(Session::open(config, 0)?)) };
         let inner = Inner {
             authority: config.authority().into(),
             config: config.clone(),
             session: Mutex::new(session),
+            warnings: Warnings::new(Arc::new(tell)),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -115,6 +130,7 @@ impl Client {
         })?;
         let code = answer.status();
         debug!(method = "GET", path = %shown, status = code.as_u16(), version = ?answer.version(), elapsed = ?started.elapsed(), "answer");
+        self.inner.warnings.of(answer.headers());
         let response = Response::new(answer, Arc::clone(&self.inner.authority), place);
         if code.is_success() {
             return Ok(response);
@@ -198,6 +214,19 @@ mod tests {
         let error = client(&server.url).send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::TooManyRequests { .. }), "{error:?}");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    }
+
+    #[tokio::test]
+    async fn what_a_server_warns_of_is_told() {
+        let server =
+            TestServer::start(|_| with_headers(200, "Warning: 299 - \"v1 X is deprecated\"\r\n", "{}")).await;
+        let (tell, told) = std::sync::mpsc::channel();
+        let config = Config::for_server(&server.url).unwrap();
+        let client = Client::with_warnings(&config, move |text| tell.send(text.to_owned()).unwrap()).unwrap();
+        for _ in 0..2 {
+            client.send(&Request::new("/")).await.unwrap();
+        }
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["v1 X is deprecated"]);
     }
 
     #[tokio::test]

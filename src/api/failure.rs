@@ -6,13 +6,14 @@ use std::io;
 use crate::listwatch::Error;
 
 /// Wrappers that say nothing a person would want to read.
-const EMPTY_WORDS: [&str; 9] = [
+const EMPTY_WORDS: [&str; 10] = [
     "error sending request",
     "client error (Connect)",
     "client error (SendRequest)",
     "tcp connect error",
     "request or response body error",
     "error decoding response body",
+    "error reading a body from connection",
     "connection error",
     "dns error",
     "error resolving DNS",
@@ -146,8 +147,16 @@ fn words_of(cause: &(dyn StdError + 'static)) -> Option<String> {
         Some(rustls::Error::InvalidCertificate(why)) => {
             format!("failed to verify certificate: x509: {}", certificate_words(why))
         }
-        _ => cause.to_string(),
+        _ => plain_words(cause.to_string()),
     })
+}
+
+/// What rustls has a page of explanations for is an end without notice.
+fn plain_words(words: String) -> String {
+    if words.starts_with("peer closed connection without sending TLS close_notify") {
+        return "unexpected EOF".to_owned();
+    }
+    words
 }
 
 /// The usual troubles with certificates in the words that people search for.
@@ -198,6 +207,14 @@ mod tests {
         let missing = std::fs::File::open("no/such/file").expect_err("it is not there");
         assert_eq!(system_words(&missing), "no such file or directory");
         assert_eq!(system_words(&io::Error::other("Cut")), "cut");
+    }
+
+    #[test]
+    fn a_connection_that_just_ends_is_an_unexpected_end() {
+        let said = "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/x";
+        let words = ["error decoding response body", "error reading a body from connection", said];
+        let words = words.map(|word| plain_words(word.to_owned()));
+        assert_eq!(fold(&words), "unexpected EOF");
     }
 
     #[test]

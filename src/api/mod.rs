@@ -25,6 +25,7 @@ mod table;
 #[cfg(test)]
 mod test_server;
 mod tls;
+mod warnings;
 
 pub use age::{age, human_duration};
 pub use client::Client;

@@ -32,10 +32,15 @@ impl Clock {
         self.start.checked_add(elapsed).unwrap_or(Timestamp::MAX)
     }
 
-    /// When it was so long after the start.
-    pub(super) fn instant(&self, elapsed: Duration) -> tokio::time::Instant {
-        self.started + elapsed
+    /// Done when it is so long after the start.
+    pub(super) async fn reaches(&self, elapsed: Duration) {
+        tokio::time::sleep_until(self.started + elapsed).await;
     }
+}
+
+/// The pause after a connection that could not be taken.
+pub(super) async fn pause() {
+    tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
 /// A time as objects carry it: whole seconds.

@@ -153,8 +153,7 @@ impl Builder<'_> {
         stages::set_ready(&mut pod, true, &created);
         let kind = self.cluster.store.kind(kinds::PODS);
         let written = String::from_utf8_lossy(&Stored::new(&kind, pod, u64::MAX).json).into_owned();
-        let pieces =
-            Pieces::of(&written.replace(&u64::MAX.to_string(), "@version@"));
+        let pieces = Pieces::of(&written.replace(&u64::MAX.to_string(), "@version@"));
         let head = head(&kind).len();
         let mut left = count;
         self.cluster.store.load(kinds::PODS, |version| {

@@ -1,4 +1,4 @@
-//! Which resources the server has: the built-in ones, and those that a stored CustomResourceDefinition defines.
+//! Which resources the server has: the built-in ones, and those that a stored `CustomResourceDefinition` defines.
 
 use serde_json::{Value, json};
 
@@ -8,6 +8,7 @@ pub(super) const VERBS: [&str; 8] =
 
 /// One resource in its one version.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "the name that the API has for it")]
 pub(super) struct Kind {
     pub(super) group: String,
     pub(super) version: String,
@@ -150,7 +151,7 @@ impl Kind {
         })
     }
 
-    /// The resource that a CustomResourceDefinition defines: its storage version. Nothing where it lacks a name.
+    /// The resource that a `CustomResourceDefinition` defines: its storage version. Nothing where it lacks a name.
     pub(super) fn of_definition(definition: &Value) -> Option<Self> {
         let spec = definition.get("spec")?;
         let (names, versions) = (spec.get("names")?, spec.get("versions")?.as_array()?);

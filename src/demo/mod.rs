@@ -109,7 +109,7 @@ impl Demo {
         let clock = Clock::new(start);
         let cluster = Arc::new(Cluster { store: Store::new(seed), clock, address: address.to_string() });
         fixtures::fill(&cluster, seed, objects);
-        let life = Life::new(Arc::clone(&cluster), seed, speed);
+        let life = Life::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
         let mut tasks = JoinSet::new();
         tasks.spawn(serve::serve(Arc::clone(&cluster), listener));
         tasks.spawn(life.run());

@@ -92,8 +92,8 @@ fn strategic_list(target: &mut Value, patch: &[Value]) {
 ///
 /// # Errors
 /// An operation that can't be done, or none.
-pub(super) fn json_patch(target: &mut Value, patch: &Value) -> Result<(), String> {
-    for step in patch.as_array().ok_or("a JSON patch is a list")? {
+pub(super) fn json_patch(target: &mut Value, steps: &Value) -> Result<(), String> {
+    for step in steps.as_array().ok_or("a JSON patch is a list")? {
         let text = |key: &str| step.get(key).and_then(Value::as_str).ok_or(format!("no {key} in {step}"));
         let value = || step.get("value").cloned().ok_or(format!("no value in {step}"));
         let path = text("path")?;

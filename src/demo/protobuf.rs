@@ -378,8 +378,8 @@ mod tests {
 
     #[test]
     fn what_no_table_knows_is_refused() {
-        let affinity = bytes(2, &bytes(3, &bytes(2, &bytes(18, &bytes(1, b"zone")))));
-        assert!(decode(&body("Deployment", &affinity)).expect_err("unknown").contains("field 18"));
+        let volumes = bytes(2, &bytes(3, &bytes(2, &bytes(1, &bytes(1, b"data")))));
+        assert!(decode(&body("Deployment", &volumes)).expect_err("unknown").contains("field 1 of spec"));
         assert!(decode(&body("Ingress", b"")).is_err());
         assert!(decode(b"{}").is_err());
         assert!(decode(&body("ConfigMap", &[10, 200])).is_err());

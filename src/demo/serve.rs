@@ -9,7 +9,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, pause};
 use super::routes;
 
 /// Serves until it is dropped. The connections are tasks of their own, so that one that does not read holds up no other;
@@ -21,7 +21,7 @@ pub(super) async fn serve(cluster: Arc<Cluster>, listener: TcpListener) {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => drop(connections.spawn(connection(Arc::clone(&cluster), stream))),
                 // A connection that was gone before it was taken, or no file left: others may go, and then it works.
-                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+                Err(_) => pause().await,
             },
             Some(_) = connections.join_next() => {}
         }

@@ -143,12 +143,11 @@ impl Store {
     pub(super) fn define(&self, kind: Kind) {
         let mut inner = self.lock();
         let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
-        match inner.kinds.iter().position(is_it) {
-            Some(id) => inner.kinds[id] = Arc::new(kind),
-            None => {
-                inner.kinds.push(Arc::new(kind));
-                inner.collections.push(BTreeMap::new());
-            }
+        if let Some(id) = inner.kinds.iter().position(is_it) {
+            inner.kinds[id] = Arc::new(kind);
+        } else {
+            inner.kinds.push(Arc::new(kind));
+            inner.collections.push(BTreeMap::new());
         }
     }
 
@@ -175,7 +174,7 @@ impl Store {
     /// A part of a collection as it is now.
     pub(super) fn now(&self, part: &Part<'_>) -> Snapshot {
         let inner = self.lock();
-        inner.snapshot(part, inner.version, BTreeMap::new())
+        inner.snapshot(part, inner.version, &BTreeMap::new())
     }
 
     /// A part of a collection as it was at an earlier version.
@@ -188,7 +187,7 @@ impl Store {
         let mine = later.filter(|change| change.kind == part.kind && part.holds(&change.new));
         // Backwards, so that the state before the first of several changes stays.
         let then = mine.map(|change| (change.new.place(), change.old.clone())).collect();
-        Ok(inner.snapshot(part, version, then))
+        Ok(inner.snapshot(part, version, &then))
     }
 
     /// The changes of a resource after a version, at most `most` of them, and the version up to which that is all.
@@ -326,7 +325,7 @@ impl Inner {
         &self,
         part: &Part<'_>,
         version: u64,
-        then: BTreeMap<Place, Option<Arc<Stored>>>,
+        then: &BTreeMap<Place, Option<Arc<Stored>>>,
     ) -> Snapshot {
         let unchanged =
             self.range(part).filter(|(place, _)| !then.contains_key(*place)).map(|(_, item)| item);

@@ -9,7 +9,6 @@ use futures_util::stream::{self, Stream};
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::accept::Form;
 use super::answer::{Body, boxed};
@@ -49,8 +48,9 @@ struct Watch {
     /// Everything up to this version has been told.
     position: u64,
     latest: watch::Receiver<u64>,
-    next_bookmark: Instant,
-    ends: Instant,
+    /// Both by the cluster's clock.
+    next_bookmark: Duration,
+    ends: Duration,
     /// Told in place of anything else.
     refusal: Option<Refusal>,
     over: bool,
@@ -103,7 +103,7 @@ impl Watch {
             Wanted::Version(asked) => (asked, Vec::new()),
             Wanted::Latest | Wanted::Any => (current, Vec::new()),
         };
-        let started = Instant::now();
+        let started = cluster.clock.elapsed();
         let ends = started + options.timeout.unwrap_or(LASTS);
         Self {
             writer: Writer::new(Arc::clone(&kind), form),
@@ -142,7 +142,7 @@ impl Watch {
             // Marked as seen before the log is read: what comes after that wakes the wait below.
             self.latest.borrow_and_update();
             self.changes(&mut out);
-            let now = Instant::now();
+            let now = self.cluster.clock.elapsed();
             if now >= self.ends {
                 self.over = true;
                 return Some(out).filter(|out| !out.is_empty());
@@ -161,7 +161,7 @@ impl Watch {
             }
             tokio::select! {
                 changed = self.latest.changed() => changed.ok()?,
-                () = tokio::time::sleep_until(self.ends.min(self.next_bookmark)) => {}
+                () = self.cluster.clock.reaches(self.ends.min(self.next_bookmark)) => {}
             }
         }
     }
@@ -231,7 +231,7 @@ impl Watch {
 }
 
 /// Once in a while, and shortly before the end; never in a watch that is shorter than that.
-fn next_bookmark(now: Instant, ends: Instant) -> Instant {
+fn next_bookmark(now: Duration, ends: Duration) -> Duration {
     let last = ends.checked_sub(BEFORE_END).filter(|last| *last > now).unwrap_or(ends);
     last.min(now + BOOKMARK_EVERY)
 }
@@ -249,7 +249,9 @@ mod tests {
     fn cluster(names: &[&str]) -> Arc<Cluster> {
         let clock = Clock::new(Timestamp::UNIX_EPOCH);
         let cluster = Cluster { store: Store::new(1), clock, address: String::new() };
-        names.iter().for_each(|name| create(&cluster, name));
+        for name in names {
+            create(&cluster, name);
+        }
         Arc::new(cluster)
     }
 
@@ -288,8 +290,8 @@ mod tests {
         Some(told.collect())
     }
 
-    fn told(events: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
-        Some(events.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect())
+    fn told(events: &[(&str, &str)]) -> Vec<(String, String)> {
+        events.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect()
     }
 
     #[tokio::test(start_paused = true)]
@@ -298,14 +300,14 @@ mod tests {
         let all = "watch=1&allowWatchBookmarks=1&timeoutSeconds=100";
         let mut list =
             watch(&cluster, &format!("{all}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
-        assert_eq!(next(&mut list).await, told(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")]));
+        assert_eq!(next(&mut list).await, Some(told(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")])));
         create(&cluster, "c");
-        assert_eq!(next(&mut list).await, told(&[("ADDED", "c")]));
-        assert_eq!(next(&mut list).await, told(&[("BOOKMARK", "")]), "after a minute");
-        assert_eq!(next(&mut list).await, told(&[("BOOKMARK", "")]), "before the end");
+        assert_eq!(next(&mut list).await, Some(told(&[("ADDED", "c")])));
+        assert_eq!(next(&mut list).await, Some(told(&[("BOOKMARK", "")])), "after a minute");
+        assert_eq!(next(&mut list).await, Some(told(&[("BOOKMARK", "")])), "before the end");
         assert_eq!(next(&mut list).await, None);
         let mut plain = watch(&cluster, all);
-        assert_eq!(next(&mut plain).await, told(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]));
+        assert_eq!(next(&mut plain).await, Some(told(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")])));
     }
 
     #[tokio::test(start_paused = true)]
@@ -317,12 +319,12 @@ mod tests {
             &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"),
         );
         label(&cluster, "a", "api");
-        assert_eq!(next(&mut watch).await, told(&[("DELETED", "a")]));
+        assert_eq!(next(&mut watch).await, Some(told(&[("DELETED", "a")])));
         label(&cluster, "a", "db");
         label(&cluster, "a", "web");
-        assert_eq!(next(&mut watch).await, told(&[("ADDED", "a")]));
+        assert_eq!(next(&mut watch).await, Some(told(&[("ADDED", "a")])));
         cluster.store.remove(maps(&cluster).0, "n", "a");
-        assert_eq!(next(&mut watch).await, told(&[("DELETED", "a")]));
+        assert_eq!(next(&mut watch).await, Some(told(&[("DELETED", "a")])));
         assert_eq!(next(&mut watch).await, None, "timeoutSeconds");
     }
 
@@ -331,11 +333,11 @@ mod tests {
         let cluster = cluster(&["a", "b"]);
         cluster.store.compact();
         let mut old = watch(&cluster, "watch=1&resourceVersion=1");
-        assert_eq!(next(&mut old).await, told(&[("ERROR", "")]));
+        assert_eq!(next(&mut old).await, Some(told(&[("ERROR", "")])));
         assert_eq!(next(&mut old).await, None);
         let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
         let mut future = watch(&cluster, &format!("watch=1&resourceVersion=999&{initial}"));
-        assert_eq!(next(&mut future).await, told(&[("ERROR", "")]));
+        assert_eq!(next(&mut future).await, Some(told(&[("ERROR", "")])));
     }
 
     #[tokio::test(start_paused = true)]
@@ -343,7 +345,7 @@ mod tests {
         let cluster = cluster(&["a"]);
         let version = cluster.store.version();
         let mut watch = watch(&cluster, &format!("watch=1&resourceVersion={version}"));
-        for round in 0..AT_A_TIME * 2 + 1 {
+        for round in 0..=AT_A_TIME * 2 {
             label(&cluster, "a", &round.to_string());
         }
         let mut count = 0;

@@ -104,3 +104,55 @@ fn delete<S: Store + ?Sized>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::informer::fixtures::pod;
+    use crate::object::{Key, KeyError, meta_namespace_key};
+    use crate::store::{Cache, Indexers};
+
+    fn refusing_odd(object: &Object) -> Result<Key, KeyError> {
+        match object.name() {
+            "odd" => Err(KeyError::NoKey { object: "odd".into(), reason: "odd".into() }),
+            _ => meta_namespace_key(object),
+        }
+    }
+
+    // F1, one at a time
+    #[test]
+    fn nobody_is_told_of_what_the_store_refused() {
+        let store = Cache::with_key_func(refusing_odd, Indexers::new());
+        let mut told = Vec::new();
+        let mut refused = 0;
+        for (name, change) in
+            [("a", Change::Added as fn(_) -> _), ("odd", Change::Added), ("b", Change::Updated)]
+        {
+            let delta = Delta { change: change(pod(name, 1)), origin: Origin::Watch };
+            refused += usize::from(apply(&store, delta, false, &mut |tell| told.push(tell)).is_err());
+        }
+        let told: Vec<_> = told
+            .iter()
+            .map(|tell| match tell {
+                Tell::All(notification) | Tell::Due(notification) => notification.to_string(),
+            })
+            .collect();
+        assert_eq!((told, refused), (vec!["+a@1 watch".to_owned(), "+b@1 watch".to_owned()], 1));
+    }
+
+    // F4
+    #[test]
+    fn the_version_of_the_store_is_that_of_the_event_also_after_a_delete() {
+        let store = Cache::new();
+        let changes = [
+            Change::Added(pod("a", 1)),
+            Change::Updated(pod("a", 2)),
+            Change::Deleted(DeletedObject::Known(pod("a", 3))),
+            Change::Deleted(DeletedObject::Known(pod("never seen", 4))),
+        ];
+        for (version, change) in (1..).zip(changes) {
+            apply(&store, Delta { change, origin: Origin::Watch }, false, &mut |_| ()).expect("a key");
+            assert_eq!(store.last_store_sync_resource_version(), format!("{version}").as_str().into());
+        }
+    }
+}

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
+use super::MutationDetector;
 use super::processor::{HandlerPanicHook, SharedProcessor};
-use super::shared::{SharedIndexInformer, Source};
+use super::pump::Pump;
+use super::shared::{SharedIndexInformer, Source, Start};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{
     DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue,
@@ -36,6 +36,7 @@ pub struct Builder<L> {
     resync_check_period: Option<Duration>,
     transformer: Option<Transformer>,
     on_handler_panic: Option<HandlerPanicHook>,
+    mutation_detector: Option<MutationDetector>,
 }
 
 impl<L: ListerWatcher> Builder<L> {
@@ -49,6 +50,7 @@ impl<L: ListerWatcher> Builder<L> {
             resync_check_period: None,
             transformer: None,
             on_handler_panic: None,
+            mutation_detector: None,
         }
     }
 
@@ -70,8 +72,8 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
-    /// How to list and watch. Its resync period and its hook are the informer's: see
-    /// [`Builder::resync_check_period`].
+    /// How to list and watch. Its observer is told of errors (client-go: `SetWatchErrorHandler`); its resync period and
+    /// its hook are the informer's: see [`Builder::resync_check_period`].
     pub fn reflector(mut self, options: ReflectorOptions) -> Self {
         self.reflector = options;
         self
@@ -84,7 +86,7 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
-    /// Changes objects before they are queued and stored.
+    /// Changes objects before they are queued and stored (client-go: `SetTransform`).
     pub fn transform(mut self, transformer: Transformer) -> Self {
         self.transformer = Some(transformer);
         self
@@ -96,10 +98,16 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
+    /// Has every object that is stored watched for changes. For tests and doubts: see [`MutationDetector`].
+    pub fn mutation_detector(mut self, detector: MutationDetector) -> Self {
+        self.mutation_detector = Some(detector);
+        self
+    }
+
     /// The informer. It does nothing until it is run.
     #[must_use]
     pub fn build(self) -> SharedIndexInformer {
-        let Self { source, reflector, resync_check_period, on_handler_panic, .. } = self;
+        let Self { source, reflector, resync_check_period, on_handler_panic, mutation_detector, .. } = self;
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
         let (transformer, capacity) = (self.transformer, self.queue_capacity);
         let known: KnownObjects = Arc::clone(&store) as _;
@@ -117,12 +125,16 @@ impl<L: ListerWatcher> Builder<L> {
         };
         let clock = Arc::clone(&reflector.clock);
         // The type of the source ends here: an informer is the same type whatever it watches.
-        let source: Source = Box::new(move |inlet, resync_period, should_resync, stop: CancellationToken| {
-            let options = ReflectorOptions { resync_period, should_resync: Some(should_resync), ..reflector };
+        let source: Source = Box::new(move |start| {
+            let Start { inlet, resync_period, should_resync, observer, stop } = start;
+            let observer = observer.or_else(|| reflector.observer.clone());
+            let should_resync = Some(should_resync);
+            let options = ReflectorOptions { resync_period, should_resync, observer, ..reflector };
             let reflector = Reflector::new(source, inlet, options);
             (reflector.handle(), Box::pin(reflector.run(stop)))
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
-        SharedIndexInformer::new(queue, store, processor, source, clock, resync_check_period)
+        let pump = Pump::new(queue, store, processor, mutation_detector);
+        SharedIndexInformer::new(pump, source, clock, resync_check_period)
     }
 }

@@ -12,6 +12,9 @@ pub enum InformerError {
     /// Indexers came after the end.
     #[error("indexers were not added to shared informer because it has stopped already")]
     IndexersAfterStop,
+    /// What can be chosen only before the run came after its begin.
+    #[error("informer has already started")]
+    AlreadyStarted,
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,6 +1,7 @@
 //! Who is told: the handler trait, a handler from a function, and a handler behind a filter.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Notification;
 use crate::object::{DeletedObject, Object};
@@ -9,7 +10,7 @@ use crate::object::{DeletedObject, Object};
 ///
 /// The calls for one handler come one after the other, in order, from a task of its own. They are plain calls: work
 /// that waits belongs into a task or behind a channel of the handler's. A handler that is slow holds up, once its
-/// buffer is full, every other one, and at last the source; nothing is dropped.
+/// buffer is full, every other one, and at last the source; nothing is dropped. [`OnSlow`] knows another way.
 ///
 /// A call that panics is reported and counts as done; the next notification comes as usual.
 pub trait ResourceEventHandler: Send + Sync + 'static {
@@ -50,6 +51,40 @@ impl<H: ResourceEventHandler + ?Sized> ResourceEventHandler for Arc<H> {
 
     fn on_notification(&self, notification: Notification) {
         (**self).on_notification(notification);
+    }
+}
+
+/// How a handler, or a subscription, is told (client-go: `HandlerOptions`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HandlerOptions {
+    /// How often it is told again of everything: `None` is never, otherwise at least a second, and no more often than
+    /// the informer looks once it runs.
+    pub resync: Option<Duration>,
+    /// What becomes of notifications for which it is too slow.
+    pub on_slow: OnSlow,
+}
+
+/// What becomes of notifications for which a handler is too slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnSlow {
+    /// They wait, and once so many wait (at least one), so does the informer: every other handler, the queue, and at
+    /// last the source. Nothing is left out.
+    Block {
+        /// How many may wait, besides what the store held when the handler came.
+        capacity: usize,
+    },
+    /// They are merged per object, and counted ([`Registration::coalesced`](super::Registration::coalesced)); nobody
+    /// waits. What is told stays a sequence that replayed over nothing is the store: an update begins with the state
+    /// told before, an object that was changed before its add was told is added in its last state, one that came and
+    /// went is not told at all. One that went and came again is both. Several gaps are one. At most two notifications
+    /// for each object wait.
+    Coalesce,
+}
+
+impl Default for OnSlow {
+    /// Block at 1024.
+    fn default() -> Self {
+        Self::Block { capacity: 1024 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The way to one handler: a bounded channel with two ends.
+//! The way to one handler: a bounded channel with two ends, or what waits merged per object.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Notification;
+use super::coalesce::{Next, Pending};
 use super::progress::Progress;
 use crate::object::{Object, Origin};
 use crate::queue::Mark;
@@ -26,75 +27,156 @@ type Tail = Arc<Mutex<VecDeque<Notification>>>;
 
 /// The sending end (client-go: `processorListener`).
 pub(super) struct ProcessorListener {
-    /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
-    /// informer has stopped, or by the receiving end when the handler is gone.
-    sender: mpsc::Sender<Message>,
-    tail: Tail,
+    way: Way,
     pub(super) progress: Arc<Progress>,
+}
+
+enum Way {
+    Channel {
+        /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
+        /// informer has stopped, or by the receiving end when the handler is gone.
+        sender: mpsc::Sender<Message>,
+        tail: Tail,
+    },
+    Pending(Arc<Pending>),
+}
+
+/// Closed like the channel.
+impl Drop for Way {
+    fn drop(&mut self) {
+        if let Self::Pending(pending) = self {
+            pending.close();
+        }
+    }
 }
 
 /// The receiving end: gives the snapshot object by object, then the rest in order.
 pub(super) struct Inbox {
-    receiver: mpsc::Receiver<Message>,
-    tail: Tail,
+    source: Source,
     snapshot: vec::IntoIter<Arc<Object>>,
     mark: Option<Mark>,
+}
+
+enum Source {
+    Channel { receiver: mpsc::Receiver<Message>, tail: Tail },
+    Pending(Arc<Pending>),
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if let Self::Pending(pending) = self {
+            pending.abandon();
+        }
+    }
+}
+
+impl Source {
+    /// The next message, or `None` when there will be no more. Dropping the future loses nothing.
+    async fn next(&mut self) -> Option<Message> {
+        match self {
+            Self::Channel { receiver, tail } => match receiver.recv().await {
+                Some(message) => Some(message),
+                None => put_aside_first(tail),
+            },
+            Self::Pending(pending) => loop {
+                match pending.take() {
+                    Next::Snapshot((objects, mark)) => return Some(Message::Snapshot(objects, mark)),
+                    Next::One(notification) => return Some(Message::One(notification)),
+                    Next::End => return None,
+                    Next::Nothing => pending.filled().await,
+                }
+            },
+        }
+    }
+
+    /// The next message if it is there.
+    fn try_next(&mut self) -> Option<Message> {
+        match self {
+            Self::Channel { receiver, tail } => match receiver.try_recv() {
+                Ok(message) => Some(message),
+                Err(mpsc::error::TryRecvError::Empty) => None,
+                Err(mpsc::error::TryRecvError::Disconnected) => put_aside_first(tail),
+            },
+            Self::Pending(pending) => match pending.take() {
+                Next::Snapshot((objects, mark)) => Some(Message::Snapshot(objects, mark)),
+                Next::One(notification) => Some(Message::One(notification)),
+                Next::End | Next::Nothing => None,
+            },
+        }
+    }
+}
+
+fn put_aside_first(tail: &Tail) -> Option<Message> {
+    tail.lock().unwrap_or_else(PoisonError::into_inner).pop_front().map(Message::One)
+}
+
+/// Both ends of a way on which nobody waits: what the handler has not read is merged per object.
+pub(super) fn coalescing() -> (ProcessorListener, Inbox) {
+    let pending = Arc::new(Pending::default());
+    let way = Way::Pending(Arc::clone(&pending));
+    (ProcessorListener { way, progress: Arc::default() }, Inbox::new(Source::Pending(pending)))
 }
 
 /// Both ends of a channel that holds `capacity` notifications, at least one.
 pub(super) fn channel(capacity: usize) -> (ProcessorListener, Inbox) {
     let (sender, receiver) = mpsc::channel(capacity.max(1));
     let tail = Tail::default();
-    let listener = ProcessorListener { sender, tail: Arc::clone(&tail), progress: Arc::default() };
-    (listener, Inbox { receiver, tail, snapshot: Vec::new().into_iter(), mark: None })
+    let way = Way::Channel { sender, tail: Arc::clone(&tail) };
+    (ProcessorListener { way, progress: Arc::default() }, Inbox::new(Source::Channel { receiver, tail }))
 }
 
 impl ProcessorListener {
     /// Puts what the store holds into the channel, before anything else.
     pub(super) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
-        // The channel is new, so there is room.
-        let _sent = self.sender.try_send(Message::Snapshot(objects, synced));
+        match &self.way {
+            // The channel is new, so there is room.
+            Way::Channel { sender, .. } => drop(sender.try_send(Message::Snapshot(objects, synced))),
+            Way::Pending(pending) => pending.replay((objects, synced)),
+        }
     }
 
-    /// Sends; waits while the channel is full, until `hurry`. A handler that is gone is sent nothing.
+    /// Sends; waits while a channel is full, until `hurry`. A handler that is gone is sent nothing.
     pub(super) async fn send(&self, notification: Notification, hurry: &CancellationToken) {
+        let (sender, tail) = match &self.way {
+            Way::Channel { sender, tail } => (sender, tail),
+            Way::Pending(pending) => return pending.put(notification, &self.progress),
+        };
+        let put_aside = |notification| {
+            if !sender.is_closed() {
+                tail.lock().unwrap_or_else(PoisonError::into_inner).push_back(notification);
+            }
+        };
         if hurry.is_cancelled() {
             // Not into the channel, whatever room it has by now: the tail comes after it.
-            return self.put_aside(notification);
+            return put_aside(notification);
         }
         tokio::select! {
             biased;
-            permit = self.sender.reserve() => {
+            permit = sender.reserve() => {
                 if let Ok(permit) = permit {
                     permit.send(Message::One(notification));
                 }
             }
-            () = hurry.cancelled() => self.put_aside(notification),
-        }
-    }
-
-    fn put_aside(&self, notification: Notification) {
-        if !self.sender.is_closed() {
-            self.tail.lock().unwrap_or_else(PoisonError::into_inner).push_back(notification);
+            () = hurry.cancelled() => put_aside(notification),
         }
     }
 }
 
 impl Inbox {
+    fn new(source: Source) -> Self {
+        Self { source, snapshot: Vec::new().into_iter(), mark: None }
+    }
+
     /// The next notification, or `None` when there will be no more. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Notification> {
         loop {
             if let Some(next) = self.unpacked() {
                 return Some(next);
             }
-            match self.receiver.recv().await {
-                Some(message) => {
-                    if let Some(one) = self.unpack(message) {
-                        return Some(one);
-                    }
-                }
-                None => return self.tail.lock().unwrap_or_else(PoisonError::into_inner).pop_front(),
+            let message = self.source.next().await?;
+            if let Some(one) = self.unpack(message) {
+                return Some(one);
             }
         }
     }
@@ -105,16 +187,9 @@ impl Inbox {
             if let Some(next) = self.unpacked() {
                 return Some(next);
             }
-            match self.receiver.try_recv() {
-                Ok(message) => {
-                    if let Some(one) = self.unpack(message) {
-                        return Some(one);
-                    }
-                }
-                Err(mpsc::error::TryRecvError::Empty) => return None,
-                Err(mpsc::error::TryRecvError::Disconnected) => {
-                    return self.tail.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-                }
+            let message = self.source.try_next()?;
+            if let Some(one) = self.unpack(message) {
+                return Some(one);
             }
         }
     }
@@ -175,6 +250,7 @@ mod tests {
         listener.send(added(2), &hurry).await;
         hurry.cancel();
         listener.send(added(3), &hurry).await;
-        assert!(listener.tail.lock().expect("no panic").is_empty());
+        let Way::Channel { tail, .. } = &listener.way else { panic!("a channel") };
+        assert!(tail.lock().expect("no panic").is_empty());
     }
 }

@@ -18,29 +18,41 @@
 //!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. That goes for a resync and
 //!   for what a list repeats.
 //! - Nothing is dropped. A handler whose buffer is full holds up the others and the queue, a full queue holds up the
-//!   reflector, and that the source.
+//!   reflector, and that the source. A handler that asked for it is told less instead: see [`OnSlow`].
 
 mod apply;
 mod builder;
-mod controller;
+mod coalesce;
 mod error;
+mod factory;
 mod handler;
 mod inlet;
 mod listener;
+mod mutation;
 mod notification;
+mod plain_store;
+mod process;
 mod processor;
 mod progress;
+mod pump;
 mod registration;
 mod resync;
 mod shared;
+mod simple;
 
 pub use builder::{Builder, QueueKind};
 pub use error::InformerError;
-pub use handler::{FilteringResourceEventHandler, NotificationFn, ResourceEventHandler};
+pub use factory::{GenericInformer, SharedInformerFactory};
+pub use handler::{
+    FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
+};
+pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
+pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};
 pub use processor::{HandlerPanic, HandlerPanicHook};
 pub use registration::{Registration, Subscription};
-pub use shared::SharedIndexInformer;
+pub use shared::{SharedIndexInformer, SharedInformer};
+pub use simple::{Informer, new_informer};
 
 #[cfg(test)]
 mod fixtures;

@@ -1,5 +1,7 @@
 //! How far things have come: whether the informer has synced, and how many initial notifications a handler has left.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tokio::sync::watch;
 
 /// Whether the initial state is in the store.
@@ -60,30 +62,75 @@ struct Left {
 /// How many initial notifications one handler has left. It goes up under the queue's lock, when the handler is chosen
 /// to be told, and down when the handler is done; so once the informer has synced it only goes down.
 #[derive(Debug, Default)]
-pub(super) struct Progress(watch::Sender<Left>);
+pub(super) struct Progress {
+    left: watch::Sender<Left>,
+    /// Notifications that were merged into others. A number to look at: nothing hangs on its order.
+    untold: AtomicU64,
+}
 
 impl Progress {
+    pub(super) fn coalesced(&self, untold: u64) {
+        self.untold.fetch_add(untold, Ordering::Relaxed);
+    }
+
+    pub(super) fn untold(&self) -> u64 {
+        self.untold.load(Ordering::Relaxed)
+    }
+
     pub(super) fn expect(&self, notifications: usize) {
-        self.0.send_modify(|left| left.notifications += notifications);
+        self.left.send_modify(|left| left.notifications += notifications);
     }
 
     pub(super) fn handled_one(&self) {
-        self.0.send_modify(|left| left.notifications = left.notifications.saturating_sub(1));
+        self.left.send_modify(|left| left.notifications = left.notifications.saturating_sub(1));
     }
 
     /// The handler is gone: whatever is left stays.
     pub(super) fn end(&self) {
-        self.0.send_modify(|left| left.ended = true);
+        self.left.send_modify(|left| left.ended = true);
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.0.borrow().notifications == 0
+        self.left.borrow().notifications == 0
     }
 
     /// Waits; `false` when the handler was gone first.
     pub(super) async fn wait(&self) -> bool {
-        let mut left = self.0.subscribe();
+        let mut left = self.left.subscribe();
         let settled = left.wait_for(|left| left.notifications == 0 || left.ended).await;
         settled.is_ok_and(|left| left.notifications == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::informer::Registration;
+
+    // I25
+    #[tokio::test]
+    async fn a_handler_has_synced_when_the_informer_has_and_nothing_initial_is_left() {
+        for (upstream, started, finished, synced) in [
+            (false, 1, 1, false),
+            (false, 1, 0, false),
+            (true, 1, 0, false),
+            (true, 1, 1, true),
+            (true, 0, 0, true),
+            (true, 100, 99, false),
+            (true, 100, 100, true),
+        ] {
+            let registration = Registration { progress: Arc::default(), synced: Arc::new(Synced::new()) };
+            registration.progress.expect(started);
+            if upstream {
+                registration.synced.set();
+            }
+            (0..finished).for_each(|_| registration.progress.handled_one());
+            assert_eq!(registration.has_synced(), synced, "{upstream} {started} {finished}");
+            registration.progress.end();
+            registration.synced.end();
+            assert_eq!(registration.synced().await, synced, "whoever waits is told");
+        }
     }
 }

@@ -23,6 +23,13 @@ impl Registration {
         self.synced.is_set() && self.progress.is_done()
     }
 
+    /// How many notifications this handler was not told because they were merged into others: what came and went is
+    /// two. Always 0 unless it was added with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
+    #[must_use]
+    pub fn coalesced(&self) -> u64 {
+        self.progress.untold()
+    }
+
     /// Waits until [`Registration::has_synced`]; `false` when the informer or the handler came to its end before.
     pub async fn synced(&self) -> bool {
         self.synced.wait().await && self.progress.wait().await
@@ -37,7 +44,8 @@ impl fmt::Debug for Registration {
 
 /// Notifications to be read one by one: a handler for those who have a task of their own. Dropping it ends it.
 ///
-/// Whoever does not read holds up, once the buffer is full, every other handler, and at last the source.
+/// Whoever does not read holds up, once the buffer is full, every other handler, and at last the source; unless it
+/// was made with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
 pub struct Subscription {
     pub(super) inbox: Inbox,
     pub(super) registration: Registration,
@@ -63,6 +71,12 @@ impl Subscription {
     #[must_use]
     pub fn has_synced(&self) -> bool {
         self.registration.has_synced()
+    }
+
+    /// As [`Registration::coalesced`].
+    #[must_use]
+    pub fn coalesced(&self) -> u64 {
+        self.registration.coalesced()
     }
 
     fn count(&self, next: Option<Notification>) -> Option<Notification> {

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -10,44 +10,58 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::builder::Builder;
-use super::controller::Controller;
 use super::inlet::Inlet;
-use super::listener::{Inbox, channel};
-use super::processor::SharedProcessor;
+use super::listener::{Inbox, channel, coalescing};
+use super::pump::Pump;
 use super::registration::{Registration, Subscription};
-use super::{InformerError, ResourceEventHandler};
+use super::{HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
-use crate::queue::Queue;
-use crate::reflector::{Clock, ReflectorHandle, ShouldResync};
+use crate::queue::Transformer;
+use crate::reflector::{Clock, Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
-
-/// Notifications that wait for one handler before the informer waits for it.
-const HANDLER_CAPACITY: usize = 1024;
 
 /// A running reflector.
 type Reflecting = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// Makes the reflector, once it is known how often to resync.
-pub(super) type Source = Box<
-    dyn FnOnce(Arc<Inlet>, Option<Duration>, ShouldResync, CancellationToken) -> (ReflectorHandle, Reflecting)
-        + Send,
->;
+pub(super) type Source = Box<dyn FnOnce(Start) -> (ReflectorHandle, Reflecting) + Send>;
+
+/// What the reflector is started with.
+pub(super) struct Start {
+    pub(super) inlet: Arc<Inlet>,
+    pub(super) resync_period: Option<Duration>,
+    pub(super) should_resync: ShouldResync,
+    /// In the place of the options' own.
+    pub(super) observer: Option<Observer>,
+    pub(super) stop: CancellationToken,
+}
+
+/// What can still be chosen, until the run takes it.
+struct NotStarted {
+    source: Source,
+    observer: Option<Observer>,
+}
 
 /// A store that follows what a source holds, with any number of handlers that are told of it (client-go:
 /// `SharedIndexInformer`).
 ///
 /// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
-/// tasks.
+/// tasks. It is its own controller (client-go: `GetController`), whose `has_synced`, `last_sync_resource_version` and
+/// `run` are here.
+#[doc(alias = "SharedInformer")]
 #[derive(Clone)]
 pub struct SharedIndexInformer {
     shared: Arc<Shared>,
 }
 
+/// client-go's interface without the indices. Here one type is both.
+pub type SharedInformer = SharedIndexInformer;
+
 struct Shared {
-    controller: Controller,
+    pump: Pump,
     /// Taken by the run. A std mutex: it is held for the take.
-    source: Mutex<Option<Source>>,
+    not_started: Mutex<Option<NotStarted>>,
     reflector: OnceLock<ReflectorHandle>,
     clock: Arc<dyn Clock>,
     default_resync: Option<Duration>,
@@ -60,16 +74,14 @@ impl SharedIndexInformer {
     }
 
     pub(super) fn new(
-        queue: Arc<dyn Queue>,
-        store: Arc<dyn Indexer>,
-        processor: Arc<SharedProcessor>,
+        pump: Pump,
         source: Source,
         clock: Arc<dyn Clock>,
         default_resync: Option<Duration>,
     ) -> Self {
         let shared = Shared {
-            controller: Controller::new(queue, store, processor),
-            source: Mutex::new(Some(source)),
+            pump,
+            not_started: Mutex::new(Some(NotStarted { source, observer: None })),
             reflector: OnceLock::new(),
             clock,
             default_resync,
@@ -99,10 +111,22 @@ impl SharedIndexInformer {
         handler: H,
         resync: Option<Duration>,
     ) -> Result<Registration, InformerError> {
+        self.add_event_handler_with_options(handler, HandlerOptions { resync, ..HandlerOptions::default() })
+    }
+
+    /// The same with a policy for the case that the handler is slow.
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn add_event_handler_with_options<H: ResourceEventHandler>(
+        &self,
+        handler: H,
+        options: HandlerOptions,
+    ) -> Result<Registration, InformerError> {
         let removed = CancellationToken::new();
-        let (registration, inbox) = self.register(HANDLER_CAPACITY, resync, &removed)?;
+        let (registration, inbox) = self.register(options, &removed)?;
         let progress = Arc::clone(&registration.progress);
-        self.shared.controller.processor.spawn(handler, inbox, progress, removed);
+        self.shared.pump.processor.spawn(handler, inbox, progress, removed);
         Ok(registration)
     }
 
@@ -116,29 +140,89 @@ impl SharedIndexInformer {
         capacity: usize,
         resync: Option<Duration>,
     ) -> Result<Subscription, InformerError> {
-        let (registration, inbox) = self.register(capacity, resync, &CancellationToken::new())?;
-        let processor = Arc::clone(&self.shared.controller.processor);
+        self.subscribe_with_options(HandlerOptions { resync, on_slow: OnSlow::Block { capacity } })
+    }
+
+    /// The same with a policy for the case that the reader is slow.
+    ///
+    /// ```
+    /// # use kdelta::informer::{HandlerOptions, OnSlow, SharedIndexInformer};
+    /// # use kdelta::testing::{FakeSource, pod};
+    /// # use tokio_util::sync::CancellationToken;
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let source = FakeSource::new();
+    /// # source.add(pod("web"));
+    /// let informer = SharedIndexInformer::builder(source.clone()).build();
+    /// let slow = HandlerOptions { on_slow: OnSlow::Coalesce, ..HandlerOptions::default() };
+    /// let mut screen = informer.subscribe_with_options(slow)?;
+    /// let running = tokio::spawn(informer.run(CancellationToken::new()));
+    /// assert!(informer.synced().await);
+    /// for _ in 0..100 {
+    ///     source.modify(pod("web"));
+    /// }
+    /// # tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    /// let last = screen.recv().await.ok_or("the informer ended")?;
+    /// assert_eq!((last.to_string(), screen.coalesced()), ("+web@102! list".to_owned(), 100));
+    /// # running.abort();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`].
+    pub fn subscribe_with_options(&self, options: HandlerOptions) -> Result<Subscription, InformerError> {
+        let (registration, inbox) = self.register(options, &CancellationToken::new())?;
+        let processor = Arc::clone(&self.shared.pump.processor);
         Ok(Subscription { inbox, registration, processor })
     }
 
     fn register(
         &self,
-        capacity: usize,
-        resync: Option<Duration>,
+        options: HandlerOptions,
         removed: &CancellationToken,
     ) -> Result<(Registration, Inbox), InformerError> {
-        let (listener, inbox) = channel(capacity);
-        let controller = &self.shared.controller;
+        let (listener, inbox) = match options.on_slow {
+            OnSlow::Block { capacity } => channel(capacity),
+            OnSlow::Coalesce => coalescing(),
+        };
+        let pump = &self.shared.pump;
         let registration =
-            Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&controller.synced) };
-        controller.register(listener, resync, self.shared.clock.now(), removed)?;
+            Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&pump.synced) };
+        pump.register(listener, options.resync, self.shared.clock.now(), removed)?;
         Ok((registration, inbox))
     }
 
     /// Removes a handler. What waits for it is dropped; a call that is under way ends in its own time. One that was
     /// removed before, or belongs to another informer, is nothing to do.
     pub fn remove_event_handler(&self, registration: &Registration) {
-        self.shared.controller.processor.remove(&registration.progress);
+        self.shared.pump.processor.remove(&registration.progress);
+    }
+
+    /// Changes objects before they are queued and stored, in the place of
+    /// [`Builder::transform`]'s transformer or the one set before.
+    ///
+    /// # Errors
+    /// [`InformerError::AlreadyStarted`].
+    pub fn set_transform(&self, transformer: Transformer) -> Result<(), InformerError> {
+        // Held meanwhile, so that the run does not begin in between.
+        let not_started = self.shared.not_started();
+        if not_started.is_none() {
+            return Err(InformerError::AlreadyStarted);
+        }
+        self.shared.pump.queue.set_transformer(transformer);
+        Ok(())
+    }
+
+    /// Is told when a list or a watch fails, and of the recovery, in the place of the observer in
+    /// [`Builder::reflector`]'s options or the one set before.
+    ///
+    /// # Errors
+    /// [`InformerError::AlreadyStarted`].
+    pub fn set_watch_error_handler(&self, observer: Observer) -> Result<(), InformerError> {
+        let mut not_started = self.shared.not_started();
+        not_started.as_mut().ok_or(InformerError::AlreadyStarted)?.observer = Some(observer);
+        Ok(())
     }
 
     /// Adds indices, at any time before the end, over what is stored and what will be: all of them or none.
@@ -149,13 +233,13 @@ impl SharedIndexInformer {
         if self.is_stopped() {
             return Err(InformerError::IndexersAfterStop);
         }
-        Ok(self.shared.controller.store.add_indexers(indexers)?)
+        Ok(self.shared.pump.store.add_indexers(indexers)?)
     }
 
     /// The store. It is for reading: what is written to it is not told to anybody, and is lost with the next change.
     #[must_use]
     pub fn get_indexer(&self) -> Arc<dyn Indexer> {
-        Arc::clone(&self.shared.controller.store)
+        Arc::clone(&self.shared.pump.store)
     }
 
     /// The same without its indices.
@@ -167,12 +251,12 @@ impl SharedIndexInformer {
     /// Whether the store has held the whole initial state. Says nothing of handlers: see [`Registration::has_synced`].
     #[must_use]
     pub fn has_synced(&self) -> bool {
-        self.shared.controller.queue.has_synced()
+        self.shared.pump.queue.has_synced()
     }
 
     /// Waits until the store has held the whole initial state; `false` when the informer ended before.
     pub async fn synced(&self) -> bool {
-        self.shared.controller.synced.wait().await
+        self.shared.pump.synced.wait().await
     }
 
     /// The version the reflector received last; unset before the first.
@@ -186,13 +270,13 @@ impl SharedIndexInformer {
     /// one, back finds it there. Unset before the first sync.
     #[must_use]
     pub fn last_store_sync_resource_version(&self) -> ResourceVersion {
-        self.shared.controller.applied_version()
+        self.shared.pump.applied_version()
     }
 
     /// Whether it has been run to its end.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.shared.controller.processor.is_stopped()
+        self.shared.pump.processor.is_stopped()
     }
 
     /// Runs until `stop`, or until the reflector gives up. A second run ends at once.
@@ -209,9 +293,9 @@ impl SharedIndexInformer {
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let shared = Arc::clone(&self.shared);
         async move {
-            let source = shared.source.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(source) = source {
-                shared.run(source, stop).await
+            let not_started = shared.not_started().take();
+            if let Some(not_started) = not_started {
+                shared.run(not_started, stop).await
             } else {
                 tracing::warn!("the informer has been started already");
                 Ok(())
@@ -221,16 +305,21 @@ impl SharedIndexInformer {
 }
 
 impl Shared {
-    async fn run(&self, source: Source, stop: CancellationToken) -> Result<(), Error> {
-        let controller = &self.controller;
-        let _aborted = AbortOnDrop(controller);
-        let resync_period = controller.processor.start(Handle::current());
+    fn not_started(&self) -> MutexGuard<'_, Option<NotStarted>> {
+        self.not_started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn run(&self, not_started: NotStarted, stop: CancellationToken) -> Result<(), Error> {
+        let pump = &self.pump;
+        let _aborted = AbortOnDrop(pump);
+        let resync_period = pump.processor.start(Handle::current());
         let should_resync: ShouldResync = {
-            let (processor, clock) = (Arc::clone(&controller.processor), Arc::clone(&self.clock));
+            let (processor, clock) = (Arc::clone(&pump.processor), Arc::clone(&self.clock));
             Arc::new(move || processor.should_resync(clock.now()))
         };
-        let inlet = Arc::new(Inlet(Arc::clone(&controller.queue)));
-        let (handle, reflecting) = source(inlet, resync_period, should_resync, stop);
+        let inlet = Arc::new(Inlet(Arc::clone(&pump.queue)));
+        let NotStarted { source, observer } = not_started;
+        let (handle, reflecting) = source(Start { inlet, resync_period, should_resync, observer, stop });
         let _first = self.reflector.set(handle);
         // A task, so that reading and applying have a core each. The set is its owner: it is awaited below, and
         // aborted where this future is dropped.
@@ -239,12 +328,17 @@ impl Shared {
         let hurry = CancellationToken::new();
         let reflected = async {
             let end = reflector.join_next().await;
-            controller.queue.close();
+            pump.queue.close();
             hurry.cancel();
             end
         };
-        let (end, ()) = tokio::join!(reflected, controller.process_loop(&hurry));
-        controller.processor.stop().await;
+        let detected = async {
+            if let Some(detector) = &pump.detector {
+                detector.run(&*self.clock, &hurry).await;
+            }
+        };
+        let (end, (), ()) = tokio::join!(reflected, pump.process_loop(&hurry), detected);
+        pump.processor.stop().await;
         match end {
             Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
             Some(Ok(result)) => result,
@@ -254,7 +348,7 @@ impl Shared {
 }
 
 /// The end of a run, however it came.
-struct AbortOnDrop<'a>(&'a Controller);
+struct AbortOnDrop<'a>(&'a Pump);
 
 impl Drop for AbortOnDrop<'_> {
     fn drop(&mut self) {

@@ -2,14 +2,14 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use super::held::{Held, Line};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
-    Change, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, PopProcessFunc,
-    Popped, Queue, SPARE, Signals, Transformer, key_of,
+    Change, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
+    RequeueFunc, SPARE, Signals, Transformer, key_of,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
@@ -74,7 +74,7 @@ impl DeltaFifo {
         let DeltaFifoOptions { key_func, known_objects, emit_delta_type_replaced, transformer, capacity } =
             options;
         Self {
-            intake: Intake { key_func, known: known_objects, transformer },
+            intake: Intake { key_func, known: known_objects, transformer: RwLock::new(transformer) },
             emit_delta_type_replaced,
             held: Held::new(State::default(), capacity),
         }
@@ -96,13 +96,7 @@ impl DeltaFifo {
         let key = key_of(&deltas, self.intake.key_func)?;
         Ok(self.held.change(|state| {
             state.population.event();
-            let is_absent = !state.deltas.contains_key(&key);
-            if is_absent {
-                for delta in deltas {
-                    state.queue(key.clone(), delta);
-                }
-            }
-            is_absent
+            state.put_back(&key, deltas)
         }))
     }
 
@@ -130,6 +124,17 @@ impl State {
         if origin == Origin::Watch && !version.is_unset() {
             self.received = Some(version.clone());
         }
+    }
+
+    /// Whether the key was not queued, so that it is with these now.
+    fn put_back(&mut self, key: &Key, deltas: Deltas) -> bool {
+        let is_absent = !self.deltas.contains_key(key);
+        if is_absent {
+            for delta in deltas {
+                self.queue(key.clone(), delta);
+            }
+        }
+        is_absent
     }
 
     fn queue(&mut self, key: Key, delta: Delta) {
@@ -254,8 +259,14 @@ impl Queue for DeltaFifo {
         self.held.change(|state| state.received = Some(version.clone()));
     }
 
-    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
-        self.held.try_pop(process)
+    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
+        self.held.try_pop(process, |state, deltas, up_to| {
+            // It had a key before, so it has one now.
+            if let Ok(key) = key_of(&deltas, self.intake.key_func) {
+                state.put_back(&key, deltas);
+            }
+            state.received = state.received.take().or(up_to);
+        })
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
@@ -268,6 +279,10 @@ impl Queue for DeltaFifo {
 
     fn has_synced(&self) -> bool {
         self.held.has_synced()
+    }
+
+    fn set_transformer(&self, transformer: Transformer) {
+        self.intake.set_transformer(transformer);
     }
 
     fn close(&self) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::held::{Held, Line};
 use super::population::Population;
 use super::{
-    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, PopProcessFunc, Popped, Queue, SPARE,
-    Signals,
+    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc, SPARE, Signals,
+    key_of,
 };
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
@@ -149,8 +149,16 @@ impl Queue for Fifo {
         self.held.change(|state| state.received = Some(version.clone()));
     }
 
-    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
-        self.held.try_pop(process)
+    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
+        self.held.try_pop(process, |state, deltas, up_to| {
+            if let Ok(key) = key_of(&deltas, self.key_func)
+                && !state.items.contains_key(&key)
+                && let Some(newest) = deltas.into_iter().next_back()
+            {
+                state.queue(key, newest);
+            }
+            state.received = state.received.take().or(up_to);
+        })
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::population::Population;
-use super::{FifoClosedError, PopProcessFunc, Popped, Signals};
+use super::{Deltas, FifoClosedError, Popped, RequeueFunc, Signals};
+use crate::object::ResourceVersion;
 
 /// What is queued, as one queue orders it. Plain data: [`Held`] holds it.
 pub(super) trait Line {
@@ -62,12 +63,21 @@ impl<L: Line> Held<L> {
         answer
     }
 
-    pub(super) fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
+    /// `requeue` puts back what `process` wants to see again, with what would have been news in it. Not into a closed
+    /// queue, which would never come to its end.
+    pub(super) fn try_pop(
+        &self,
+        process: &mut RequeueFunc<'_>,
+        requeue: impl FnOnce(&mut L, Deltas, Option<ResourceVersion>),
+    ) -> Result<bool, FifoClosedError> {
         let mut state = self.lock();
         let Some(popped) = state.line.take() else {
             return if state.closed { Err(FifoClosedError) } else { Ok(false) };
         };
-        process(popped);
+        let up_to = popped.up_to.clone();
+        if let Some(deltas) = process(popped).filter(|_| !state.closed) {
+            requeue(&mut state.line, deltas, up_to);
+        }
         self.signals.popped(state.line.used(), self.capacity);
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Change, Delta, KnownObjects};
 use crate::object::{DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin};
@@ -20,7 +20,8 @@ pub type Transformer =
 pub(super) struct Intake {
     pub(super) key_func: KeyFunc,
     pub(super) known: Option<KnownObjects>,
-    pub(super) transformer: Option<Transformer>,
+    /// A lock, because it may be set until the queue is in use; from then on it is only read.
+    pub(super) transformer: RwLock<Option<Transformer>>,
 }
 
 impl Intake {
@@ -51,7 +52,7 @@ impl Intake {
     /// An object of a list that is to come back with the whole list, as the equal one that is stored. With a
     /// transformer it stays what the source sent: nobody could tell later whether it has been through already.
     pub(super) fn hand_back(&self, object: Arc<Object>) -> Arc<Object> {
-        if self.transformer.is_some() {
+        if self.transformer().is_some() {
             return object;
         }
         let stored = (self.key_func)(&object).ok().and_then(|key| self.stored(&key, &object));
@@ -114,12 +115,20 @@ impl Intake {
             .collect()
     }
 
+    pub(super) fn set_transformer(&self, transformer: Transformer) {
+        *self.transformer.write().unwrap_or_else(PoisonError::into_inner) = Some(transformer);
+    }
+
+    fn transformer(&self) -> Option<Transformer> {
+        self.transformer.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
         self.known_object(key).filter(|stored| stored.same_state(object))
     }
 
     fn transform(&self, key: &Key, object: Arc<Object>) -> Arc<Object> {
-        let Some(transform) = &self.transformer else { return object };
+        let Some(transform) = self.transformer() else { return object };
         let transformed = catch_unwind(AssertUnwindSafe(|| transform(Arc::clone(&object))));
         match transformed.unwrap_or_else(|_| Err("it panicked".into())) {
             Ok(transformed) if (self.key_func)(&transformed).as_ref() == Ok(key) => transformed,

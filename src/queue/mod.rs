@@ -36,6 +36,9 @@ pub type KnownObjects = Arc<dyn KeyListerGetter>;
 /// queue.
 pub type PopProcessFunc<'a> = dyn FnMut(Popped) + Send + 'a;
 
+/// The same with an answer: the deltas that are to be queued again (client-go: `ErrRequeue`).
+pub type RequeueFunc<'a> = dyn FnMut(Popped) -> Option<Deltas> + Send + 'a;
+
 /// Deltas a queue holds before [`Queue::has_room`] says no, unless told otherwise: enough that neither side waits for
 /// the other at each delta, and little next to any store.
 pub const DEFAULT_CAPACITY: usize = 1024;
@@ -104,7 +107,19 @@ pub trait Queue: Send + Sync + 'static {
     ///
     /// # Errors
     /// The queue is closed, and empty.
-    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError>;
+    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
+        self.try_pop_or_requeue(&mut |popped| {
+            process(popped);
+            None
+        })
+    }
+
+    /// As [`Queue::try_pop`], and puts what the function answers back at the end of the line, while the queue is still
+    /// held; unless the object has been queued again meanwhile, for that is newer, or the queue is closed.
+    ///
+    /// # Errors
+    /// As [`Queue::try_pop`].
+    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError>;
 
     /// Does something while nothing can be queued or popped, so between two deltas.
     fn under_lock(&self, work: &mut dyn FnMut());
@@ -115,6 +130,9 @@ pub trait Queue: Send + Sync + 'static {
     /// Whether the initial state has been popped: the first list with everything it brought, or at once where
     /// something other than a list came first. Never goes back.
     fn has_synced(&self) -> bool;
+
+    /// From now on changes what comes in with this transformer. A queue that transforms nothing ([`Fifo`]) ignores it.
+    fn set_transformer(&self, _transformer: Transformer) {}
 
     /// Ends the queue: what it holds can still be popped, whoever waits is woken.
     fn close(&self);
@@ -131,9 +149,24 @@ pub async fn pop<Q: Queue + ?Sized>(
     queue: &Q,
     process: &mut PopProcessFunc<'_>,
 ) -> Result<(), FifoClosedError> {
+    pop_or_requeue(queue, &mut |popped| {
+        process(popped);
+        None
+    })
+    .await
+}
+
+/// As [`pop`], with [`Queue::try_pop_or_requeue`].
+///
+/// # Errors
+/// As [`pop`].
+pub async fn pop_or_requeue<Q: Queue + ?Sized>(
+    queue: &Q,
+    process: &mut RequeueFunc<'_>,
+) -> Result<(), FifoClosedError> {
     loop {
         let filled = queue.signals().filled.notified();
-        if queue.try_pop(process)? {
+        if queue.try_pop_or_requeue(process)? {
             return Ok(());
         }
         filled.await;

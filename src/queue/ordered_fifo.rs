@@ -1,14 +1,14 @@
 //! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use super::held::{Held, Line};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
-    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, PopProcessFunc, Popped,
-    Queue, SPARE, Signals, Transformer,
+    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue, RequeueFunc,
+    SPARE, Signals, Transformer,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
@@ -55,6 +55,8 @@ struct State {
 
 enum Entry {
     Delta(Delta),
+    /// A delta that was popped and put back behind what came after it: its version is no news any more.
+    Again(Delta),
     /// Boxed, so that the few marks do not set the size of the many deltas.
     Mark(Box<Mark>),
     Bookmark(ResourceVersion),
@@ -83,7 +85,7 @@ impl OrderedFifo {
             listing: Listing::Afresh(HashSet::new()),
         };
         Self {
-            intake: Intake { key_func, known: Some(known_objects), transformer },
+            intake: Intake { key_func, known: Some(known_objects), transformer: RwLock::new(transformer) },
             held: Held::new(state, capacity),
         }
     }
@@ -117,7 +119,7 @@ impl OrderedFifo {
 impl Entry {
     fn delta(&self) -> Option<&Delta> {
         match self {
-            Self::Delta(delta) => Some(delta),
+            Self::Delta(delta) | Self::Again(delta) => Some(delta),
             Self::Mark(_) | Self::Bookmark(_) => None,
         }
     }
@@ -152,6 +154,10 @@ impl Line for State {
                 let version = delta.object().map(|object| object.resource_version().clone());
                 let told = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
                 (Item::Deltas(delta.into()), told)
+            }
+            Entry::Again(delta) => {
+                self.deltas -= 1;
+                (Item::Deltas(delta.into()), None)
             }
             Entry::Mark(mark) => {
                 let told = match &*mark {
@@ -286,8 +292,17 @@ impl Queue for OrderedFifo {
         self.held.change(|state| state.bookmark(version.clone()));
     }
 
-    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
-        self.held.try_pop(process)
+    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
+        self.held.try_pop(process, |state, deltas, _| {
+            for delta in deltas {
+                let key = self.intake.key_of(&delta);
+                let mut queued = state.line.iter().filter_map(Entry::delta);
+                if !queued.any(|other| self.intake.key_of(other) == key) {
+                    state.line.push_back(Entry::Again(delta));
+                    state.deltas += 1;
+                }
+            }
+        })
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
@@ -300,6 +315,10 @@ impl Queue for OrderedFifo {
 
     fn has_synced(&self) -> bool {
         self.held.has_synced()
+    }
+
+    fn set_transformer(&self, transformer: Transformer) {
+        self.intake.set_transformer(transformer);
     }
 
     fn close(&self) {

@@ -162,7 +162,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// A watch that delivers has recovered from whatever there was.
     fn watch_delivered(&mut self) {
         self.memory.watch_works = true;
-        self.memory.expired = false;
+        self.memory.expired_watches = 0;
         self.memory.short_watches = 0;
         self.backoff.reset();
     }

@@ -186,8 +186,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         if verdict == Verdict::Relist {
             // Twice, and nothing between: what was listed was too old from the beginning, and a list that is to be
             // no older may bring the same again.
-            self.memory.version_unavailable |= self.memory.expired;
-            self.memory.expired = true;
+            self.memory.version_unavailable |= self.memory.expired_watches > 0;
+            self.memory.expired_watches += 1;
         }
         let retry_after = error.retry_after();
         let since = self.options.clock.now();

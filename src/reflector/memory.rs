@@ -12,8 +12,6 @@ pub(super) struct Memory {
     pub(super) synced: bool,
     /// The last version can't be asked for: the next state is fetched without.
     pub(super) version_unavailable: bool,
-    /// The last version was too old for a watch, and none has delivered since.
-    pub(super) expired: bool,
     /// The watch has delivered since the last whole state.
     pub(super) watch_works: bool,
     /// The loss that has not been made good yet.
@@ -26,6 +24,8 @@ pub(super) struct Memory {
     pub(super) broken_initials: u32,
     /// Watches in a row that ended at once.
     pub(super) short_watches: u32,
+    /// Watches in a row whose version was too old, with none between them that delivered.
+    pub(super) expired_watches: u32,
 }
 
 /// A list or a watch that failed.

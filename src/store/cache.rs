@@ -209,6 +209,7 @@ mod tests {
         assert_eq!(store.list().len(), 1);
     }
 
+    // A1
     #[test]
     fn a_replace_with_an_object_without_a_key_changes_nothing() {
         let store = Cache::with_key_func(refusing_odd, Indexers::new());

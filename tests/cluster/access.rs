@@ -117,3 +117,89 @@ fn one_object_is_printed_bare_and_a_missing_one_is_an_error() {
     assert_eq!((empty.code, empty.stdout.as_str()), (0, ""));
     assert_eq!(empty.stderr, "No resources found in no-such namespace.\n");
 }
+
+#[test]
+fn a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_said() {
+    let test = "a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_said";
+    let Some(testbed) = Testbed::shared(test) else { return };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    let on = |words: &str| {
+        let words: Vec<&str> = words.split(' ').chain(["-n", &namespace]).collect();
+        env.kdelta_on(testbed, &words).finish()
+    };
+    let said = |words: &str| {
+        let done = on(words);
+        assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{words}: {}", done.stderr);
+        done.stderr
+    };
+    let missing = "Error from server (NotFound): configmaps \"nope\" not found\n";
+    // Several times: what a connection that closes says depends on who is faster.
+    for _ in 0..5 {
+        assert_eq!(on("index cm nope --by name").failure(1), missing);
+        assert_eq!(on("get cm nope --by label:app=web").failure(1), missing);
+    }
+    assert_eq!(said("get cm nope --by label:app=web --ignore-not-found"), "");
+    assert_eq!(said("index cm --by name"), format!("No resources found in {namespace} namespace.\n"));
+    api.create_config_map(&namespace, "there", &json!({}));
+    assert_eq!(said("index cm --by label:app"), "No values of label:app found in 1 objects\n");
+    assert_eq!(said("index cm --by name=x"), "No such values of name found in 1 objects\n");
+    assert_eq!(
+        said("get cm there --by label:app=web"),
+        format!("No resources found in {namespace} namespace.\n")
+    );
+}
+
+#[test]
+fn a_name_that_is_missing_is_said_at_once_while_the_others_are_watched() {
+    let test = "a_name_that_is_missing_is_said_at_once_while_the_others_are_watched";
+    let Some(testbed) = Testbed::shared(test) else { return };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    api.create_config_map(&namespace, "there", &json!({}));
+    let words = ["watch", "cm", "there", "later", "-n", &namespace, "-o", "name", "--count", "2"];
+    let mut running = env.kdelta_on(testbed, &words).start();
+    let said = running.stderr.find("the error", |_| true);
+    assert_eq!(said, "Error from server (NotFound): configmaps \"later\" not found\n");
+    api.patch(&format!("{}/there", crate::support::config_maps(&namespace)), &json!({"data": {"n": "1"}}));
+    assert_eq!(running.wait(), 4);
+
+    let patient = [&words[..], &["--ignore-not-found"]].concat();
+    let mut running = env.kdelta_on(testbed, &patient).start();
+    running.stdout.find("the one that is there", |line| line == "configmap/there\n");
+    api.create_config_map(&namespace, "later", &json!({}));
+    running.stdout.find("the one that came later", |line| line == "configmap/later\n");
+    assert_eq!(running.wait(), 0);
+}
+
+#[test]
+fn a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said() {
+    let test = "a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said";
+    let Some(testbed) = Testbed::shared(test) else { return };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    api.create_config_map(&namespace, "a", &json!({"app": "web"}));
+    api.create_config_map(&namespace, "b", &json!({}));
+    let words = ["get", "cm", "-n", &namespace, "-o", "name", "--field-selector", "metadata.labels.app=web"];
+    let done = env.kdelta_on(testbed, &words).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (0, "configmap/a\n"), "{}", done.stderr);
+    assert!(done.stderr.starts_with("configmaps: selected here, not by the server: "), "{}", done.stderr);
+}
+
+#[test]
+fn the_initial_state_of_several_kinds_comes_kind_by_kind() {
+    let Some(testbed) = Testbed::shared("the_initial_state_of_several_kinds_comes_kind_by_kind") else {
+        return;
+    };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    for number in 0..20 {
+        api.create_config_map(&namespace, &format!("c{number}"), &json!({}));
+        let secret = json!({"metadata": {"name": format!("s{number}")}});
+        api.create(&format!("/api/v1/namespaces/{namespace}/secrets"), &secret);
+    }
+    let words = ["watch", "cm,secrets,cm", "-n", &namespace, "--until-synced"];
+    let table = env.kdelta_on(testbed, &words).finish().quiet_success();
+    let headers = table.lines().filter(|line| line.starts_with("EVENT")).count();
+    assert_eq!((headers, table.lines().count()), (2, 42), "{table}");
+}

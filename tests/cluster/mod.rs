@@ -1,8 +1,10 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
 mod access;
+mod chaos;
 mod deltas;
 mod demo;
+mod ends;
 mod gap;
 mod parity;
 mod pods;

@@ -21,7 +21,7 @@ fn define_kinds(api: &Api) {
             "plural": plural, "singular": kind.to_lowercase(), "kind": kind, "categories": ["parity"],
         });
         let version = json!({
-            "name": "v1", "served": true, "storage": true,
+            "name": "v1", "served": true, "storage": true, "deprecated": scope == "Cluster",
             "schema": {"openAPIV3Schema": open}, "additionalPrinterColumns": columns,
         });
         api.create(
@@ -78,7 +78,8 @@ fn ageless(text: &str) -> String {
         let gap = after.len() - after.trim_start_matches(' ').len();
         if is_age(word) {
             let width = if gap == 0 { 0 } else { word.len() + gap };
-            out.push_str(&format!("{:<width$}", "AGE"));
+            out.push_str("AGE");
+            out.extend(std::iter::repeat_n(' ', width.saturating_sub(3)));
         } else {
             out.push_str(word);
             out.push_str(&after[..gap]);
@@ -114,6 +115,9 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
         "get configmaps -l app=web",
         "get configmaps -l app!=web --no-headers",
         "get widgets --field-selector metadata.name=hard",
+        // A short name with two meanings.
+        "get ev,cm -o name",
+        "get events",
         // Nothing.
         "get pods",
         "get pods,svc -n no-such",
@@ -131,6 +135,12 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
         "get cm,svc,widgets -o yaml",
         "get svc/web widget/plain -o yaml",
         "get svc/web widget/plain widget/nope -o name",
+        // What there is. (The tests beside this one define kinds too, so nothing is listed that holds those.)
+        "api-resources --api-group=apps",
+        "api-resources --api-group= --sort-by=kind --no-headers",
+        "api-resources --api-group=apps --sort-by=name --categories=all",
+        "api-resources --api-group=rbac.authorization.k8s.io --namespaced=false -o name",
+        "api-resources --api-group=authentication.k8s.io --verbs=list,watch -o name",
         // Complaints.
         "get nonsense",
         "get widgets.nonsense",

@@ -1,6 +1,7 @@
 //! One clear sentence, the right exit code, and no panic, when the way to a server is missing or broken.
 
 use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 use crate::support::TestEnv;
 
@@ -23,6 +24,22 @@ fn an_unreachable_server_is_named() {
         );
         assert_eq!(error, wanted, "{command:?}");
     }
+}
+
+/// The system accepts for it; nobody ever answers. Without a bound of ours the first request alone would take 32 s.
+#[test]
+fn a_server_that_says_nothing_is_not_waited_for_longer_than_was_asked() {
+    let env = TestEnv::new();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let server = format!("http://{}", silent.local_addr().expect("an address"));
+    let start = Instant::now();
+    let error =
+        env.kdelta(&["get", "pods", "--server", &server, "--request-timeout", "1s"]).finish().failure(1);
+    assert!(error.contains("did not answer in time"), "{error}");
+    let stdout =
+        env.kdelta(&["watch", "pods", "--server", &server, "--duration", "1s"]).finish().quiet_success();
+    assert_eq!(stdout, "");
+    assert!(start.elapsed() < Duration::from_secs(25), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -61,4 +78,23 @@ fn wrong_usage_ends_with_two() {
         let error = env.kdelta(arguments).finish().failure(2);
         assert!(error.starts_with("error: "), "{error}");
     }
+}
+
+#[test]
+fn a_disk_that_is_full_is_said() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let env = TestEnv::new();
+    let mut command = env.kdelta(&["--help"]).into_command();
+    let output = command.stdout(full).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: write standard output: no space left on device\n"
+    );
+}
+
+#[test]
+fn unknown_flags_are_told_in_kubectls_words() {
+    let error = TestEnv::new().kdelta(&["get", "pods", "--sort-by", "x"]).finish().failure(2);
+    assert_eq!(error, "error: unknown flag: --sort-by\nSee 'kdelta get --help' for help and examples\n");
 }

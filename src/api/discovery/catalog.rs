@@ -128,6 +128,30 @@ impl Catalog {
         }
     }
 
+    /// Resources of other groups that a short name could mean as well, as `group_resource`; none for every other word.
+    #[must_use]
+    pub fn passed_over(&self, text: &str) -> Vec<String> {
+        let word = Word::new(text);
+        let named = self.named(&word);
+        let Some((first, others)) = named.split_first() else { return Vec::new() };
+        let is_short = |found: &Discovered| {
+            found.resource.resource != word.name
+                && found.singular != word.name
+                && found.short_names.contains(&word.name)
+        };
+        if !is_short(first) || !self.category(text).is_empty() {
+            return Vec::new();
+        }
+        let mut over: Vec<String> = Vec::new();
+        for other in others.iter().filter(|other| !other.same_resource(first)) {
+            let name = other.resource.group_resource();
+            if !over.contains(&name) {
+                over.push(name);
+            }
+        }
+        over
+    }
+
     fn category(&self, word: &str) -> Vec<Discovered> {
         let members = self.resources.iter().filter(|found| found.can("list"));
         let members = members.filter(|found| found.categories.iter().any(|category| category == word));

@@ -24,7 +24,7 @@ const AT_A_TIME: usize = 8;
 /// # Errors
 /// When neither the core group nor the others answer: what the core group failed with.
 pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
-    let (core, groups) = futures_util::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
+    let (core, groups) = tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     match (core, groups) {
         (Err(error), Err(_)) => return Err(error),

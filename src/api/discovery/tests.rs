@@ -53,6 +53,16 @@ async fn resolved(discovery: &Discovery, word: &str) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn a_short_name_that_has_another_meaning_names_it() {
+    let server = TestServer::start(aggregated).await;
+    let catalog = discovery(&server, None).catalog().await.unwrap();
+    assert_eq!(catalog.passed_over("ev"), ["events.events.k8s.io"]);
+    for word in ["events", "event", "Event", "ev.events", "hpa", "po", "all", "nothing"] {
+        assert_eq!(catalog.passed_over(word), [""; 0], "{word}");
+    }
+}
+
+#[tokio::test]
 async fn a_word_finds_its_resource_by_every_name_it_has() {
     let server = TestServer::start(aggregated).await;
     let discovery = discovery(&server, None);

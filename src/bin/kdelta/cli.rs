@@ -53,7 +53,7 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
     }
     match error.print().and_then(|()| io::stdout().flush()) {
         Err(failure) => {
-            let report = Report::of(&output::named(failure).into(), called);
+            let report = Report::of(&output::named(&failure).into(), called);
             messages.error(&report.text, None);
             report.code
         }
@@ -112,7 +112,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
             return commands::demo::run(asked, out).await;
         }
-        let session = Session::open(settings).await?;
+        let warn = Arc::clone(messages);
+        let session = Session::open(settings, move |text| warn.warning(text)).await?;
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &watched, colour, out).await;
         }

@@ -104,8 +104,9 @@ impl Columns {
 
     /// The cells of a row that stands for no object, as in a bookmark.
     pub(super) fn empty_cells(&self) -> Vec<Value> {
-        let definitions = self.definitions();
-        definitions.as_array().into_iter().flatten().map(|_| json!("")).collect()
+        let nobody = json!({"metadata": {"name": ""}});
+        let cells = self.cells(&nobody, Timestamp::UNIX_EPOCH).into_iter();
+        cells.map(|cell| if cell.is_null() { json!("") } else { cell }).collect()
     }
 }
 
@@ -182,9 +183,9 @@ fn span(seconds: i64) -> String {
     };
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     match seconds {
-        ..-1 => "<invalid>".to_owned(),
-        ..0 => "0s".to_owned(),
-        ..120 => format!("{seconds}s"),
+        ..=-2 => "<invalid>".to_owned(),
+        -1 => "0s".to_owned(),
+        0..120 => format!("{seconds}s"),
         _ if minutes < 10 => with(minutes, 'm', seconds % 60, 's'),
         _ if minutes < 180 => format!("{minutes}m"),
         _ if hours < 8 => with(hours, 'h', minutes % 60, 'm'),

@@ -13,8 +13,9 @@ use crate::demo::kinds;
 use crate::demo::store::{Part, uuid};
 use crate::demo::stored::Place;
 
-/// A pod of `default` changes at least this often.
-const PULSE: Duration = Duration::from_millis(900);
+/// When no pod of `default` has changed for so long, one does. With the time until that is noticed it is less than a
+/// second.
+const QUIET: Duration = Duration::from_millis(600);
 
 /// How often it is looked whether one did.
 const LOOK: Duration = Duration::from_millis(300);
@@ -40,9 +41,9 @@ impl Life {
         let first = self.now < Duration::from_secs(1);
         match self.rng.u8(..100) {
             _ if first => self.roll(),
-            ..40 => self.crash(),
-            ..70 => self.roll(),
-            ..85 => self.resize(),
+            0..40 => self.crash(),
+            40..70 => self.roll(),
+            70..85 => self.resize(),
             _ => self.start_job(),
         }
         let next = self.within(2.5, 5.0);
@@ -51,7 +52,7 @@ impl Life {
 
     /// When nothing else has been seen for a while, a pod is not ready for a moment.
     pub(super) fn pulse(&mut self) {
-        if self.now - self.last_visible >= PULSE - LOOK
+        if self.now >= self.last_visible + QUIET
             && let Some(place) = self.ready_pod("default")
         {
             self.flicker(&place);

@@ -56,11 +56,11 @@ pub(super) struct Life {
 
 impl Life {
     /// The life of a cluster that is filled, from now on.
-    pub(super) fn new(cluster: Arc<Cluster>, seed: u64, speed: f64) -> Self {
+    pub(super) fn new(cluster: Arc<Cluster>, rng: fastrand::Rng, speed: f64) -> Self {
         let seen = cluster.store.version();
         let mut life = Self {
             cluster,
-            rng: fastrand::Rng::with_seed(seed.wrapping_add(1)),
+            rng,
             speed,
             agenda: Agenda::default(),
             now: Duration::ZERO,
@@ -86,7 +86,7 @@ impl Life {
             }
             let next = self.agenda.next().unwrap_or(now + Duration::from_secs(1)).div_f64(self.speed);
             tokio::select! {
-                () = tokio::time::sleep_until(self.cluster.clock.instant(next)) => {}
+                () = self.cluster.clock.reaches(next) => {}
                 changed = latest.changed() => if changed.is_err() { return },
             }
         }
@@ -133,7 +133,9 @@ impl Life {
                 return;
             }
             self.seen = to;
-            changes.iter().for_each(|change| self.see(change));
+            for change in &changes {
+                self.see(change);
+            }
         }
     }
 

@@ -31,11 +31,10 @@ impl Life {
     /// When a pod leaves the stage it is in; nothing when it stays.
     fn until_next(&mut self, pod: &Value) -> Option<std::time::Duration> {
         let (from, to) = match Stage::of(pod) {
-            Stage::Going => (0.5, 1.2),
+            Stage::Going | Stage::Starting => (0.5, 1.2),
             Stage::Unscheduled => (0.2, 0.6),
             Stage::Scheduled => (0.1, 0.3),
             Stage::Creating => (0.8, 2.2),
-            Stage::Starting => (0.5, 1.2),
             Stage::Crashed => (0.6, 1.0),
             Stage::BackingOff => (2.5, 6.0),
             Stage::Ready if is_of_job(pod) => (3.0, 8.0),

@@ -1,7 +1,10 @@
 //! The whole informer on a fake source, in the paused time of the runtime where not said otherwise.
 
+mod by_hand;
+mod faults;
 mod handlers;
 mod resync;
+mod slow;
 mod stop;
 mod telling;
 

@@ -8,6 +8,7 @@ use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInform
 use kdelta::listwatch::Error;
 use kdelta::object::{Ingest, Object};
 use kdelta::queue::Transformer;
+use kdelta::reflector::ReflectorEvent;
 use kdelta::store::{IndexFunc, Indexers};
 use kdelta::testing::{FakeSource, InitialEvents, pod};
 
@@ -245,4 +246,30 @@ async fn changes_and_handlers_come_from_all_sides_at_once() {
         running.stop().await;
         assert_eq!(reading.await.expect("no panic"), held(&source));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_chosen_before_the_start_can_be_chosen_on_the_informer_and_the_last_word_counts() {
+    let source = source_of(&["a"]);
+    let informer = SharedIndexInformer::builder(source.clone())
+        .transform(Arc::new(|_| Err("replaced before the start".into())))
+        .build();
+    let again = Arc::new(AtomicUsize::new(0));
+    informer.set_transform(seeing(&again)).expect("not started");
+    let lost = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&lost);
+    informer.set_watch_error_handler(Arc::new(|_| panic!("replaced before the start"))).expect("not started");
+    informer
+        .set_watch_error_handler(Arc::new(move |event| {
+            count.fetch_add(usize::from(matches!(event, ReflectorEvent::Lost { .. })), Ordering::Relaxed);
+        }))
+        .expect("not started");
+    source.fail_list(Error::Refused("nobody there".into()));
+    let running = Running::synced(informer.clone()).await;
+    assert!(informer.get_store().list().iter().all(|object| is_seen(object)));
+    assert_eq!(lost.load(Ordering::Relaxed), 1);
+    let error = informer.set_transform(seeing(&again)).expect_err("started");
+    assert_eq!(error.to_string(), "informer has already started");
+    assert!(informer.set_watch_error_handler(Arc::new(|_| ())).is_err());
+    running.stop().await;
 }

@@ -109,3 +109,36 @@ async fn a_source_whose_tokens_are_never_good_is_not_asked_for_ever() {
     assert!(matches!(refused, Err(Error::Expired(_))), "{refused:?}");
     assert_eq!(asked.load(Ordering::Relaxed), 4);
 }
+
+/// A list into a store that takes each item as it comes: what it saw, and how the list ended.
+async fn visited(
+    items: usize,
+    prepare: impl FnOnce(&FakeSource),
+) -> (Vec<String>, Result<ResourceVersion, Error>) {
+    let source = FakeSource::new();
+    for number in 0..items {
+        source.add(pod(&format!("p{number:02}")));
+    }
+    prepare(&source);
+    let store = Arc::new(Notebook { streams: true, ..Notebook::default() });
+    let options = ReflectorOptions { page_size: Some(10), ..consistent() };
+    let ended = Reflector::new(source, Arc::clone(&store), options).list_once().await;
+    let items =
+        store.calls.all().into_iter().filter_map(|call| Some(call.strip_prefix("item ")?[..3].to_owned()));
+    (items.collect(), ended)
+}
+
+// J2, as items that a store takes as they come; an expired token is got round here
+#[tokio::test(start_paused = true)]
+async fn each_item_is_handed_over_once_and_in_order_however_many_pages_there_are() {
+    let names = |items: usize| (0..items).map(|number| format!("p{number:02}")).collect::<Vec<_>>();
+    for items in [0, 9, 10, 11, 21] {
+        let (seen, ended) = visited(items, |_| ()).await;
+        assert_eq!(seen, names(items));
+        ended.expect("a list");
+    }
+    let (seen, ended) =
+        visited(21, |source| source.fail_list_after(3, Error::Forbidden(said("no more")))).await;
+    assert_eq!(seen, names(3));
+    ended.expect_err("no more");
+}

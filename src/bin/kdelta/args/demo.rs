@@ -24,7 +24,8 @@ pub(crate) struct DemoArgs {
 /// Serve a small cluster on loopback, for kubectl, scripts and other tools
 ///
 /// Prints the address of its API server on one line once it answers, and runs until it is interrupted or its output is
-/// closed. There are no credentials. With the same $KDELTA_DEMO_SEED (a number) the same things happen.
+/// closed. There are no credentials. With the same number in `KDELTA_DEMO_SEED` the same things
+/// happen.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,

@@ -13,7 +13,7 @@ pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use select::{ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use spelling::accept_kubectl_spelling;
-pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, UntilArgs, WatchArgs};
+pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -31,6 +31,7 @@ const HELP: &str = "\
     version,
     help_template = HELP,
     subcommand_required = true,
+    args_override_self = true,
     arg_required_else_help = true,
     before_help = "\
 Examples:
@@ -165,6 +166,15 @@ mod tests {
         assert_eq!(cli.connection.as_group, ["a", "b"]);
         let Command::Get(args) = cli.command else { panic!("get") };
         assert_eq!(args.by, ["namespace=x", "label:app=y"]);
+    }
+
+    #[test]
+    fn of_a_flag_that_is_given_twice_the_last_counts() {
+        for line in ["-n a get po -n b", "get po -n a -n b", "get -n a po --namespace=b"] {
+            assert_eq!(parse(line).expect(line).connection.namespace.as_deref(), Some("b"), "{line}");
+        }
+        assert!(get("get po -A -A -o json -o yaml").select.all_namespaces);
+        assert!(parse("--token a get po --token b").is_ok());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The arguments of each command.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{HELP, PrintArgs, SelectArgs};
 
@@ -127,7 +127,7 @@ pub(crate) struct IndexArgs {
 
     /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image or field:PATH; with =VALUE only that value
     #[arg(long, value_name = "INDEX[=VALUE]", required = true, help_heading = "Selection")]
-    pub(crate) by: String,
+    pub(crate) by: Vec<String>,
 
     /// Print no header line
     #[arg(long, help_heading = "Output")]
@@ -142,7 +142,7 @@ pub(crate) struct IndexArgs {
 Examples:
   kdelta api-resources                   everything the server offers
   kdelta api-resources --api-group=apps  one group
-  kdelta api-resources -o name           names only, for scripts
+  kdelta api-resources --verbs=list -o name
 "
 )]
 pub(crate) struct ApiResourcesArgs {
@@ -154,6 +154,18 @@ pub(crate) struct ApiResourcesArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) namespaced: Option<bool>,
 
+    /// Only resources that can do all of these, such as list,watch
+    #[arg(long, value_name = "VERB", value_delimiter = ',')]
+    pub(crate) verbs: Vec<String>,
+
+    /// Only resources that are in all of these categories
+    #[arg(long, value_name = "CATEGORY", value_delimiter = ',')]
+    pub(crate) categories: Vec<String>,
+
+    /// Order by this column [default: group, then name]
+    #[arg(long, value_name = "COLUMN", value_enum)]
+    pub(crate) sort_by: Option<ResourceColumn>,
+
     /// Output format: wide or name
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) output: Option<String>,
@@ -161,4 +173,13 @@ pub(crate) struct ApiResourcesArgs {
     /// Print no header line
     #[arg(long)]
     pub(crate) no_headers: bool,
+}
+
+/// A column to order resources by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResourceColumn {
+    /// The plural name
+    Name,
+    /// The kind
+    Kind,
 }

@@ -7,7 +7,7 @@ use kdelta::api::Discovered;
 use super::watched::Watched;
 use crate::output::{Column, columns};
 use crate::session::Session;
-use crate::settings::{ApiResources, Format};
+use crate::settings::{ApiResources, Format, ResourceColumn};
 
 /// Asks the server anew and prints what it serves. What of it could not be asked is told, and is no error.
 pub(crate) async fn run(
@@ -21,7 +21,14 @@ pub(crate) async fn run(
         watched.messages().warning(&missing.reason);
     }
     let mut found: Vec<&Discovered> = catalog.preferred().filter(|found| is_asked(asked, found)).collect();
-    found.sort_by_key(|found| (&found.resource.group, &found.resource.resource));
+    found.sort_by_key(|found| {
+        let Discovered { resource, .. } = found;
+        match asked.sort_by {
+            None => (&resource.group, &resource.resource),
+            Some(ResourceColumn::Name) => (&resource.resource, &resource.group),
+            Some(ResourceColumn::Kind) => (&resource.kind, &resource.group),
+        }
+    });
     if asked.format == Format::Name {
         for found in found {
             writeln!(out, "{}", found.resource.group_resource())?;
@@ -39,6 +46,8 @@ pub(crate) async fn run(
 
 fn is_asked(asked: &ApiResources, found: &Discovered) -> bool {
     asked.group.as_ref().is_none_or(|group| *group == found.resource.group)
+        && asked.verbs.iter().all(|verb| found.verbs.contains(verb))
+        && asked.categories.iter().all(|category| found.categories.contains(category))
         && asked.namespaced.is_none_or(|namespaced| namespaced == found.resource.namespaced)
 }
 

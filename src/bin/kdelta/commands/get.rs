@@ -17,10 +17,10 @@ use tokio::sync::Notify;
 
 use super::format;
 use super::needs;
-use super::synced::synced_indexer;
+use super::synced::{show, synced_indexer};
 use super::watched::Watched;
 use crate::exit::{Several, Usage};
-use crate::output::Listing;
+use crate::output::{Count, Listing};
 use crate::session::{Filter, Part, Session, Source, indexers, reflector_options};
 use crate::settings::{By, Format, Get};
 use crate::view::Age;
@@ -40,7 +40,12 @@ pub(crate) async fn run<W: Write + Send + 'static>(
         let done = match &part.name {
             _ if !get.by.is_empty() => indexed(get, part, source, watched, &printer).await,
             Some(name) => one(get, part, &source, name, &printer).await,
-            None => all(get, part, source, &printer).await,
+            None => {
+                // The rows of a table wait for its widest cell, and of several tables the last for the next.
+                let waits = matches!(get.print.format, Format::Table { .. }) && parts.len() == 1;
+                let count = waits.then(|| watched.messages().count(&part.title()));
+                all(get, part, source, count, &printer).await
+            }
         };
         // A reader who is gone ends it, whatever the server may still say.
         printer.check()?;
@@ -86,19 +91,28 @@ async fn one<W: Write>(
     Ok(())
 }
 
-/// The whole collection, printed as it comes in.
+/// The whole collection, printed as it comes in, or counted meanwhile.
 async fn all<W: Write + Send + 'static>(
     get: &Get,
     part: &Part,
     source: Source,
+    count: Option<Count>,
     printer: &Arc<Printer<W>>,
 ) -> anyhow::Result<()> {
+    let arrived = source.arrived();
+    let counting = async {
+        match count {
+            Some(count) => show(&arrived, count).await,
+            None => std::future::pending().await,
+        }
+    };
     let options = reflector_options(&get.selection, &source, None);
     let sink = Arc::new(Sink { printer: Arc::clone(printer), part: part.clone() });
     let reflector = Reflector::new(source, sink, options);
     tokio::select! {
         listed = reflector.list_once() => listed.map_err(|error| part.asked_for(&get.selection, error))?,
         () = printer.failed.notified() => ResourceVersion::UNSET,
+        () = counting => ResourceVersion::UNSET,
     };
     Ok(())
 }

@@ -57,7 +57,7 @@ pub(super) async fn synced_indexer(
 }
 
 /// Shows the count as it grows, for ever.
-async fn show(arrived: &AtomicU64, mut count: Count) {
+pub(super) async fn show(arrived: &AtomicU64, mut count: Count) {
     let mut shown = 0;
     loop {
         tokio::time::sleep(REDRAWN).await;

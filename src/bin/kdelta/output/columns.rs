@@ -21,6 +21,13 @@ impl Column {
             Self::Text(heading) | Self::Number(heading) => heading,
         }
     }
+
+    fn cell(self, text: &str) -> String {
+        match self {
+            Self::Text(_) => format!("{:<3}", escape_cell(text)),
+            Self::Number(_) => text.to_owned(),
+        }
+    }
 }
 
 /// Writes all rows; nothing if there are none. Cells are cleaned; a row has as many as there are columns.
@@ -35,12 +42,14 @@ pub(crate) fn columns(
 ) -> io::Result<()> {
     let mut table = Table::new();
     // No width of a terminal matters: lines are never wrapped, as kubectl's are not.
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if headers {
         table.set_header(columns.iter().map(|column| column.heading()));
     }
     table.add_rows(
-        rows.into_iter().map(|row| row.iter().map(|cell| escape_cell(cell).into_owned()).collect::<Vec<_>>()),
+        // No column is narrower than kubectl's.
+        rows.into_iter()
+            .map(|row| row.iter().zip(columns).map(|(cell, column)| column.cell(cell)).collect::<Vec<_>>()),
     );
     if table.is_empty() {
         return Ok(());
@@ -76,6 +85,11 @@ mod tests {
             "VALUE         COUNT\nkube-system      12\nshop           3412\n                  1\n"
         );
         assert_eq!(drawn(&[("shop", 1)], false), "shop   1\n");
+    }
+
+    #[test]
+    fn no_text_column_is_narrower_than_kubectls() {
+        assert_eq!(drawn(&[("a", 1)], false), "a     1\n");
     }
 
     #[test]

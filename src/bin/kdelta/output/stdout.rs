@@ -24,21 +24,21 @@ impl Stdout {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(named)
+        self.0.write(bytes).map_err(|error| named(&error))
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).map_err(named)
+        self.0.write_all(bytes).map_err(|error| named(&error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(named)
+        self.0.flush().map_err(|error| named(&error))
     }
 }
 
 /// The error with the name of what could not be written to, as Go's programs say it.
-pub(crate) fn named(error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("write standard output: {}", system_words(&error)))
+pub(crate) fn named(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("write standard output: {}", system_words(error)))
 }
 
 /// A writer that waits where it is told to come back later: a terminal or pipe may have been made non-blocking by
@@ -162,6 +162,14 @@ mod tests {
         out.write_all(&vec![b'x'; total]).expect("all of it");
         drop(out);
         assert_eq!(reading.join().expect("a count"), total as u64);
+    }
+
+    #[test]
+    fn a_failure_says_what_could_not_be_written() {
+        let full = io::Error::from_raw_os_error(Errno::NOSPC.raw_os_error());
+        let named = named(&full);
+        assert_eq!(named.to_string(), "write standard output: no space left on device");
+        assert_eq!(named.kind(), io::ErrorKind::StorageFull);
     }
 
     #[test]

@@ -1,10 +1,15 @@
-//! SIGINT and SIGTERM: the first asks for a clean end, the second ends at once.
+//! SIGINT and SIGTERM: the first asks for a clean end, the second ends at once, and so does the time.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// How long a clean end may take. Who waits for longer waits for a reader of stdout that does not read.
+const CLEAN_END: Duration = Duration::from_secs(2);
 
 /// Which signal came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +30,8 @@ impl Interrupt {
     }
 }
 
-/// Listens for both signals. Its task waits for signals only, is aborted when this is dropped, and is a task of its
-/// own so that a second signal is heard while the command is stuck writing to a reader that does not read.
+/// Listens for both signals. Its task is aborted when this is dropped, and is a task of its own so that the signals do
+/// their work also while the command is stuck writing to a reader that does not read.
 pub(crate) struct Interrupts {
     /// A watch channel: the first signal is a state and not an event, whoever asks late still learns of it.
     first: watch::Receiver<Option<Interrupt>>,
@@ -42,8 +47,10 @@ impl Interrupts {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let (sender, first) = watch::channel(None);
         let task = tokio::spawn(async move {
-            sender.send_replace(Some(next(&mut signals).await));
-            std::process::exit(next(&mut signals).await.code());
+            let asked = next(&mut signals).await;
+            sender.send_replace(Some(asked));
+            let last = timeout(CLEAN_END, next(&mut signals)).await.unwrap_or(asked);
+            std::process::exit(last.code());
         });
         Ok(Self { first, task })
     }

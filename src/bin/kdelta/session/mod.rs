@@ -14,6 +14,7 @@ pub(crate) use part::Part;
 pub(crate) use source::Source;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kdelta::api::{
@@ -37,16 +38,24 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    /// Whether the server has accepted anything yet; see [`Source`].
+    answered: Arc<AtomicBool>,
+    /// Hears what a user should know and nothing fails for.
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
     /// The cluster in the program, which lives as long as the session.
     _demo: Option<Demo>,
 }
 
 impl Session {
-    /// Finds the server and who we are to it; where a demo is asked for it is started. Connects to nothing yet.
+    /// Finds the server and who we are to it; where a demo is asked for it is started. Connects to nothing yet. What the
+    /// server will warn of is told.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words.
-    pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
+    pub(crate) async fn open(
+        settings: &Settings,
+        warn: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
         let demo = match settings.demo {
             Some(asked) => Some(demo::start(asked).await?),
@@ -56,15 +65,25 @@ impl Session {
             Some(demo) => Config::for_server(&demo.url())?,
             None => Config::load(&connect::options(&settings.connection, settings.terminal.stdin))?,
         };
-        let client = Client::new(&config)?;
-        // What another program serves on this port later is nothing that a demo's discovery should be kept for.
-        let cache_folder = cache_dir.clone().filter(|_| demo.is_none());
-        let discovery = DiscoveryOptions { cache_folder, ..DiscoveryOptions::default() };
+        let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
+        let client = Client::with_warnings(&config, {
+            let warn = Arc::clone(&warn);
+            move |text| warn(text)
+        })?;
+        let defaults = DiscoveryOptions::default();
+        let discovery = DiscoveryOptions {
+            // What another program serves on this port later is nothing that a demo's discovery should be kept for.
+            cache_folder: cache_dir.clone().filter(|_| demo.is_none()),
+            timeout: request_timeout.or(defaults.timeout),
+            ..defaults
+        };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
             context: Arc::from(if demo.is_some() { "demo" } else { config.context() }),
             client,
             request_timeout: *request_timeout,
+            answered: Arc::default(),
+            warn,
             _demo: demo,
         })
     }
@@ -87,6 +106,10 @@ impl Session {
         let mut resources = Vec::new();
         for target in &selection.targets {
             let found = self.discovery.resolve(&target.word).await?;
+            for other in self.discovery.catalog().await?.passed_over(&target.word) {
+                let word = &target.word;
+                (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
+            }
             let resource = |found: Discovered| (Arc::new(found.resource), target.names.as_slice());
             resources.extend(found.into_iter().map(resource));
         }
@@ -121,11 +144,11 @@ impl Session {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter))
+        Ok(Source::new(asked, unselected, filter, Arc::clone(&self.answered)))
     }
 }
 
-/// How the reflector of such a source is to behave: a person waits for it.
+/// How the reflector of such a source is to behave: a person waits for its answer.
 pub(crate) fn reflector_options(
     selection: &Selection,
     source: &Source,
@@ -139,7 +162,7 @@ pub(crate) fn reflector_options(
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer,
-        give_up: Some(source.gives_up()),
+        give_up: Some(source.gives_up(false)),
         ..defaults
     }
 }

@@ -24,7 +24,8 @@ pub(crate) struct Source {
     filter: Filter,
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
     refused: AtomicBool,
-    /// Whether the server has ever accepted a list or a watch. Shared with who decides when to give up.
+    /// Whether the server has ever accepted a list or a watch. Shared by all sources, and with who decides when to give
+    /// up.
     answered: Arc<AtomicBool>,
     /// Objects that have come in so far, for who shows it. Relaxed: a number on a screen.
     arrived: Arc<AtomicU64>,
@@ -37,13 +38,14 @@ impl Source {
         asked: ResourceClient,
         unselected: Option<(ResourceClient, FieldSelector)>,
         filter: Filter,
+        answered: Arc<AtomicBool>,
     ) -> Self {
         Self {
             asked,
             unselected,
             filter,
             refused: AtomicBool::new(false),
-            answered: Arc::default(),
+            answered,
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
         }
@@ -68,12 +70,13 @@ impl Source {
     }
 
     /// Whether an error before the first sync ends it: what a person has to mend, and a server that never answered.
-    /// One that did is tried again.
-    pub(super) fn gives_up(&self) -> GiveUp {
+    /// One that did is tried again; where it refuses connections, only by a `patient` source: a watch goes on through
+    /// the restart of a server, an answer is not waited for that long.
+    pub(crate) fn gives_up(&self, patient: bool) -> GiveUp {
         let answered = Arc::clone(&self.answered);
         Arc::new(move |error| match error {
-            Error::Refused(_)
-            | Error::Tls(_)
+            Error::Refused(_) => !(patient && answered.load(Ordering::Relaxed)),
+            Error::Tls(_)
             | Error::Unauthorized(_)
             | Error::Forbidden(_)
             | Error::NotFound(_)
@@ -182,5 +185,49 @@ impl<S: WatchStream> WatchStream for Selected<S> {
                 event => return Some(event),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::api::{Client, Config};
+    use kdelta::listwatch::Status;
+    use kdelta::object::ApiResource;
+
+    use super::*;
+
+    fn source(answered: &Arc<AtomicBool>) -> Source {
+        let client =
+            Client::new(&Config::for_server("http://127.0.0.1:1").expect("a config")).expect("a client");
+        let resource = ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "pods".into(),
+            kind: "Pod".into(),
+            namespaced: true,
+        };
+        let filter = Filter::by(&[]).expect("no filter");
+        Source::new(ResourceClient::new(client, resource), None, filter, Arc::clone(answered))
+    }
+
+    /// Whether that ends a patient source and an impatient one: before the server has answered, and after.
+    fn ends(error: &Error) -> [[bool; 2]; 2] {
+        [false, true].map(|answered| {
+            let source = source(&Arc::new(AtomicBool::new(answered)));
+            [true, false].map(|patient| source.gives_up(patient)(error))
+        })
+    }
+
+    #[test]
+    fn a_watch_goes_on_where_a_server_that_answered_is_gone() {
+        assert_eq!(ends(&Error::Refused(String::new())), [[true, true], [false, true]]);
+        assert_eq!(ends(&Error::Transport(String::new())), [[true, true], [false, false]]);
+        assert_eq!(ends(&Error::Timeout(String::new())), [[true, true], [false, false]]);
+    }
+
+    #[test]
+    fn what_a_person_has_to_mend_ends_it_at_any_time() {
+        assert_eq!(ends(&Error::Forbidden(Status::default())), [[true, true], [true, true]]);
+        assert_eq!(ends(&Error::Tls(String::new())), [[true, true], [true, true]]);
     }
 }

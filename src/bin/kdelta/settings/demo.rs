@@ -44,9 +44,13 @@ impl Demo {
         if !(speed > 0.0 && speed <= 1000.0) {
             return Err(UsageError::DemoSpeed);
         }
-        let seed = environment.demo_seed.as_deref();
-        let seed = seed.map(|text| text.parse().map_err(|_| UsageError::DemoSeed(text.to_owned())));
-        Ok(Some(Self { port, objects: args.objects.unwrap_or(0), speed, seed: seed.transpose()? }))
+        let number = |text: &str| text.parse().map_err(|_| UsageError::DemoSeed(text.to_owned()));
+        Ok(Some(Self {
+            port,
+            objects: args.objects.unwrap_or(0),
+            speed,
+            seed: environment.demo_seed.as_deref().map(number).transpose()?,
+        }))
     }
 }
 

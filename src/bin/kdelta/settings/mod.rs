@@ -19,6 +19,7 @@ pub(crate) use tasks::{
 };
 pub(crate) use usage::UsageError;
 
+pub(crate) use crate::args::ResourceColumn;
 use crate::args::{Cli, ColorWhen};
 
 /// All that the user asked for, checked.

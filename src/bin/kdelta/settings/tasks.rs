@@ -7,7 +7,8 @@ use super::environment::Environment;
 use super::targets::{self, Target};
 use super::{UsageError, duration};
 use crate::args::{
-    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, SelectArgs, UntilArgs, WatchArgs,
+    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, ResourceColumn, SelectArgs,
+    UntilArgs, WatchArgs,
 };
 
 /// One variant for each thing the program can do; `get -w` is a watch.
@@ -58,6 +59,12 @@ pub(crate) struct ApiResources {
     /// `Some("")` is the core group.
     pub(crate) group: Option<String>,
     pub(crate) namespaced: Option<bool>,
+    /// All of them.
+    pub(crate) verbs: Vec<String>,
+    /// All of them.
+    pub(crate) categories: Vec<String>,
+    /// `None` is by group and then by name.
+    pub(crate) sort_by: Option<ResourceColumn>,
     /// Only [`Format::Table`] or [`Format::Name`].
     pub(crate) format: Format,
     pub(crate) headers: bool,
@@ -207,7 +214,8 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
 }
 
 fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
-    let (by, values) = By::parse_optional(&args.by)?;
+    let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
+    let (by, values) = By::parse_optional(by)?;
     Ok(Task::Index(Index { selection, by, values, headers: !args.no_headers }))
 }
 
@@ -220,9 +228,17 @@ fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
     Ok(Task::ApiResources(ApiResources {
         group: args.api_group.clone(),
         namespaced: args.namespaced,
+        verbs: words(&args.verbs),
+        categories: words(&args.categories),
+        sort_by: args.sort_by,
         format,
         headers: !args.no_headers,
     }))
+}
+
+/// The words that are not empty.
+fn words(texts: &[String]) -> Vec<String> {
+    texts.iter().filter(|text| !text.is_empty()).cloned().collect()
 }
 
 fn by(texts: &[String]) -> Result<Vec<By>, UsageError> {
@@ -285,7 +301,7 @@ impl Print {
             managed_fields: args.show_managed_fields,
             headers: !args.no_headers,
             show_labels: args.show_labels,
-            label_columns: args.label_columns.iter().filter(|key| !key.is_empty()).cloned().collect(),
+            label_columns: words(&args.label_columns),
             show_kind: args.show_kind,
         })
     }
@@ -401,6 +417,7 @@ mod tests {
         let Ok(Task::Index(index)) = read("index po --by label:app=a,b") else { panic!("an index") };
         assert_eq!(index.by, IndexName::Label("app".into()));
         assert_eq!(index.values, Some(vec!["a".into(), "b".into()]));
+        assert_eq!(read("index po --by node --by name"), Err(UsageError::SeveralIndices));
         assert!(matches!(read("index po --by node"), Ok(Task::Index(Index { values: None, .. }))));
     }
 }

@@ -36,6 +36,8 @@ pub(crate) enum UsageError {
         "there is no index {0:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
     )]
     UnknownIndex(String),
+    #[error("index takes one --by: it shows the values of one index")]
+    SeveralIndices,
     #[error("--by {0} needs a value: --by {0}=VALUE")]
     IndexWithoutValue(String),
     #[error(

@@ -24,6 +24,8 @@ impl Notices {
     /// The line for an event, if it is worth one. It may hold the server's words: whoever writes it cleans it.
     pub(crate) fn line(&mut self, event: &ReflectorEvent) -> Option<String> {
         let text = match event {
+            // What comes of it says it.
+            ReflectorEvent::Lost { error: Error::Expired(_), .. } if !self.verbose => return None,
             ReflectorEvent::Lost { error, .. } => self.lost(error)?,
             ReflectorEvent::Retrying { after } if self.verbose => format!("next try in {}", seconds(*after)),
             ReflectorEvent::Relisting { from } => {
@@ -73,6 +75,7 @@ fn seconds(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kdelta::listwatch::Status;
     use kdelta::object::ResourceVersion;
     use kdelta::reflector::Phase;
 
@@ -111,7 +114,10 @@ mod tests {
             lasted: Duration::from_secs(2),
         };
         assert_eq!(lines(false, &[listed(Origin::List)]), [""; 0], "the first list speaks for itself");
-        let events = [lost("EOF"), ReflectorEvent::Relisting { from: "7".into() }, listed(Origin::Relist)];
+        let expired = Error::Expired(Status { reason: "Expired".into(), ..Status::default() });
+        let expired = ReflectorEvent::Lost { phase: Phase::Watch, error: expired };
+        let events =
+            [lost("EOF"), expired, ReflectorEvent::Relisting { from: "7".into() }, listed(Origin::Relist)];
         assert_eq!(
             lines(false, &events)[1..],
             [

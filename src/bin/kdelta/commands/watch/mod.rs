@@ -1,5 +1,6 @@
 //! `kdelta watch`: the initial state, then every delta, for ever.
 
+mod collections;
 mod printer;
 mod stream;
 
@@ -11,6 +12,7 @@ use anyhow::Context;
 use kdelta::informer::Notification;
 use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
+use kdelta::reflector::ReflectorOptions;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -38,8 +40,13 @@ pub(crate) async fn run<W: Write>(
     colour: bool,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    let end = watch.until.duration.map(|duration| Instant::now() + duration);
+    let parts = tokio::select! {
+        parts = session.parts(&watch.selection) => parts?,
+        () = at(end) => return Ok(ExitCode::Ok),
+    };
+    // Not before there is something to sum up: until then a signal ends the process by itself.
     let interrupts = Interrupts::listen()?;
-    let parts = session.parts(&watch.selection).await?;
     let mut stream = Stream::new();
     for (place, part) in parts.iter().enumerate() {
         let filter = Filter::by(&watch.by).context(Usage)?;
@@ -48,7 +55,10 @@ pub(crate) async fn run<W: Write>(
         let source =
             session.source(part, &watch.selection, &watch.print, representation, filter).context(Usage)?;
         let source = watched.source(part, source);
-        let options = reflector_options(&watch.selection, &source, Some(watched.observer(part)));
+        let options = ReflectorOptions {
+            give_up: Some(source.gives_up(true)),
+            ..reflector_options(&watch.selection, &source, Some(watched.observer(part)))
+        };
         stream.add(place, source, options)?;
     }
     let gone = Arc::new(Notify::new());
@@ -62,17 +72,22 @@ pub(crate) async fn run<W: Write>(
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
         interrupt = interrupts.first() => Ok(course.interrupted(interrupt)),
-        () = after(watch.until.duration) => Ok(course.done()),
+        () = at(end) => Ok(course.done()),
         ended = course.follow(&mut stream) => ended,
     };
     stream.stop().await;
     ended
 }
 
-/// Waits that long, or for ever.
-async fn after(duration: Option<Duration>) {
-    match duration {
-        Some(duration) => tokio::time::sleep(duration).await,
+/// `1 relist`, `2 relists`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Waits until then, or for ever.
+async fn at(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
         None => std::future::pending().await,
     }
 }
@@ -206,7 +221,9 @@ impl<'a, W: Write> Course<'a, W> {
         let (received, printed) = self.printer.counts();
         let (reconnects, relists) = self.watched.recoveries();
         self.watched.messages().notice(&format!(
-            "{received} received, {printed} printed, {reconnects} reconnects, {relists} relists"
+            "{received} received, {printed} printed, {}, {}",
+            counted(reconnects, "reconnect"),
+            counted(relists, "relist")
         ));
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,

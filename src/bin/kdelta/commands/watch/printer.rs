@@ -9,6 +9,7 @@ use kdelta::listwatch::{Error, Status};
 use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 
+use super::collections::Collections;
 use crate::output::Stream;
 use crate::session::Part;
 use crate::view::{Change, ChangeKind, Mark, MarkKind};
@@ -17,6 +18,7 @@ use crate::view::{Change, ChangeKind, Mark, MarkKind};
 pub(super) struct Printer<W> {
     stream: Stream,
     parts: Vec<Part>,
+    collections: Collections,
     context: Arc<str>,
     /// Whether the initial state is printed.
     initial: bool,
@@ -27,7 +29,8 @@ pub(super) struct Printer<W> {
 
 impl<W: Write> Printer<W> {
     pub(super) fn new(stream: Stream, parts: Vec<Part>, context: Arc<str>, initial: bool, out: W) -> Self {
-        Self { stream, parts, context, initial, out, received: 0, printed: 0 }
+        let collections = Collections::of(&parts);
+        Self { stream, parts, collections, context, initial, out, received: 0, printed: 0 }
     }
 
     /// Deltas told so far, and how many of them were printed.
@@ -69,8 +72,10 @@ impl<W: Write> Printer<W> {
             received,
         };
         self.printed += 1;
-        // A watch tells everything in order, so its delta says up to where all has been told. A list does not.
-        let resume = (change.origin == Origin::Watch).then(|| change.object.resource_version());
+        // A watch tells everything in order, so its delta says up to where all has been told. A list does not; nor does
+        // the watch of one name say anything of the others.
+        let all_told = change.origin == Origin::Watch && self.collections.is_whole(part);
+        let resume = all_told.then(|| change.object.resource_version());
         self.stream.change(&change, resume, &mut self.out)
     }
 
@@ -78,7 +83,11 @@ impl<W: Write> Printer<W> {
     pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
         let spoken = || Status { message: error.to_string(), ..Status::default() };
         let status = error.status().cloned().unwrap_or_else(spoken);
-        self.mark(part, received, MarkKind::Error { status }, None)
+        self.mark(part, received, MarkKind::Error { status }, None)?;
+        match self.collections.ended(part) {
+            Some(version) => self.synced(part, received, version),
+            None => Ok(()),
+        }
     }
 
     /// Writes what waits to be written; for the end of a batch.
@@ -98,14 +107,22 @@ impl<W: Write> Printer<W> {
 
     fn told_mark(&mut self, part: usize, received: Timestamp, mark: queue::Mark) -> io::Result<()> {
         match mark {
-            queue::Mark::Synced { resource_version: version } => {
-                let resume = version.clone();
-                self.mark(part, received, MarkKind::Synced { version }, Some(&resume))
+            queue::Mark::Synced { resource_version } => {
+                match self.collections.synced(part, &resource_version) {
+                    Some(version) => self.synced(part, received, version),
+                    None => Ok(()),
+                }
             }
             queue::Mark::Gap { from, to, lasted } => {
                 self.mark(part, received, MarkKind::Gap { from, to, lasted }, None)
             }
         }
+    }
+
+    /// The collection of a part has synced.
+    fn synced(&mut self, part: usize, received: Timestamp, version: ResourceVersion) -> io::Result<()> {
+        let resume = self.collections.is_whole(part).then(|| version.clone());
+        self.mark(part, received, MarkKind::Synced { version }, resume.as_ref())
     }
 
     fn mark(

@@ -10,21 +10,23 @@ use super::apply::{Tell, apply};
 use super::listener::ProcessorListener;
 use super::processor::{Outbox, SharedProcessor};
 use super::progress::Synced;
-use super::{InformerError, Notification};
+use super::{InformerError, MutationDetector, Notification};
 use crate::object::ResourceVersion;
 use crate::queue::{Item, Mark, Popped, Queue, pop};
 use crate::store::Indexer;
 
-/// Moves what a queue holds into a store, and tells handlers (client-go: `Controller`).
+/// Moves what a queue holds into a store, and tells handlers (client-go: `processLoop` with the `HandleDeltas` of its
+/// shared informer).
 ///
 /// A delta is applied, and its recipients are fixed, while the queue is held. So at any moment at which the queue can
 /// be had, the store holds exactly what was popped: a list that comes in can tell what is gone, and a handler that
 /// comes late is given the store as it is and misses nothing, and gets nothing twice.
-pub(super) struct Controller {
+pub(super) struct Pump {
     pub(super) queue: Arc<dyn Queue>,
     pub(super) store: Arc<dyn Indexer>,
     pub(super) processor: Arc<SharedProcessor>,
     pub(super) synced: Arc<Synced>,
+    pub(super) detector: Option<MutationDetector>,
     /// A std mutex: nothing under it waits.
     applied: Mutex<Applied>,
 }
@@ -37,13 +39,15 @@ struct Applied {
     marked: bool,
 }
 
-impl Controller {
+impl Pump {
     pub(super) fn new(
         queue: Arc<dyn Queue>,
         store: Arc<dyn Indexer>,
         processor: Arc<SharedProcessor>,
+        detector: Option<MutationDetector>,
     ) -> Self {
-        Self { queue, store, processor, synced: Arc::new(Synced::new()), applied: Mutex::default() }
+        let (synced, applied) = (Arc::new(Synced::new()), Mutex::default());
+        Self { queue, store, processor, synced, detector, applied }
     }
 
     fn applied(&self) -> MutexGuard<'_, Applied> {
@@ -76,7 +80,10 @@ impl Controller {
         match item {
             Item::Deltas(deltas) => {
                 for delta in deltas {
-                    let mut tell = |tell| self.processor.distribute(tell, outbox);
+                    let mut tell = |tell| {
+                        self.watch_over(&tell);
+                        self.processor.distribute(tell, outbox);
+                    };
                     let applied = apply(&*self.store, delta, is_in_initial_list, &mut tell);
                     if let Err(error) = applied {
                         tracing::error!(%error, "the store refused an object");
@@ -92,6 +99,14 @@ impl Controller {
         if let Some(version) = up_to {
             self.store.bookmark(&version);
             self.applied().version = version;
+        }
+    }
+
+    /// Has the detector watch over what was just stored.
+    fn watch_over(&self, tell: &Tell) {
+        let Some(detector) = &self.detector else { return };
+        if let Tell::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) = tell {
+            detector.add_object(new);
         }
     }
 
@@ -123,7 +138,7 @@ impl Controller {
 }
 
 /// Whoever waits for the sync of an informer that nobody can run any more is told.
-impl Drop for Controller {
+impl Drop for Pump {
     fn drop(&mut self) {
         self.synced.end();
     }
@@ -144,7 +159,7 @@ mod tests {
     use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions};
     use crate::store::{Cache, IndexFunc, Indexers};
 
-    fn controller(ordered: bool, indexers: Indexers) -> Arc<Controller> {
+    fn pump(ordered: bool, indexers: Indexers) -> Arc<Pump> {
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(indexers));
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = if ordered {
@@ -153,20 +168,20 @@ mod tests {
             let known_objects = Some(known);
             Arc::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
         };
-        Arc::new(Controller::new(queue, store, Arc::new(SharedProcessor::new(None, None))))
+        Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
     }
 
     /// A listener with room for all of a test.
-    fn listen(controller: &Controller) -> Inbox {
+    fn listen(pump: &Pump) -> Inbox {
         let (listener, inbox) = channel(10_000);
-        controller.register(listener, None, Instant::now(), &CancellationToken::new()).expect("not stopped");
+        pump.register(listener, None, Instant::now(), &CancellationToken::new()).expect("not stopped");
         inbox
     }
 
     /// Pops once and sends what is to be sent.
-    async fn step(controller: &Controller) -> bool {
+    async fn step(pump: &Pump) -> bool {
         let mut outbox = Outbox::new();
-        let popped = controller.queue.try_pop(&mut |popped| controller.process(popped, &mut outbox));
+        let popped = pump.queue.try_pop(&mut |popped| pump.process(popped, &mut outbox));
         for (listener, notification) in outbox {
             listener.send(notification, &CancellationToken::new()).await;
         }
@@ -177,8 +192,8 @@ mod tests {
         std::iter::from_fn(|| inbox.try_next()).map(|notification| notification.to_string()).collect()
     }
 
-    fn stored(controller: &Controller) -> Vec<String> {
-        let mut objects = controller.store.list();
+    fn stored(pump: &Pump) -> Vec<String> {
+        let mut objects = pump.store.list();
         objects.sort_by(|one, other| one.key().cmp(other.key()));
         objects.iter().map(|object| text_of(object)).collect()
     }
@@ -203,21 +218,21 @@ mod tests {
                 assert!(!overtaken, "a list came in between the queue and the store");
                 Ok(Vec::new())
             });
-            let controller = controller(ordered, Indexers::from([("pause".to_owned(), pause)]));
-            let mut inbox = listen(&controller);
-            controller.queue.add(pod("ghost", 1), Origin::Watch).expect("a key");
+            let pump = pump(ordered, Indexers::from([("pause".to_owned(), pause)]));
+            let mut inbox = listen(&pump);
+            pump.queue.add(pod("ghost", 1), Origin::Watch).expect("a key");
             let list = thread::spawn({
-                let queue = Arc::clone(&controller.queue);
+                let queue = Arc::clone(&pump.queue);
                 move || {
                     is_applying.recv().expect("applied");
                     queue.replace(Vec::new(), &"2".into(), Origin::Relist).expect("keys");
                     let _sent = replaced.send(());
                 }
             });
-            assert!(step(&controller).await);
+            assert!(step(&pump).await);
             list.join().expect("no panic");
-            while step(&controller).await {}
-            assert_eq!(stored(&controller), [""; 0], "a ghost");
+            while step(&pump).await {}
+            assert_eq!(stored(&pump), [""; 0], "a ghost");
             let mut told = read(&mut inbox);
             told.retain(|line| !line.starts_with("SYNCED"));
             assert_eq!(told, ["+ghost@1 watch", "-ghost@1? relist"]);
@@ -228,18 +243,18 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn a_late_handler_misses_nothing_and_gets_nothing_twice() {
         for ordered in [false, true] {
-            let controller = controller(ordered, Indexers::new());
+            let pump = pump(ordered, Indexers::new());
             let hurry = CancellationToken::new();
             let applying = tokio::spawn({
-                let (controller, hurry) = (Arc::clone(&controller), hurry.clone());
-                async move { controller.process_loop(&hurry).await }
+                let (pump, hurry) = (Arc::clone(&pump), hurry.clone());
+                async move { pump.process_loop(&hurry).await }
             });
             let late = tokio::spawn({
-                let controller = Arc::clone(&controller);
+                let pump = Arc::clone(&pump);
                 async move {
                     let mut inboxes = Vec::new();
                     for _ in 0..50 {
-                        inboxes.push(listen(&controller));
+                        inboxes.push(listen(&pump));
                         tokio::task::yield_now().await;
                     }
                     inboxes
@@ -248,21 +263,21 @@ mod tests {
             for version in 1..=2000 {
                 let object = pod(&format!("p{}", version % 7), version);
                 let queued = if version % 5 == 0 {
-                    controller.queue.delete(DeletedObject::Known(object), Origin::Watch)
+                    pump.queue.delete(DeletedObject::Known(object), Origin::Watch)
                 } else {
-                    controller.queue.update(object, Origin::Watch)
+                    pump.queue.update(object, Origin::Watch)
                 };
                 queued.expect("a key");
             }
             let inboxes = late.await.expect("no panic");
-            controller.queue.close();
+            pump.queue.close();
             applying.await.expect("no panic");
             for mut inbox in inboxes {
                 let mut reader = Reader::default();
                 while let Some(notification) = inbox.try_next() {
                     reader.read(notification);
                 }
-                assert_eq!(reader.lines(), stored(&controller));
+                assert_eq!(reader.lines(), stored(&pump));
             }
         }
     }
@@ -271,8 +286,8 @@ mod tests {
     #[tokio::test]
     async fn a_list_tells_the_difference() {
         for ordered in [false, true] {
-            let controller = controller(ordered, Indexers::new());
-            let mut inbox = listen(&controller);
+            let pump = pump(ordered, Indexers::new());
+            let mut inbox = listen(&pump);
             for (list, wanted) in [
                 (vec![pod("pod-1", 1), pod("pod-3", 2)], vec!["+pod-1@1!", "+pod-3@2!"]),
                 (vec![], vec!["-pod-1@1?", "-pod-3@2?"]),
@@ -283,21 +298,21 @@ mod tests {
                     vec!["+pod-2@7", "+pod-4@8", "-pod-2@4?", "pod-1@3>6"],
                 ),
             ] {
-                let origin = if stored(&controller).is_empty() && wanted[0].ends_with('!') {
+                let origin = if stored(&pump).is_empty() && wanted[0].ends_with('!') {
                     Origin::List
                 } else {
                     Origin::Relist
                 };
                 let expected: Vec<_> = list.iter().map(|object| text_of(object)).collect();
-                controller.queue.replace(list, &"9".into(), origin).expect("keys");
-                while step(&controller).await {}
+                pump.queue.replace(list, &"9".into(), origin).expect("keys");
+                while step(&pump).await {}
                 let mut told: Vec<_> = read(&mut inbox);
                 told.retain(|line| !line.starts_with("SYNCED"));
                 told.sort();
                 let wanted: Vec<_> = wanted.iter().map(|line| format!("{line} {origin}")).collect();
                 assert_eq!(told, wanted);
-                assert_eq!(stored(&controller), expected);
-                assert_eq!(controller.applied_version(), "9".into());
+                assert_eq!(stored(&pump), expected);
+                assert_eq!(pump.applied_version(), "9".into());
             }
         }
     }
@@ -305,8 +320,8 @@ mod tests {
     #[tokio::test]
     async fn the_store_and_not_the_event_says_what_happened() {
         for ordered in [false, true] {
-            let controller = controller(ordered, Indexers::new());
-            let (queue, mut inbox) = (&controller.queue, listen(&controller));
+            let pump = pump(ordered, Indexers::new());
+            let (queue, mut inbox) = (&pump.queue, listen(&pump));
             let gone = |name, version| DeletedObject::Known(pod(name, version));
             queue.update(pod("a", 1), Origin::Watch).expect("a key");
             queue.add(pod("a", 2), Origin::Watch).expect("a key");
@@ -315,14 +330,14 @@ mod tests {
             queue.delete(gone("a", 4), Origin::Watch).expect("a key");
             queue.delete(gone("b", 5), Origin::Watch).expect("a key");
             queue.delete(gone("a", 6), Origin::Watch).expect("a key");
-            while step(&controller).await {}
+            while step(&pump).await {}
             let mut wanted = vec!["+a@1 watch", "a@1>2 watch", "-a@2? watch", "+a@3 watch", "-a@4 watch"];
             if !ordered {
                 // Two deletes in a row are one there, the one that came first.
                 wanted.truncate(5);
             }
             assert_eq!(read(&mut inbox), wanted);
-            assert_eq!(controller.applied_version(), "6".into());
+            assert_eq!(pump.applied_version(), "6".into());
         }
     }
 
@@ -357,7 +372,7 @@ mod tests {
     }
 
     struct World {
-        controller: Arc<Controller>,
+        pump: Arc<Pump>,
         source: BTreeMap<&'static str, (usize, u64)>,
         version: u64,
         listed: bool,
@@ -374,7 +389,7 @@ mod tests {
                     self.missed |= !told;
                     if told && self.listed {
                         let object = self.object(NAMES[name]);
-                        self.controller.queue.update(object, Origin::Watch).expect("a key");
+                        self.pump.queue.update(object, Origin::Watch).expect("a key");
                     }
                 }
                 Step::Remove(name, told) => {
@@ -383,16 +398,16 @@ mod tests {
                     self.missed |= !told;
                     if told && self.listed {
                         let gone = DeletedObject::Known(pod(NAMES[name], self.version));
-                        self.controller.queue.delete(gone, Origin::Watch).expect("a key");
+                        self.pump.queue.delete(gone, Origin::Watch).expect("a key");
                     }
                 }
                 Step::List => self.list(usize::MAX),
                 Step::BrokenList(after) => self.list(after),
-                Step::Resync => self.controller.queue.resync(),
+                Step::Resync => self.pump.queue.resync(),
                 Step::Pop => {
-                    super::tests::step(&self.controller).await;
+                    super::tests::step(&self.pump).await;
                 }
-                Step::Listen => self.readers.push((listen(&self.controller), Reader::default())),
+                Step::Listen => self.readers.push((listen(&self.pump), Reader::default())),
             }
         }
 
@@ -403,7 +418,7 @@ mod tests {
 
         fn list(&mut self, breaks_after: usize) {
             let origin = if self.listed { Origin::Relist } else { Origin::List };
-            let queue = &self.controller.queue;
+            let queue = &self.pump.queue;
             queue.list_begin(origin);
             let taken = self.source.keys().take(breaks_after);
             let back = taken.filter_map(|name| queue.list_item(self.object(name), origin)).collect();
@@ -417,9 +432,9 @@ mod tests {
             if self.missed || !self.listed {
                 self.list(usize::MAX);
             }
-            while super::tests::step(&self.controller).await {}
+            while super::tests::step(&self.pump).await {}
             let source: Vec<_> = self.source.keys().map(|name| text_of(&self.object(name))).collect();
-            assert_eq!(stored(&self.controller), source);
+            assert_eq!(stored(&self.pump), source);
             for (mut inbox, mut reader) in self.readers {
                 while let Some(notification) = inbox.try_next() {
                     reader.read(notification);
@@ -434,11 +449,11 @@ mod tests {
         fn notifications_replayed_over_nothing_are_the_source(steps in steps(), ordered in any::<bool>()) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
             runtime.block_on(async {
-                let controller = controller(ordered, Indexers::new());
-                let readers = vec![(listen(&controller), Reader::default())];
+                let pump = pump(ordered, Indexers::new());
+                let readers = vec![(listen(&pump), Reader::default())];
                 let source = BTreeMap::new();
                 let mut world =
-                    World { controller, source, version: 0, listed: false, missed: false, readers };
+                    World { pump, source, version: 0, listed: false, missed: false, readers };
                 for step in &steps {
                     world.step(step).await;
                 }

@@ -1,0 +1,102 @@
+//! What a server says beside its answer: `Warning` headers, each text once.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::header::{HeaderMap, WARNING};
+
+/// How many different texts are remembered; after that nothing new is told.
+const REMEMBERED: usize = 100;
+
+/// Tells what it has not told before.
+pub(super) struct Warnings {
+    /// A std mutex: held for a look-up; requests of one client share what has been told. Bounded by [`REMEMBERED`].
+    told: Mutex<HashSet<String>>,
+    tell: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Warnings {
+    pub(super) fn new(tell: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
+        Self { told: Mutex::default(), tell }
+    }
+
+    /// Tells what these headers warn of.
+    pub(super) fn of(&self, headers: &HeaderMap) {
+        for value in headers.get_all(WARNING).iter().filter_map(|value| value.to_str().ok()) {
+            for text in texts(value) {
+                let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_new = told.len() < REMEMBERED && told.insert(text.clone());
+                drop(told);
+                if is_new {
+                    (self.tell)(&text);
+                }
+            }
+        }
+    }
+}
+
+/// The texts in `299 - "text", 299 agent "text"`: those of code 299, which is the only one that API servers send. What
+/// can't be read ends it.
+fn texts(value: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = value;
+    while let Some((head, tail)) = rest.split_once('"') {
+        let Some((text, after)) = quoted(tail) else { break };
+        if head.trim_start_matches([',', ' ']).starts_with("299 ") && !text.is_empty() {
+            found.push(text);
+        }
+        // A date may follow, in quotes of its own.
+        let date = after.trim_start().strip_prefix('"').and_then(quoted);
+        rest = date.map_or(after, |(_, after)| after);
+    }
+    found
+}
+
+/// A quoted string from behind its opening quote, and what follows it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut out = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((out, &text[at + 1..])),
+            '\\' => out.push(chars.next()?.1),
+            c => out.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_of_a_header_are_found() {
+        for (value, expected) in [
+            (r#"299 - "v1 X is deprecated""#, &["v1 X is deprecated"][..]),
+            (
+                r#"299 - "say \"x\" \\ y", 299 agent "second" "Sat, 25 Aug 2012 23:34:45 GMT",299 - "third""#,
+                &[r#"say "x" \ y"#, "second", "third"],
+            ),
+            (r#"110 - "stale", 299 - "new""#, &["new"]),
+            (r#"299 - """#, &[]),
+            ("299 - unquoted", &[]),
+            (r#"299 - "never ends"#, &[]),
+        ] {
+            assert_eq!(texts(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn each_text_is_told_once() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hear = Arc::clone(&heard);
+        let warnings = Warnings::new(Arc::new(move |text| hear.lock().unwrap().push(text.to_owned())));
+        let mut headers = HeaderMap::new();
+        headers.append(WARNING, r#"299 - "a""#.parse().unwrap());
+        headers.append(WARNING, r#"299 - "b", 299 - "a""#.parse().unwrap());
+        warnings.of(&headers);
+        warnings.of(&headers);
+        assert_eq!(*heard.lock().unwrap(), ["a", "b"]);
+    }
+}

@@ -1,0 +1,392 @@
+//! The way to a handler that need not hear of every state: what waits for it is merged per object.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::Notification;
+use super::progress::Progress;
+use crate::object::{Key, Object, Origin};
+use crate::queue::Mark;
+
+/// What the store held when the handler came; see [`Pending::replay`].
+pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
+
+/// What waits for one handler. At most two notifications for each object, a delete and what came after it, and one mark
+/// of each kind: so it is bounded by the objects there are, and nobody ever waits to put something in.
+///
+/// What comes out is what a handler could have been told had it looked later: replayed over nothing it gives the same
+/// state, each object is added once, updated from the state told before, and deleted. An object keeps its place in line.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// A std mutex: nothing under it waits.
+    state: Mutex<State>,
+    /// One reader waits here; a permit is kept, so that what is put in between its look and its wait wakes it.
+    filled: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    snapshot: Option<Snapshot>,
+    next_place: u64,
+    line: BTreeMap<u64, Place>,
+    objects: HashMap<Key, Waiting>,
+    /// Where the mark of a gap waits.
+    gap: Option<u64>,
+    /// Nothing more comes.
+    closed: bool,
+    /// Nobody reads.
+    abandoned: bool,
+}
+
+enum Place {
+    Object(Key),
+    Mark(Mark),
+}
+
+/// What waits for one object: first that one is gone, then how it is now.
+struct Waiting {
+    place: u64,
+    gone: Option<Notification>,
+    now: Option<Notification>,
+}
+
+/// What came of one more notification.
+#[derive(Default)]
+struct Merged {
+    /// How many notifications will not be told.
+    untold: u64,
+    /// Whether one of them was initial.
+    initial: bool,
+}
+
+/// What is to be read next.
+pub(super) enum Next {
+    Snapshot(Snapshot),
+    One(Notification),
+    /// Nothing yet.
+    Nothing,
+    /// Nothing any more.
+    End,
+}
+
+impl Pending {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts what the store holds before everything else. It is one item, not merged with what comes after.
+    pub(super) fn replay(&self, snapshot: Snapshot) {
+        self.lock().snapshot = Some(snapshot);
+        self.filled.notify_one();
+    }
+
+    /// Puts in one more, and counts what it made untold.
+    pub(super) fn put(&self, notification: Notification, progress: &Progress) {
+        let merged = {
+            let mut state = self.lock();
+            if state.abandoned {
+                return;
+            }
+            state.put(notification)
+        };
+        progress.coalesced(merged.untold);
+        if merged.initial {
+            progress.handled_one();
+        }
+        self.filled.notify_one();
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_one();
+    }
+
+    /// Nobody will read any more: drops what waits.
+    pub(super) fn abandon(&self) {
+        let waited = std::mem::replace(&mut *self.lock(), State { abandoned: true, ..State::default() });
+        // Not under the lock: the last reference to an object may be among them.
+        drop(waited);
+    }
+
+    pub(super) fn take(&self) -> Next {
+        let mut state = self.lock();
+        if let Some(snapshot) = state.snapshot.take() {
+            return Next::Snapshot(snapshot);
+        }
+        match state.take() {
+            Some(notification) => Next::One(notification),
+            None if state.closed => Next::End,
+            None => Next::Nothing,
+        }
+    }
+
+    /// Waits until there may be something to take.
+    pub(super) async fn filled(&self) {
+        self.filled.notified().await;
+    }
+}
+
+impl State {
+    fn put(&mut self, notification: Notification) -> Merged {
+        let key = match &notification {
+            Notification::Mark(_) => return self.put_mark(notification),
+            Notification::Added { object, .. } | Notification::Updated { new: object, .. } => {
+                object.key().clone()
+            }
+            Notification::Deleted { object, .. } => object.key().clone(),
+        };
+        if let Some(waiting) = self.objects.get_mut(&key) {
+            let merged = waiting.merge(notification);
+            if waiting.gone.is_none() && waiting.now.is_none() {
+                self.line.remove(&waiting.place);
+                self.objects.remove(&key);
+            }
+            return merged;
+        }
+        let place = self.append(Place::Object(key.clone()));
+        let (gone, now) = match notification {
+            Notification::Deleted { .. } => (Some(notification), None),
+            _ => (None, Some(notification)),
+        };
+        self.objects.insert(key, Waiting { place, gone, now });
+        Merged::default()
+    }
+
+    fn put_mark(&mut self, notification: Notification) -> Merged {
+        let Notification::Mark(mark) = notification else { return Merged::default() };
+        let waiting = self.gap.and_then(|place| self.line.get_mut(&place));
+        match (waiting, mark) {
+            // Two gaps are one that lasted for both.
+            (
+                Some(Place::Mark(Mark::Gap { to, lasted, .. })),
+                Mark::Gap { to: later, lasted: longer, .. },
+            ) => {
+                *to = later;
+                *lasted = lasted.saturating_add(longer);
+                Merged { untold: 1, initial: false }
+            }
+            (_, mark) => {
+                let is_gap = matches!(mark, Mark::Gap { .. });
+                let place = self.append(Place::Mark(mark));
+                self.gap = if is_gap { Some(place) } else { self.gap };
+                Merged::default()
+            }
+        }
+    }
+
+    fn append(&mut self, place: Place) -> u64 {
+        self.next_place += 1;
+        self.line.insert(self.next_place, place);
+        self.next_place
+    }
+
+    fn take(&mut self) -> Option<Notification> {
+        let (place, first) = self.line.pop_first()?;
+        let key = match first {
+            Place::Mark(mark) => return Some(Notification::Mark(mark)),
+            Place::Object(key) => key,
+        };
+        let Waiting { gone, now, .. } = self.objects.remove(&key)?;
+        if gone.is_some() && now.is_some() {
+            // Its second half goes on waiting where it was.
+            self.line.insert(place, Place::Object(key.clone()));
+            self.objects.insert(key, Waiting { place, gone: None, now });
+            return gone;
+        }
+        gone.or(now)
+    }
+}
+
+impl Waiting {
+    fn merge(&mut self, notification: Notification) -> Merged {
+        let untold = |untold| Merged { untold, initial: false };
+        match (self.now.take(), notification) {
+            (None, deleted @ Notification::Deleted { .. }) => {
+                self.gone = Some(deleted);
+                untold(0)
+            }
+            (None, next) => {
+                self.now = Some(next);
+                untold(0)
+            }
+            // It was never told that it came, so it is not told that it went.
+            (Some(Notification::Added { is_in_initial_list, .. }), Notification::Deleted { .. }) => {
+                Merged { untold: 2, initial: is_in_initial_list }
+            }
+            (Some(_), deleted @ Notification::Deleted { .. }) => {
+                self.gone = Some(deleted);
+                untold(1)
+            }
+            (Some(before), Notification::Updated { origin: Origin::Resync, .. }) => {
+                self.now = Some(before);
+                untold(1)
+            }
+            (
+                Some(Notification::Added { is_in_initial_list, origin, .. }),
+                Notification::Updated { new: object, .. },
+            ) => {
+                self.now = Some(Notification::Added { object, is_in_initial_list, origin });
+                untold(1)
+            }
+            (Some(Notification::Updated { old, .. }), Notification::Updated { new, origin, .. }) => {
+                self.now = Some(Notification::Updated { old, new, origin });
+                untold(1)
+            }
+            (Some(_), next) => {
+                self.now = Some(next);
+                untold(1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::informer::fixtures::{Reader, labelled, pod};
+    use crate::object::{DeletedFinalStateUnknown, DeletedObject};
+
+    fn added(object: &Arc<Object>, is_in_initial_list: bool) -> Notification {
+        let origin = if is_in_initial_list { Origin::List } else { Origin::Watch };
+        Notification::Added { object: Arc::clone(object), is_in_initial_list, origin }
+    }
+
+    fn updated(old: &Arc<Object>, new: &Arc<Object>) -> Notification {
+        let origin = if old.same_state(new) { Origin::Resync } else { Origin::Watch };
+        Notification::Updated { old: Arc::clone(old), new: Arc::clone(new), origin }
+    }
+
+    fn deleted(object: &Arc<Object>) -> Notification {
+        Notification::Deleted { object: DeletedObject::Known(Arc::clone(object)), origin: Origin::Watch }
+    }
+
+    fn told(pending: &Pending) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Next::One(notification) = pending.take() {
+            lines.push(notification.to_string());
+        }
+        lines
+    }
+
+    fn merged(notifications: Vec<Notification>) -> (Vec<String>, u64) {
+        let (pending, progress) = (Pending::default(), Progress::default());
+        for notification in notifications {
+            if notification.is_initial() {
+                progress.expect(1);
+            }
+            pending.put(notification, &progress);
+        }
+        (told(&pending), progress.untold())
+    }
+
+    #[test]
+    fn what_waits_is_merged_per_object_and_counted() {
+        let [a1, a2, a3, b1] = [pod("a", 1), pod("a", 2), pod("a", 3), pod("b", 1)];
+        let again = labelled("a", "other", 9, "");
+        for (notifications, wanted, untold) in [
+            (vec![added(&a1, true), updated(&a1, &a2), updated(&a2, &a3)], vec!["+a@3! list"], 2),
+            (
+                vec![added(&a1, true), added(&b1, true), updated(&a1, &a2)],
+                vec!["+a@2! list", "+b@1! list"],
+                1,
+            ),
+            (vec![updated(&a1, &a2), updated(&a2, &a3)], vec!["a@1>3 watch"], 1),
+            (vec![updated(&a1, &a2), updated(&a2, &a2)], vec!["a@1>2 watch"], 1),
+            (vec![updated(&a1, &a1), updated(&a1, &a2)], vec!["a@1>2 watch"], 1),
+            (vec![updated(&a1, &a1), updated(&a1, &a1)], vec!["a@1>1 resync"], 1),
+            (vec![added(&a1, false), deleted(&a2)], vec![], 2),
+            (vec![updated(&a1, &a2), deleted(&a3)], vec!["-a@3 watch"], 1),
+            (vec![deleted(&a2), added(&again, false)], vec!["-a@2 watch", "+a@9 watch"], 0),
+            (vec![deleted(&a2), added(&again, false), deleted(&again)], vec!["-a@2 watch"], 2),
+        ] {
+            let wanted: Vec<_> = wanted.into_iter().map(str::to_owned).collect();
+            assert_eq!(merged(notifications), (wanted, untold));
+        }
+    }
+
+    #[test]
+    fn marks_keep_their_place_and_two_gaps_are_one() {
+        let gap = |from: &str, to: &str| {
+            let lasted = Duration::from_secs(2);
+            Notification::Mark(Mark::Gap { from: from.into(), to: to.into(), lasted })
+        };
+        let synced = Notification::Mark(Mark::Synced { resource_version: "1".into() });
+        let all =
+            vec![added(&pod("a", 1), true), synced, gap("1", "5"), added(&pod("b", 5), false), gap("6", "9")];
+        let wanted = ["+a@1! list", "SYNCED 1", "GAP 1 9", "+b@5 watch"].map(str::to_owned);
+        assert_eq!(merged(all), (wanted.to_vec(), 1));
+    }
+
+    #[test]
+    fn what_comes_and_goes_while_nobody_reads_leaves_nothing() {
+        let (pending, progress) = (Pending::default(), Progress::default());
+        for number in 0..1000 {
+            let object = pod(&format!("p{number}"), number + 1);
+            progress.expect(1);
+            pending.put(added(&object, true), &progress);
+            pending.put(deleted(&object), &progress);
+        }
+        let state = pending.lock();
+        assert_eq!((state.line.len(), state.objects.len(), progress.is_done()), (0, 0, true));
+    }
+
+    proptest! {
+        #[test]
+        fn whenever_it_is_read_what_is_told_replayed_over_nothing_is_the_state(
+            steps in proptest::collection::vec((0..3_usize, 0..5_u8), 0..80),
+        ) {
+            let (pending, progress) = (Pending::default(), Progress::default());
+            let mut held: [Option<Arc<Object>>; 3] = Default::default();
+            let mut reader = Reader::default();
+            for (version, (at, what)) in (1..).zip(steps) {
+                let name = ["a", "b", "c"][at];
+                let next = |uid: &str| labelled(name, uid, version, "");
+                match (held[at].clone(), what) {
+                    (_, 4) => {
+                        if let Next::One(notification) = pending.take() {
+                            reader.read(notification);
+                        }
+                    }
+                    (None, _) => {
+                        let object = next(&version.to_string());
+                        pending.put(added(&object, false), &progress);
+                        held[at] = Some(object);
+                    }
+                    (Some(old), 0) => {
+                        pending.put(deleted(&old), &progress);
+                        held[at] = None;
+                    }
+                    (Some(old), 1) => pending.put(updated(&old, &old), &progress),
+                    (Some(old), 2) => {
+                        // Deleted and made again, unseen.
+                        let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
+                        let object = DeletedObject::FinalStateUnknown(tombstone);
+                        pending.put(Notification::Deleted { object, origin: Origin::Relist }, &progress);
+                        let object = next(&version.to_string());
+                        pending.put(added(&object, false), &progress);
+                        held[at] = Some(object);
+                    }
+                    (Some(old), _) => {
+                        let uid = old.uid().to_string();
+                        let object = next(&uid);
+                        pending.put(updated(&old, &object), &progress);
+                        held[at] = Some(object);
+                    }
+                }
+                let waiting = pending.lock().line.len();
+                prop_assert!(waiting <= 3, "{waiting} places for three objects");
+            }
+            while let Next::One(notification) = pending.take() {
+                reader.read(notification);
+            }
+            let wanted: Vec<_> = held.iter().flatten().map(|object| crate::informer::fixtures::text_of(object)).collect();
+            prop_assert_eq!(reader.lines(), wanted);
+        }
+    }
+}

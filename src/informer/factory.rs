@@ -1,0 +1,281 @@
+//! One informer for each kind, shared by all who ask for it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::SharedIndexInformer;
+use crate::listwatch::Error;
+use crate::object::ApiResource;
+use crate::store::index_funcs::{self, NAMESPACE_INDEX};
+use crate::store::{Indexers, Lister};
+
+/// Makes the informer of one kind.
+type NewInformer = Box<dyn Fn(&ApiResource) -> SharedIndexInformer + Send + Sync>;
+
+/// One informer for each resource, made when it is first asked for (client-go: `SharedInformerFactory`), so that any
+/// number of controllers in one program watch each resource once and share one store of it.
+///
+/// Informers that were asked for are started with [`SharedInformerFactory::start`]; that may be called again for those
+/// that came later. Dropping the factory ends its informers at once, [`SharedInformerFactory::shutdown`] in order.
+///
+/// ```
+/// # use kdelta::informer::{SharedIndexInformer, SharedInformerFactory};
+/// # use kdelta::object::{ApiResource, LabelSelector};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use tokio_util::sync::CancellationToken;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let pods = ApiResource { group: "".into(), version: "v1".into(), resource: "pods".into(), kind: "Pod".into(), namespaced: true };
+/// let factory = SharedInformerFactory::new(move |_| SharedIndexInformer::builder(source.clone()).build());
+/// let lister = factory.for_resource(&pods)?.lister();
+/// factory.start(&CancellationToken::new());
+/// assert!(factory.wait_for_cache_sync().await.iter().all(|(_, synced)| *synced));
+/// assert_eq!(lister.by_namespace("shop").list(&LabelSelector::default()).len(), 1);
+/// assert!(factory.shutdown().await.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+pub struct SharedInformerFactory {
+    new_informer: NewInformer,
+    /// A std mutex: nothing under it waits.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    informers: HashMap<ApiResource, Entry>,
+    /// In the order in which they were first asked for.
+    order: Vec<ApiResource>,
+    /// The runs, one for each informer that was started. Owned here: awaited by the shutdown, else aborted with the
+    /// factory.
+    running: JoinSet<(ApiResource, Result<(), Error>)>,
+    /// Ends those that were started.
+    stops: Vec<CancellationToken>,
+    is_shut_down: bool,
+}
+
+struct Entry {
+    informer: SharedIndexInformer,
+    started: bool,
+}
+
+/// The informer of one resource and its lister, which read one store (client-go: `GenericInformer`).
+#[derive(Clone)]
+pub struct GenericInformer {
+    informer: SharedIndexInformer,
+    resource: Arc<str>,
+}
+
+impl GenericInformer {
+    /// The informer. Whoever has it must not run it: the factory does.
+    #[must_use]
+    pub fn informer(&self) -> &SharedIndexInformer {
+        &self.informer
+    }
+
+    /// A lister over the informer's store. It finds what is there once the informer has synced.
+    #[must_use]
+    pub fn lister(&self) -> Lister {
+        Lister::new(self.informer.get_indexer(), Arc::clone(&self.resource))
+    }
+}
+
+impl SharedInformerFactory {
+    /// A factory that makes the informer of a resource with this function. It is called once for each, while the
+    /// factory is locked, so it must not ask the factory.
+    pub fn new(new_informer: impl Fn(&ApiResource) -> SharedIndexInformer + Send + Sync + 'static) -> Self {
+        Self { new_informer: Box::new(new_informer), state: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The informer of that resource, the same one each time. It has an index by namespace, which is added where the
+    /// function gave it none.
+    ///
+    /// # Errors
+    /// [`InformerError::IndexersAfterStop`](super::InformerError::IndexersAfterStop): the function answered an informer
+    /// that has ended.
+    pub fn for_resource(&self, resource: &ApiResource) -> Result<GenericInformer, super::InformerError> {
+        let mut state = self.lock();
+        let informer = if let Some(entry) = state.informers.get(resource) {
+            entry.informer.clone()
+        } else {
+            let informer = (self.new_informer)(resource);
+            if !informer.get_indexer().indexers().iter().any(|name| name == NAMESPACE_INDEX) {
+                let by_namespace = Indexers::from([(NAMESPACE_INDEX.to_owned(), index_funcs::namespace())]);
+                informer.add_indexers(by_namespace)?;
+            }
+            let entry = Entry { informer: informer.clone(), started: false };
+            state.informers.insert(resource.clone(), entry);
+            state.order.push(resource.clone());
+            informer
+        };
+        Ok(GenericInformer { informer, resource: resource.group_resource().into() })
+    }
+
+    /// Starts the informers that were asked for and not started yet, until `stop`. After the shutdown it does nothing.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn start(&self, stop: &CancellationToken) {
+        let mut state = self.lock();
+        if state.is_shut_down {
+            return;
+        }
+        let State { informers, order, running, stops, .. } = &mut *state;
+        let stop = stop.child_token();
+        for resource in order.iter() {
+            let Some(entry) = informers.get_mut(resource).filter(|entry| !entry.started) else { continue };
+            entry.started = true;
+            let (run, resource) = (entry.informer.run(stop.clone()), resource.clone());
+            running.spawn(async move { (resource, run.await) });
+        }
+        stops.push(stop);
+    }
+
+    /// Waits until each informer that was started has synced, or has ended before; answers which of the two, in the
+    /// order in which they were first asked for.
+    pub async fn wait_for_cache_sync(&self) -> Vec<(ApiResource, bool)> {
+        let started: Vec<_> = {
+            let state = self.lock();
+            let started = state.order.iter().filter_map(|resource| {
+                let entry = state.informers.get(resource).filter(|entry| entry.started)?;
+                Some((resource.clone(), entry.informer.clone()))
+            });
+            started.collect()
+        };
+        let mut synced = Vec::with_capacity(started.len());
+        for (resource, informer) in started {
+            synced.push((resource, informer.synced().await));
+        }
+        synced
+    }
+
+    /// Ends the informers that were started, each in order, and waits until they have ended (client-go waits for the
+    /// caller to end them). Answers those that had given up before, with what they had given up with. From now on
+    /// none is started.
+    ///
+    /// # Panics
+    /// Where a source panicked, with its panic.
+    pub async fn shutdown(&self) -> Vec<(ApiResource, Error)> {
+        let mut running = {
+            let mut state = self.lock();
+            state.is_shut_down = true;
+            for stop in state.stops.drain(..) {
+                stop.cancel();
+            }
+            std::mem::take(&mut state.running)
+        };
+        let mut failed = Vec::new();
+        while let Some(ended) = running.join_next().await {
+            match ended {
+                Ok((resource, Err(error))) => failed.push((resource, error)),
+                Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
+                Ok((_, Ok(()))) | Err(_) => {}
+            }
+        }
+        failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::object::LabelSelector;
+    use crate::reflector::ReflectorOptions;
+    use crate::store::StoreError;
+    use crate::testing::{FakeSource, pod};
+
+    fn resource(name: &str) -> ApiResource {
+        ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: name.into(),
+            kind: name.to_uppercase(),
+            namespaced: true,
+        }
+    }
+
+    /// A factory of informers that all watch that source, and how many it made.
+    fn factory(source: &FakeSource) -> (SharedInformerFactory, Arc<AtomicUsize>) {
+        let made = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&made);
+        let source = source.clone();
+        let factory = SharedInformerFactory::new(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            let options =
+                ReflectorOptions { give_up: Some(Arc::new(|_| true)), ..ReflectorOptions::default() };
+            SharedIndexInformer::builder(source.clone()).reflector(options).build()
+        });
+        (factory, made)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_resource_has_one_informer_and_its_lister_reads_the_same_store() {
+        let source = FakeSource::new();
+        source.add(pod("shop/web"));
+        source.add(pod("bank/db"));
+        let (factory, made) = factory(&source);
+        let pods = factory.for_resource(&resource("pods")).expect("an informer");
+        let same = factory.for_resource(&resource("pods")).expect("an informer");
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+        let stop = CancellationToken::new();
+        assert!(factory.wait_for_cache_sync().await.is_empty(), "nothing was started");
+        factory.start(&stop);
+        factory.start(&stop);
+        assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), true)]);
+        assert_eq!(source.open_watches(), 1, "started twice");
+        assert!(pods.informer().has_synced() && same.informer().has_synced());
+        let lister = same.lister();
+        assert_eq!(lister.by_namespace("shop").list(&LabelSelector::default()).len(), 1);
+        let missing = lister.by_namespace("shop").get("db").expect_err("in another namespace");
+        assert!(matches!(missing, StoreError::NotFound { resource, .. } if resource == "pods"));
+
+        factory.for_resource(&resource("nodes")).expect("an informer");
+        assert_eq!(source.open_watches(), 1);
+        factory.start(&stop);
+        let synced = factory.wait_for_cache_sync().await;
+        assert_eq!(synced, [(resource("pods"), true), (resource("nodes"), true)]);
+        assert!(factory.shutdown().await.is_empty());
+        assert_eq!(source.open_watches(), 0);
+        assert!(pods.informer().is_stopped());
+        factory.for_resource(&resource("late")).expect("an informer");
+        factory.start(&stop);
+        assert_eq!(factory.wait_for_cache_sync().await.len(), 2);
+        assert!(!stop.is_cancelled(), "the caller's own");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_informer_that_ends_before_it_synced_is_named() {
+        let source = FakeSource::new();
+        source.fail_watch(Error::Refused("nobody there".into()));
+        let (factory, _) = factory(&source);
+        factory.for_resource(&resource("pods")).expect("an informer");
+        factory.start(&CancellationToken::new());
+        assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), false)]);
+        let failed = factory.shutdown().await;
+        assert!(matches!(&failed[..], [(pods, Error::Refused(_))] if pods.resource == "pods"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_factory_that_is_dropped_leaves_nothing_behind() {
+        let source = FakeSource::new();
+        let (factory, _) = factory(&source);
+        let pods = factory.for_resource(&resource("pods")).expect("an informer");
+        factory.start(&CancellationToken::new());
+        assert!(pods.informer().synced().await);
+        drop(factory);
+        tokio::task::yield_now().await;
+        assert!(pods.informer().is_stopped());
+        assert_eq!(source.open_watches(), 0);
+    }
+}

@@ -1,0 +1,63 @@
+//! A reflector straight into a plain store: no queue, nobody told.
+
+use std::sync::Arc;
+
+use crate::object::{Object, Origin, ResourceVersion};
+use crate::reflector::ReflectorStore;
+use crate::store::{Cache, Store, StoreError};
+
+/// The store follows the source, and is what it was while a list comes in. Where only the present state matters, this
+/// is the whole machine:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::{reflector::{Reflector, ReflectorOptions}, store::{Cache, Store}, testing::{FakeSource, pod}};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), kdelta::listwatch::Error> {
+/// let source = FakeSource::new();
+/// source.add(pod("shop/web"));
+/// let store = Arc::new(Cache::new());
+/// let version = Reflector::new(source, Arc::clone(&store), ReflectorOptions::default()).list_once().await?;
+/// assert_eq!((store.list().len(), store.last_store_sync_resource_version()), (1, version));
+/// # Ok(())
+/// # }
+/// ```
+impl ReflectorStore for Cache {
+    type Error = StoreError;
+
+    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+        Store::add(self, object)
+    }
+
+    fn update(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+        Store::update(self, object)
+    }
+
+    fn delete(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+        Store::delete(self, &object)
+    }
+
+    /// What is stored in the same state is shared, so that a list of what is known costs no second copy of it.
+    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+        let stored = self.get(&object).ok().flatten().filter(|stored| stored.same_state(&object));
+        Some(stored.unwrap_or(object))
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        _origin: Origin,
+    ) -> Result<(), StoreError> {
+        Store::replace(self, objects, version)
+    }
+
+    fn resync(&self) -> Result<(), StoreError> {
+        Store::resync(self);
+        Ok(())
+    }
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        Store::bookmark(self, version);
+    }
+}

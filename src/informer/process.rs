@@ -1,0 +1,218 @@
+//! The controller by itself: any queue, any source, and a function that is given what is popped.
+
+use std::error::Error as StdError;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::task::coop::consume_budget;
+use tokio_util::sync::CancellationToken;
+
+use super::inlet::Inlet;
+use crate::listwatch::{Error, ListerWatcher};
+use crate::object::ResourceVersion;
+use crate::queue::{Deltas, Item, Popped, Queue, pop_or_requeue};
+use crate::reflector::{Reflector, ReflectorHandle, ReflectorOptions};
+
+/// What a process function says when it failed.
+pub type ProcessError = Box<dyn StdError + Send + Sync>;
+
+/// Is given what is popped, under the queue's lock (client-go: `ProcessFunc`): it must be quick, and must not call the
+/// queue or the controller. What it writes to the store behind the queue is there before anything else is popped.
+///
+/// An error is reported; with [`Config::retry_on_error`] the deltas come again.
+pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
+
+/// What a [`Controller`] is made of (client-go: `Config`).
+pub struct Config<L> {
+    /// Where the reflector writes and the process function is given from. Its known objects must be the store that
+    /// the function writes to.
+    pub queue: Arc<dyn Queue>,
+    /// What is listed and watched.
+    pub lister_watcher: L,
+    /// What to do with what is popped.
+    pub process: ProcessFunc,
+    /// How often everything known is queued again; `None` is never.
+    pub full_resync_period: Option<Duration>,
+    /// Whether deltas whose processing failed are queued again, at the end of the line, unless there is something newer
+    /// of the object. A function that always fails is then called for ever.
+    pub retry_on_error: bool,
+    /// How to list and watch. Its resync period is [`Config::full_resync_period`]; its observer is told of errors
+    /// (client-go: `WatchErrorHandler`).
+    pub reflector: ReflectorOptions,
+}
+
+impl<L> Config<L> {
+    /// This function on that source, without resyncs and retries.
+    pub fn new(queue: Arc<dyn Queue>, lister_watcher: L, process: ProcessFunc) -> Self {
+        let reflector = ReflectorOptions::default();
+        Self { queue, lister_watcher, process, full_resync_period: None, retry_on_error: false, reflector }
+    }
+}
+
+/// A reflector, a queue, and one task that pops (client-go: `Controller`). Most programs want a
+/// [`SharedIndexInformer`](super::SharedIndexInformer), which is made of the same parts.
+///
+/// This is a handle: cloning it is cheap, and all clones are the same controller. It runs once.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::informer::{Config, Controller};
+/// # use kdelta::object::meta_namespace_key;
+/// # use kdelta::queue::{Fifo, Item};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use tokio_util::sync::CancellationToken;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), kdelta::listwatch::Error> {
+/// let source = FakeSource::new();
+/// source.add(pod("shop/web"));
+/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+/// let process = Box::new(move |popped: &_| {
+///     let kdelta::queue::Popped { item: Item::Deltas(deltas), .. } = popped else { return Ok(()) };
+///     Ok(tell.send(deltas.newest().and_then(|delta| delta.object()).map(|object| object.key().clone()))?)
+/// });
+/// let controller = Controller::new(Config::new(Arc::new(Fifo::new(meta_namespace_key)), source, process));
+/// let stop = CancellationToken::new();
+/// let running = tokio::spawn(controller.run(stop.clone()));
+/// assert_eq!(told.recv().await, Some(Some("shop/web".into())));
+/// stop.cancel();
+/// running.await.expect("no panic")
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Controller {
+    parts: Arc<Parts>,
+}
+
+type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+struct Parts {
+    queue: Arc<dyn Queue>,
+    reflector: ReflectorHandle,
+    /// Taken by the run. A std mutex: it is held for the take.
+    start: Mutex<Option<Start>>,
+}
+
+struct Start {
+    /// Starts the reflector. The type of the source ends here.
+    reflect: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
+    work: Box<dyn Work>,
+}
+
+/// What the loop does with what it pops.
+pub(super) trait Work: Send {
+    /// Under the queue's lock; answers what is to be queued again.
+    fn process(&mut self, popped: Popped) -> Option<Deltas>;
+
+    /// After the lock was released.
+    fn released(&mut self) {}
+}
+
+struct Asked {
+    process: ProcessFunc,
+    retry_on_error: bool,
+}
+
+impl Work for Asked {
+    fn process(&mut self, popped: Popped) -> Option<Deltas> {
+        let error = (self.process)(&popped).err()?;
+        tracing::warn!(%error, retry = self.retry_on_error, "what was popped could not be processed");
+        match popped.item {
+            Item::Deltas(deltas) if self.retry_on_error => Some(deltas),
+            _ => None,
+        }
+    }
+}
+
+/// Pops until the queue is closed and empty (client-go: `processLoop`).
+pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, retry_on_error: bool) {
+    work_off(queue, &mut Asked { process, retry_on_error }).await;
+}
+
+async fn work_off<Q: Queue + ?Sized>(queue: &Q, work: &mut dyn Work) {
+    while pop_or_requeue(queue, &mut |popped| work.process(popped)).await.is_ok() {
+        work.released();
+        // A full queue must not keep the runtime from its other tasks.
+        consume_budget().await;
+    }
+}
+
+impl Controller {
+    /// A controller. It does nothing until it is run.
+    pub fn new<L: ListerWatcher>(config: Config<L>) -> Self {
+        let Config { queue, lister_watcher, process, full_resync_period, retry_on_error, reflector } = config;
+        let options = ReflectorOptions { resync_period: full_resync_period, ..reflector };
+        Self::with_work(queue, lister_watcher, options, Box::new(Asked { process, retry_on_error }))
+    }
+
+    pub(super) fn with_work<L: ListerWatcher>(
+        queue: Arc<dyn Queue>,
+        source: L,
+        options: ReflectorOptions,
+        work: Box<dyn Work>,
+    ) -> Self {
+        let reflector = Reflector::new(source, Arc::new(Inlet(Arc::clone(&queue))), options);
+        let handle = reflector.handle();
+        let reflect = Box::new(|stop| Box::pin(reflector.run(stop)) as Running);
+        let start = Mutex::new(Some(Start { reflect, work }));
+        Self { parts: Arc::new(Parts { queue, reflector: handle, start }) }
+    }
+
+    /// Whether the initial state has been popped and processed.
+    #[must_use]
+    pub fn has_synced(&self) -> bool {
+        self.parts.queue.has_synced()
+    }
+
+    /// The version the reflector received last; unset before the first.
+    #[must_use]
+    pub fn last_sync_resource_version(&self) -> ResourceVersion {
+        self.parts.reflector.last_sync_resource_version()
+    }
+
+    /// Runs until `stop`, or until the reflector gives up; then what is queued is processed, and it ends. A second run
+    /// ends at once. Dropping the future stops everything where it is.
+    ///
+    /// # Errors
+    /// What the reflector gave up with; see [`Reflector::run`].
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, and where the source or the process function panicked.
+    pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        let parts = Arc::clone(&self.parts);
+        async move {
+            let start = parts.start.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some(Start { reflect, mut work }) = start else {
+                tracing::warn!("the controller has been started already");
+                return Ok(());
+            };
+            let closing = CloseOnDrop(&*parts.queue);
+            // A task, so that reading and processing have a core each. The set is its owner: it is awaited below, and
+            // aborted where this future is dropped.
+            let mut reflector = JoinSet::new();
+            reflector.spawn(reflect(stop));
+            let reflected = async {
+                let end = reflector.join_next().await;
+                drop(closing);
+                end
+            };
+            let (end, ()) = tokio::join!(reflected, work_off(&*parts.queue, &mut *work));
+            match end {
+                Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+                Some(Ok(result)) => result,
+                Some(Err(_)) | None => Ok(()),
+            }
+        }
+    }
+}
+
+/// The end of a run, however it came: nobody is to wait for the queue.
+struct CloseOnDrop<'a>(&'a dyn Queue);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,149 @@
+//! An informer with one handler, called by the task that pops.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::apply::{Tell, apply};
+use super::process::{Controller, Work};
+use super::{Notification, ResourceEventHandler};
+use crate::listwatch::ListerWatcher;
+use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, Transformer};
+use crate::reflector::ReflectorOptions;
+use crate::store::{Cache, Indexer, Indexers};
+
+/// A store that follows a source, one handler that is told, and the controller that does it (client-go: `NewInformer`).
+/// See [`Informer`] for more than this.
+///
+/// ```
+/// # use kdelta::informer::{Notification, NotificationFn, new_informer};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use tokio_util::sync::CancellationToken;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let source = FakeSource::new();
+/// source.add(pod("shop/web"));
+/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let (store, controller) = new_informer(source, None, handler);
+/// let stop = CancellationToken::new();
+/// let running = tokio::spawn(controller.run(stop.clone()));
+/// assert_eq!(told.recv().await.as_deref(), Some("+shop/web@2! list"));
+/// assert!(controller.has_synced() && store.get_by_key("shop/web").is_some());
+/// stop.cancel();
+/// # Ok(running.await??)
+/// # }
+/// ```
+pub fn new_informer<L: ListerWatcher, H: ResourceEventHandler>(
+    lister_watcher: L,
+    resync_period: Option<Duration>,
+    handler: H,
+) -> (Arc<dyn Indexer>, Controller) {
+    Informer::new(lister_watcher, handler).resync_period(resync_period).build()
+}
+
+/// An informer with one handler, to be (client-go: `InformerOptions`).
+///
+/// The handler is called by the task that pops, so a slow one holds up the queue and at last the source, and one that
+/// panics ends the run with its panic. It is called after the queue was released and the store written. What did not
+/// change is told in a resync only. For more than one handler there is the
+/// [`SharedIndexInformer`](super::SharedIndexInformer).
+#[must_use]
+pub struct Informer<L, H> {
+    lister_watcher: L,
+    handler: H,
+    resync_period: Option<Duration>,
+    indexers: Indexers,
+    transformer: Option<Transformer>,
+    reflector: ReflectorOptions,
+}
+
+impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
+    /// This handler on that source.
+    pub fn new(lister_watcher: L, handler: H) -> Self {
+        let (resync_period, indexers, transformer) = (None, Indexers::new(), None);
+        Self {
+            lister_watcher,
+            handler,
+            resync_period,
+            indexers,
+            transformer,
+            reflector: ReflectorOptions::default(),
+        }
+    }
+
+    /// How often the handler is told everything again; `None`, the default, is never.
+    pub fn resync_period(mut self, period: Option<Duration>) -> Self {
+        self.resync_period = period;
+        self
+    }
+
+    /// The indices of the store (client-go: `NewIndexerInformer`).
+    pub fn indexers(mut self, indexers: Indexers) -> Self {
+        self.indexers = indexers;
+        self
+    }
+
+    /// Changes objects before they are queued and stored (client-go: `NewTransformingInformer`).
+    pub fn transform(mut self, transformer: Transformer) -> Self {
+        self.transformer = Some(transformer);
+        self
+    }
+
+    /// How to list and watch. Its resync period is [`Informer::resync_period`].
+    pub fn reflector(mut self, options: ReflectorOptions) -> Self {
+        self.reflector = options;
+        self
+    }
+
+    /// The store, which is for reading, and what fills it.
+    #[must_use]
+    pub fn build(self) -> (Arc<dyn Indexer>, Controller) {
+        let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
+        let queue = DeltaFifo::new(DeltaFifoOptions {
+            known_objects: Some(Arc::clone(&store) as KnownObjects),
+            transformer: self.transformer,
+            ..DeltaFifoOptions::default()
+        });
+        let options = ReflectorOptions { resync_period: self.resync_period, ..self.reflector };
+        let work = OneHandler { store: Arc::clone(&store), handler: self.handler, outbox: Vec::new() };
+        let controller = Controller::with_work(Arc::new(queue), self.lister_watcher, options, Box::new(work));
+        (store, controller)
+    }
+}
+
+struct OneHandler<H> {
+    store: Arc<dyn Indexer>,
+    handler: H,
+    /// What one pop is to tell, until the queue is released.
+    outbox: Vec<Notification>,
+}
+
+impl<H: ResourceEventHandler> Work for OneHandler<H> {
+    fn process(&mut self, popped: Popped) -> Option<Deltas> {
+        if let Item::Deltas(deltas) = popped.item {
+            for delta in deltas {
+                let in_resync = delta.delta_type() == DeltaType::Sync;
+                let outbox = &mut self.outbox;
+                let mut tell = |tell| match tell {
+                    Tell::All(notification) => outbox.push(notification),
+                    Tell::Due(notification) if in_resync => outbox.push(notification),
+                    Tell::Due(_) => {}
+                };
+                let applied = apply(&*self.store, delta, popped.is_in_initial_list, &mut tell);
+                if let Err(error) = applied {
+                    tracing::error!(%error, "the store refused an object");
+                }
+            }
+        }
+        if let Some(version) = popped.up_to {
+            self.store.bookmark(&version);
+        }
+        None
+    }
+
+    fn released(&mut self) {
+        for notification in self.outbox.drain(..) {
+            self.handler.on_notification(notification);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Waiting until something is so.
+
+use std::error::Error as StdError;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::vec;
+
+use super::{InformerWatcher, RetryWatcher, WatchToolsError};
+use crate::informer::SharedIndexInformer;
+use crate::listwatch::{ListerWatcher, WatchEvent, WatchStream};
+use crate::object::ResourceVersion;
+use crate::store::Indexer;
+
+/// What a condition says when it can't tell.
+pub type ConditionError = Box<dyn StdError + Send + Sync>;
+
+/// Whether an event meets a condition (client-go: `ConditionFunc`). See [`condition`].
+pub type ConditionFunc<'a> = Box<dyn FnMut(&WatchEvent) -> Result<bool, ConditionError> + Send + 'a>;
+
+/// Whether the state is such that there is nothing to wait for (client-go: `PreconditionFunc`).
+pub type PreconditionFunc<'a> = Box<dyn FnOnce(&dyn Indexer) -> Result<bool, ConditionError> + Send + 'a>;
+
+/// A condition that can't fail.
+pub fn condition<'a>(mut met: impl FnMut(&WatchEvent) -> bool + Send + 'a) -> ConditionFunc<'a> {
+    Box::new(move |event| Ok(met(event)))
+}
+
+/// Reads a watch until its events have met every condition, one after the other, and answers the event that met the
+/// last one (client-go: `UntilWithoutRetry`). The event that met a condition is the first that the next one is asked
+/// about. Without conditions there is nothing to wait for, and no event.
+///
+/// `interrupt` ends the wait: a sleep for a deadline, a token's `cancelled()`, or `pending()` for none. The watch is
+/// dropped in the end, whatever it is. Bookmarks, where the watch has them, are events like others.
+///
+/// # Errors
+/// [`WatchToolsError::Closed`], [`WatchToolsError::Interrupted`], [`WatchToolsError::Watch`],
+/// [`WatchToolsError::Condition`]: what ended the wait, with the last event.
+pub async fn until_without_retry<W: WatchStream>(
+    mut watch: W,
+    conditions: Vec<ConditionFunc<'_>>,
+    interrupt: impl Future<Output = ()>,
+) -> Result<Option<WatchEvent>, WatchToolsError> {
+    let mut interrupt = pin!(interrupt);
+    let mut conditions = Sequence { rest: conditions.into_iter(), current: None };
+    if conditions.advance() {
+        return Ok(None);
+    }
+    let mut last = None;
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = watch.next() => next,
+            () = interrupt.as_mut() => return Err(WatchToolsError::Interrupted { last }),
+        };
+        let event = match next {
+            Some(Ok(event)) => event,
+            Some(Err(error)) => return Err(WatchToolsError::Watch { error: Box::new(error), last }),
+            None => return Err(WatchToolsError::Closed { last }),
+        };
+        match conditions.all_met(&event) {
+            Ok(true) => return Ok(Some(event)),
+            Ok(false) => last = Some(event),
+            Err(error) => return Err(WatchToolsError::Condition { error, last: Some(event) }),
+        }
+    }
+}
+
+/// Conditions that have to be met one after the other.
+struct Sequence<'a> {
+    rest: vec::IntoIter<ConditionFunc<'a>>,
+    current: Option<ConditionFunc<'a>>,
+}
+
+impl Sequence<'_> {
+    /// Goes on to the next; whether there is none.
+    fn advance(&mut self) -> bool {
+        self.current = self.rest.next();
+        self.current.is_none()
+    }
+
+    /// Whether the event met the last that was left.
+    fn all_met(&mut self, event: &WatchEvent) -> Result<bool, ConditionError> {
+        while let Some(condition) = &mut self.current {
+            if !condition(event)? {
+                return Ok(false);
+            }
+            self.advance();
+        }
+        Ok(true)
+    }
+}
+
+/// Watches from a version on until every condition is met (client-go: `Until`): [`until_without_retry`] over a
+/// [`RetryWatcher`]. It sees what happens after that version, and not what is there.
+///
+/// ```
+/// # use kdelta::{listwatch::WatchEvent, testing::{FakeSource, pod}, watchtools::{condition, until}};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use std::time::Duration;
+/// let source = FakeSource::new();
+/// source.add(pod("web"));
+/// let version = source.version();
+/// source.delete("web");
+/// let gone = condition(|event| matches!(event, WatchEvent::Deleted(pod) if pod.name() == "web"));
+/// until(version, source, vec![gone], tokio::time::sleep(Duration::from_secs(30))).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of [`RetryWatcher::new`] and [`until_without_retry`].
+pub async fn until<L: ListerWatcher>(
+    initial: ResourceVersion,
+    source: L,
+    conditions: Vec<ConditionFunc<'_>>,
+    interrupt: impl Future<Output = ()>,
+) -> Result<Option<WatchEvent>, WatchToolsError> {
+    until_without_retry(RetryWatcher::new(initial, source)?, conditions, interrupt).await
+}
+
+/// Runs an informer until every condition is met (client-go: `UntilWithSync`). Conditions are asked about what is
+/// there already, as added, and then about what happens; a version that expires on the way is recovered from.
+///
+/// A precondition is asked first, once the whole initial state is in the store. Where it says yes there is nothing to
+/// wait for: no condition is asked and there is no event. Without one nobody waits for the whole state.
+///
+/// ```
+/// # use kdelta::{informer::SharedIndexInformer, testing::{FakeSource, pod}, watchtools::{condition, until_with_sync}};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let source = FakeSource::new();
+/// source.add(pod("shop/web"));
+/// let informer = SharedIndexInformer::builder(source).build();
+/// let is_there = Box::new(|store: &dyn kdelta::store::Indexer| Ok(store.get_by_key("shop/web").is_some()));
+/// let event = until_with_sync(informer, Some(is_there), vec![condition(|_| true)], std::future::pending()).await?;
+/// assert!(event.is_none());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`WatchToolsError::NotSynced`] when the precondition could not be asked; those of [`until_without_retry`] and
+/// [`InformerWatcher::new`].
+///
+/// # Panics
+/// Outside of a tokio runtime.
+pub async fn until_with_sync(
+    informer: SharedIndexInformer,
+    precondition: Option<PreconditionFunc<'_>>,
+    conditions: Vec<ConditionFunc<'_>>,
+    interrupt: impl Future<Output = ()>,
+) -> Result<Option<WatchEvent>, WatchToolsError> {
+    let mut interrupt = pin!(interrupt);
+    let mut watcher = InformerWatcher::new(informer)?;
+    if let Some(precondition) = precondition {
+        synced(&mut watcher, interrupt.as_mut()).await?;
+        let store = watcher.informer().get_indexer();
+        match precondition(&*store) {
+            Ok(true) => return Ok(None),
+            Ok(false) => {}
+            Err(error) => return Err(WatchToolsError::Condition { error, last: None }),
+        }
+    }
+    until_without_retry(watcher, conditions, interrupt).await
+}
+
+async fn synced(
+    watcher: &mut InformerWatcher,
+    interrupt: Pin<&mut impl Future<Output = ()>>,
+) -> Result<(), WatchToolsError> {
+    let informer = watcher.informer().clone();
+    let synced = tokio::select! {
+        biased;
+        synced = informer.synced() => synced,
+        () = interrupt => return Err(WatchToolsError::NotSynced(None)),
+    };
+    if synced { Ok(()) } else { Err(WatchToolsError::NotSynced(watcher.ended().await.err())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::future::pending;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::listwatch::Error;
+    use crate::reflector::ReflectorOptions;
+    use crate::testing::{FakeSource, pod};
+
+    struct Events(VecDeque<WatchEvent>, bool);
+
+    impl WatchStream for Events {
+        async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
+            match self.0.pop_front() {
+                None if self.1 => pending().await,
+                next => next.map(Ok),
+            }
+        }
+    }
+
+    /// A pod that was added and then modified, on a watch that stands or ends.
+    fn added_and_modified(stands: bool) -> Events {
+        let source = FakeSource::new();
+        source.add(pod("a"));
+        let added = WatchEvent::Added(source.objects().remove(0));
+        source.modify(pod("a"));
+        let modified = WatchEvent::Modified(source.objects().remove(0));
+        Events([added, modified].into(), stands)
+    }
+
+    fn added<'a>() -> ConditionFunc<'a> {
+        condition(|event| matches!(event, WatchEvent::Added(_)))
+    }
+
+    fn modified<'a>() -> ConditionFunc<'a> {
+        condition(|event| matches!(event, WatchEvent::Modified(_)))
+    }
+
+    fn failing<'a>() -> ConditionFunc<'a> {
+        Box::new(|_| Err("a broken condition".into()))
+    }
+
+    async fn half_a_second() {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+
+    // J7
+    #[tokio::test(start_paused = true)]
+    async fn conditions_are_met_one_after_the_other() {
+        let last = until_without_retry(added_and_modified(true), vec![added(), modified()], pending()).await;
+        assert!(matches!(last, Ok(Some(WatchEvent::Modified(_)))));
+        assert!(matches!(until_without_retry(added_and_modified(true), vec![], pending()).await, Ok(None)));
+    }
+
+    // J8
+    #[tokio::test(start_paused = true)]
+    async fn one_event_can_meet_several_conditions() {
+        let last = until_without_retry(added_and_modified(true), vec![added(), added()], pending()).await;
+        assert!(matches!(last, Ok(Some(WatchEvent::Added(_)))));
+    }
+
+    // J9
+    #[tokio::test(start_paused = true)]
+    async fn who_gives_up_is_told_the_last_event() {
+        let conditions = || vec![added(), modified(), added()];
+        let error = until_without_retry(added_and_modified(true), conditions(), half_a_second()).await;
+        let error = error.expect_err("never");
+        assert!(matches!(error, WatchToolsError::Interrupted { .. }), "{error}");
+        assert!(matches!(error.last_event(), Some(WatchEvent::Modified(_))));
+        let error = until_without_retry(added_and_modified(false), conditions(), pending()).await;
+        assert!(matches!(error, Err(WatchToolsError::Closed { last: Some(WatchEvent::Modified(_)) })));
+    }
+
+    // J10
+    #[tokio::test(start_paused = true)]
+    async fn the_error_of_a_condition_is_the_answer() {
+        let error = until_without_retry(added_and_modified(true), vec![failing()], pending()).await;
+        let error = error.expect_err("a broken condition");
+        assert_eq!(error.to_string(), "a broken condition");
+        assert!(matches!(error.last_event(), Some(WatchEvent::Added(_))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn until_ends_with_what_the_watch_could_not_recover_from() {
+        let source = FakeSource::new();
+        source.add(pod("a"));
+        let version = source.version();
+        source.modify(pod("a"));
+        source.reset_watches();
+        let error = until(version, source.clone(), vec![added()], pending()).await.expect_err("expired");
+        let WatchToolsError::Watch { error, last: None } = error else { panic!("{error}") };
+        assert!(matches!(*error, Error::Expired(_)), "{error}");
+        let error = until("0".into(), source, vec![added()], pending()).await.expect_err("no version");
+        assert!(matches!(error, WatchToolsError::InitialVersion(_)));
+    }
+
+    fn informer_on(source: &FakeSource) -> SharedIndexInformer {
+        SharedIndexInformer::builder(source.clone()).build()
+    }
+
+    fn holds(answer: bool) -> PreconditionFunc<'static> {
+        Box::new(move |store| {
+            assert!(store.get_by_key("secret").is_some());
+            Ok(answer)
+        })
+    }
+
+    // J11
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_never_comes_is_not_waited_for_for_ever() {
+        let source = FakeSource::new();
+        source.hold(true);
+        let waited = until_with_sync(informer_on(&source), None, vec![added()], half_a_second()).await;
+        assert!(matches!(waited, Err(WatchToolsError::Interrupted { last: None })));
+        let waited =
+            until_with_sync(informer_on(&source), Some(holds(true)), vec![added()], half_a_second()).await;
+        let error = waited.expect_err("not synced").to_string();
+        assert_eq!(error, "UntilWithSync: unable to sync caches: timed out");
+        let error = Error::Refused("nobody there".into());
+        source.hold(false);
+        source.fail_list(error.clone());
+        source.fail_watch(error);
+        let options = ReflectorOptions { give_up: Some(std::sync::Arc::new(|_| true)), ..Default::default() };
+        let informer = SharedIndexInformer::builder(source).reflector(options).build();
+        let error = until_with_sync(informer, Some(holds(true)), vec![added()], pending()).await;
+        let error = error.expect_err("given up").to_string();
+        assert_eq!(error, "UntilWithSync: unable to sync caches: nobody there");
+    }
+
+    // J11
+    #[tokio::test(start_paused = true)]
+    async fn a_precondition_that_holds_ends_the_wait() {
+        let source = FakeSource::new();
+        source.add(pod("secret"));
+        let waited =
+            until_with_sync(informer_on(&source), Some(holds(true)), vec![failing()], half_a_second()).await;
+        assert!(matches!(waited, Ok(None)));
+        for precondition in [Some(holds(false)), None] {
+            let waited =
+                until_with_sync(informer_on(&source), precondition, vec![added()], half_a_second()).await;
+            assert!(matches!(waited, Ok(Some(WatchEvent::Added(_)))));
+        }
+        tokio::task::yield_now().await;
+        assert_eq!(source.open_watches(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_survives_an_expired_version() {
+        let source = FakeSource::new();
+        source.add(pod("secret"));
+        let gone = condition(|event| matches!(event, WatchEvent::Deleted(_)));
+        let waiting = until_with_sync(informer_on(&source), None, vec![added(), gone], pending());
+        let breaking = async {
+            half_a_second().await;
+            source.delete_silently("secret");
+            source.reset_watches();
+        };
+        let (waited, ()) = tokio::join!(waiting, breaking);
+        assert!(matches!(waited, Ok(Some(WatchEvent::Deleted(_)))));
+    }
+}

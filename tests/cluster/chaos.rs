@@ -1,0 +1,243 @@
+//! Connections cut at any moment and a server restarted with changes behind its back, under a steady stream of changes:
+//! the lines that are printed, replayed over nothing, give the server's list, and say nothing that did not happen.
+
+use std::collections::{BTreeMap, HashSet};
+use std::thread::{self, JoinHandle};
+
+use serde_json::{Value, json};
+
+use crate::support::{Api, Proxy, Running, TestEnv, Testbed, tool};
+
+const SEED: u64 = 20;
+const RATE: usize = 100;
+/// Cuts while the server stays, each after so many lines at most: fewer than there are changes.
+const CUTS: usize = 4;
+const LINES_BETWEEN: usize = 120;
+const SECONDS: usize = 6;
+const SELECTED: &str = "track=canary";
+
+/// What one watch has told, checked line by line.
+#[derive(Default)]
+struct Replay {
+    /// Uid and version of each object there is.
+    state: BTreeMap<String, (String, u64)>,
+    gone: HashSet<String>,
+    /// Whether objects may come back: what leaves a selection does.
+    selected: bool,
+    lines: u64,
+    synced: bool,
+    gaps: usize,
+    /// Up to where everything has been told.
+    told_to: u64,
+    /// Type, key and version of what came through a watch.
+    watched: Vec<(String, String, u64)>,
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_str().and_then(|version| version.parse().ok()).unwrap_or_else(|| panic!("no version: {value}"))
+}
+
+impl Replay {
+    fn take(&mut self, line: &Value) {
+        self.lines += 1;
+        assert_eq!(line["seq"], self.lines, "{line}");
+        match line["type"].as_str() {
+            Some("SYNCED") => {
+                assert!(!self.synced, "once: {line}");
+                self.synced = true;
+                self.told_to = number(&line["resume"]);
+            }
+            Some("GAP") => {
+                let (from, to) = (number(&line["from"]), number(&line["to"]));
+                assert!(self.synced && self.told_to <= from && from <= to, "{} {line}", self.told_to);
+                assert!(line.get("resume").is_none(), "{line}");
+                self.gaps += 1;
+                self.told_to = to;
+            }
+            _ => self.delta(line),
+        }
+    }
+
+    fn delta(&mut self, line: &Value) {
+        let key = format!("{}/{}", text(&line["namespace"]), text(&line["name"]));
+        let (uid, version) = (text(&line["uid"]), number(&line["resourceVersion"]));
+        match line["origin"].as_str() {
+            Some("watch") => {
+                assert!(self.synced && self.told_to < version, "after {}: {line}", self.told_to);
+                assert_eq!(number(&line["resume"]), version, "{line}");
+                self.told_to = version;
+                self.watched.push((text(&line["type"]), key.clone(), version));
+            }
+            Some("list") => assert!(!self.synced && line.get("resume").is_none(), "{line}"),
+            Some("relist") => assert!(self.gaps > 0 && line.get("resume").is_none(), "{line}"),
+            _ => panic!("{line}"),
+        }
+        let known = self.state.remove(&key);
+        match (line["type"].as_str(), known) {
+            (Some("ADDED"), None) => assert!(self.selected || !self.gone.contains(&uid), "{line}"),
+            (Some("MODIFIED"), Some(old)) => assert!(old.0 == uid && old.1 < version, "{old:?} {line}"),
+            (Some("DELETED"), Some(old)) => {
+                let is_newer =
+                    if line["finalStateUnknown"] == true { old.1 == version } else { old.1 < version };
+                assert!(old.0 == uid && is_newer, "{old:?} {line}");
+                self.gone.insert(uid);
+                return;
+            }
+            (_, known) => panic!("{known:?} {line}"),
+        }
+        self.state.insert(key, (uid, version));
+    }
+}
+
+/// A running watch and what it has told.
+struct Watcher {
+    running: Running,
+    replay: Replay,
+    /// What the server selects for a list of the same objects.
+    query: &'static str,
+}
+
+impl Watcher {
+    /// Reads lines up to the first that passes the test.
+    fn read_until(&mut self, what: &str, mut wanted: impl FnMut(&Value) -> bool) {
+        let replay = &mut self.replay;
+        self.running.stdout.json_until(what, |line| {
+            replay.take(line);
+            wanted(line)
+        });
+    }
+
+    fn read(&mut self, lines: usize) {
+        let mut left = lines;
+        self.read_until("so many lines", |_| {
+            left -= 1;
+            left == 0
+        });
+    }
+}
+
+/// Starts changing pods at the server itself; answers how many changes a watch tells of.
+fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<usize> {
+    let mut command = tool();
+    command.args(["churn", "--kubeconfig", testbed.kubeconfig(), "--rate", &RATE.to_string()]);
+    command.args(["--duration", &format!("{seconds}s"), "--seed", &seed.to_string()]);
+    thread::spawn(move || {
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        assert_eq!(report["failures"], 0, "{report}");
+        let count =
+            |operation: &Value| operation.as_u64().and_then(|n| usize::try_from(n).ok()).expect("few");
+        let operations = report["operations"].as_object().expect("counts");
+        // A pod that is deleted is marked first, which is a change of its own.
+        operations.values().map(count).sum::<usize>() + count(&report["operations"]["delete"])
+    })
+}
+
+/// Cuts everything each time that so many lines have come, and lets it through again when the loss was told.
+fn cut_now_and_then(cuts: usize, random: &mut fastrand::Rng, proxy: &mut Proxy, watcher: &mut Watcher) {
+    for _ in 0..cuts {
+        watcher.read(random.usize(1..=LINES_BETWEEN));
+        proxy.cut();
+        watcher.running.stderr.find("the loss", |line| line.contains("lost"));
+        proxy.reopen();
+    }
+}
+
+/// Makes a pod that every watch sees, and reads all of them up to its second version, which comes through a watch.
+fn read_up_to_marker(api: &Api, name: &str, watchers: &mut [Watcher]) {
+    let pods = "/api/v1/namespaces/default/pods";
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    api.create(pods, &json!({"metadata": {"name": name, "labels": {"track": "canary"}}, "spec": spec}));
+    for watcher in &mut *watchers {
+        watcher.read_until("the marker", |line| line["name"] == name);
+    }
+    api.patch(&format!("{pods}/{name}"), &json!({"metadata": {"annotations": {"a": "b"}}}));
+    for watcher in watchers {
+        watcher.read_until("the marker's change", |line| line["name"] == name && line["type"] == "MODIFIED");
+    }
+}
+
+/// What the server holds: uid and version by key.
+fn listed(api: &Api, query: &str) -> BTreeMap<String, (String, u64)> {
+    let list = api.get(&format!("/api/v1/pods?labelSelector={query}"));
+    let items = list["items"].as_array().expect("items").iter();
+    let entry = |item: &Value| {
+        let metadata = &item["metadata"];
+        let key = format!("{}/{}", text(&metadata["namespace"]), text(&metadata["name"]));
+        (key, (text(&metadata["uid"]), number(&metadata["resourceVersion"])))
+    };
+    items.map(entry).collect()
+}
+
+fn start_watchers(env: &TestEnv, config: &std::path::Path) -> Vec<Watcher> {
+    let by = format!("label:{SELECTED}");
+    let ways: [(&[&str], &str, &str); 4] = [
+        (&[], "", ""),
+        (&["--list-mode", "list", "--chunk-size", "37"], "1", ""),
+        (&["-l", SELECTED], "", SELECTED),
+        (&["--by", &by], "1", SELECTED),
+    ];
+    let start = |(arguments, http1, query): (&[&str], &str, &'static str)| {
+        let arguments = [&["watch", "pods", "-A", "-o", "json"], arguments].concat();
+        let kdelta = env.kdelta(&arguments).env("KUBECONFIG", config).env("DISABLE_HTTP2", http1);
+        let replay = Replay { selected: !query.is_empty(), ..Replay::default() };
+        let mut watcher = Watcher { running: kdelta.start(), replay, query };
+        watcher.read_until("SYNCED", |line| line["type"] == "SYNCED");
+        watcher
+    };
+    ways.map(start).into()
+}
+
+#[test]
+fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
+    let test = "whatever_breaks_the_lines_replayed_give_the_servers_list";
+    let env = TestEnv::new();
+    let state = env.home().join("state");
+    let Some(testbed) = Testbed::own(test, &state) else { return };
+    let mut load = tool();
+    load.args(["load", "--kubeconfig", testbed.kubeconfig(), "--namespaces", "3", "--pods", "150"]);
+    assert!(load.output().expect("it runs").status.success(), "load");
+    let mut proxy = Proxy::before(testbed.port());
+    let config = env.kubeconfig(&testbed, "admin", "default", proxy.port());
+    let mut watchers = start_watchers(&env, &config);
+    let mut random = fastrand::Rng::with_seed(SEED);
+
+    // The server remembers: nothing is missed, and every change is told once.
+    let changing = churn(&testbed, SECONDS, SEED);
+    cut_now_and_then(CUTS, &mut random, &mut proxy, &mut watchers[0]);
+    let changes = changing.join().expect("the churn");
+    read_up_to_marker(&Api::of(&testbed), "first", &mut watchers);
+    assert!(watchers.iter().all(|watcher| watcher.replay.gaps == 0), "nothing was missed");
+    let watched = |at: usize| &watchers[at].replay.watched;
+    assert_eq!(watched(0).len(), changes + 2, "each change once, and both of the marker");
+    assert_eq!(watched(0), watched(1));
+    assert_eq!(watched(2), watched(3), "a selection of ours is as one of the server's");
+
+    // It forgets, and has changed behind the back of the watches.
+    proxy.cut();
+    testbed.stop();
+    let testbed = Testbed::own(test, &state).expect("it was there before");
+    churn(&testbed, 1, SEED + 1).join().expect("the churn");
+    proxy.reopen();
+    for watcher in &mut watchers {
+        watcher.read_until("the gap", |line| line["type"] == "GAP");
+    }
+    let changing = churn(&testbed, 2, SEED + 2);
+    cut_now_and_then(1, &mut random, &mut proxy, &mut watchers[0]);
+    changing.join().expect("the churn");
+    let api = Api::of(&testbed);
+    read_up_to_marker(&api, "last", &mut watchers);
+    for watcher in &watchers {
+        assert_eq!(watcher.replay.gaps, 1, "one restart, one gap");
+        assert_eq!(watcher.replay.state, listed(&api, watcher.query));
+    }
+    for watcher in &mut watchers {
+        watcher.running.signal("INT");
+        assert_eq!(watcher.running.wait(), 130);
+    }
+}

@@ -1,0 +1,49 @@
+//! How a watch begins and ends for who reads it: marks and counts, and an end although nobody reads.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::{Api, TestEnv, Testbed, config_maps, eventually};
+
+/// More than a pipe holds.
+const LARGE: usize = 200_000;
+
+#[test]
+fn several_names_are_one_collection_and_say_no_resume() {
+    let Some(testbed) = Testbed::shared("several_names_are_one_collection_and_say_no_resume") else { return };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    for name in ["a", "b", "c"] {
+        api.create_config_map(&namespace, name, &json!({}));
+    }
+    let running = env.kdelta_on(testbed, &["watch", "cm", "a", "b", "-n", &namespace, "-o", "json"]).start();
+    let initial = running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    assert_eq!(initial.len(), 3, "both names before the mark: {initial:#?}");
+    api.patch(&format!("{}/b", config_maps(&namespace)), &json!({"data": {"n": "1"}}));
+    let live = running.stdout.json_until("the change", |line| line["name"] == "b");
+    assert_eq!(live.len(), 1, "one mark for both: {live:#?}");
+    assert!(initial.iter().chain(&live).all(|line| line.get("resume").is_none()), "{initial:#?} {live:#?}");
+}
+
+#[test]
+fn a_signal_ends_a_watch_whose_output_nobody_reads() {
+    let Some(testbed) = Testbed::shared("a_signal_ends_a_watch_whose_output_nobody_reads") else { return };
+    let (env, api) = (TestEnv::new(), Api::of(testbed));
+    let namespace = api.namespace();
+    let large = json!({"metadata": {"name": "large"}, "data": {"x": "x".repeat(LARGE)}});
+    api.create(&config_maps(&namespace), &large);
+    for (signal, code) in [("TERM", 143), ("INT", 130)] {
+        let mut command =
+            env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).into_command();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut stdout = child.stdout.take().expect("a pipe");
+        // From its first byte on it is stuck in the middle of the line.
+        stdout.read_exact(&mut [0]).expect("a byte");
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+        let status = eventually("the program ends", || child.try_wait().expect("a child"));
+        assert_eq!(status.code(), Some(code));
+    }
+}

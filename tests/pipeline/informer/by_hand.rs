@@ -1,0 +1,216 @@
+//! The parts without a shared informer: a controller over a queue, an informer with one handler, a plain store.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use kdelta::informer::{
+    Config, Controller, Informer, Notification, NotificationFn, new_informer, process_loop,
+};
+use kdelta::object::{Origin, meta_namespace_key};
+use kdelta::queue::{
+    DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
+};
+use kdelta::reflector::{Reflector, ReflectorOptions};
+use kdelta::store::{Cache, Store, index_funcs};
+use kdelta::testing::pod;
+
+use super::{Recorder, held, pass, source_of, state, until};
+
+/// What the newest delta of a pop is.
+fn text(popped: &Popped) -> String {
+    let Item::Deltas(deltas) = &popped.item else { return "no delta".into() };
+    let newest = deltas.newest().expect("a delta");
+    let object = newest.object().map_or_else(String::new, |object| state(object));
+    format!("{:?} {object}", newest.delta_type())
+}
+
+fn queues() -> [Arc<dyn Queue>; 3] {
+    let known: KnownObjects = Arc::new(Cache::new());
+    [
+        Arc::new(DeltaFifo::new(DeltaFifoOptions::default())),
+        Arc::new(OrderedFifo::new(known, OrderedFifoOptions::default())),
+        Arc::new(Fifo::new(meta_namespace_key)),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_gives_its_function_what_any_queue_holds() {
+    for queue in queues() {
+        let source = source_of(&["a", "b"]);
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let process = Box::new({
+            let lines = Arc::clone(&lines);
+            move |popped: &Popped| {
+                lines.lock().expect("lines").push(text(popped));
+                Ok(())
+            }
+        });
+        let controller = Controller::new(Config::new(queue, source.clone(), process));
+        assert!(!controller.has_synced());
+        assert!(controller.last_sync_resource_version().is_unset());
+        let stop = CancellationToken::new();
+        let run = tokio::spawn(controller.run(stop.clone()));
+        until("synced", || controller.has_synced() && source.open_watches() == 1).await;
+        source.modify(pod("a"));
+        until("told", || controller.last_sync_resource_version() == "4".into()).await;
+        stop.cancel();
+        run.await.expect("no panic").expect("no error");
+        let mut lines = std::mem::take(&mut *lines.lock().expect("lines"));
+        lines.retain(|line| line != "no delta");
+        assert_eq!(lines, ["Replaced a@2", "Replaced b@3", "Updated a@4"]);
+        assert_eq!(source.open_watches(), 0);
+        let before = source.requests();
+        controller.run(CancellationToken::new()).await.expect("a second run ends at once");
+        assert_eq!(source.requests(), before);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_processed_comes_again_behind_the_others() {
+    for (retry, wanted) in [(true, &["a", "b", "a", "a"][..]), (false, &["a", "b"])] {
+        for queue in queues() {
+            let source = source_of(&["a", "b"]);
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let mut failures = 2;
+            let process = Box::new({
+                let lines = Arc::clone(&lines);
+                move |popped: &Popped| {
+                    let Item::Deltas(deltas) = &popped.item else { return Ok(()) };
+                    let name = deltas[0].object().expect("an object").name().to_owned();
+                    let fails = name == "a" && failures > 0;
+                    lines.lock().expect("lines").push(name);
+                    failures -= usize::from(fails);
+                    if fails { Err("not now".into()) } else { Ok(()) }
+                }
+            });
+            let config = Config { retry_on_error: retry, ..Config::new(queue, source, process) };
+            let stop = CancellationToken::new();
+            let run = tokio::spawn(Controller::new(config).run(stop.clone()));
+            pass(1).await;
+            stop.cancel();
+            run.await.expect("no panic").expect("no error");
+            assert_eq!(*lines.lock().expect("lines"), wanted);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_newer_takes_the_place_of_what_failed() {
+    let again = ["Updated a@3", "Updated a@3"];
+    for (queue, wanted) in queues().into_iter().zip([again, ["Added a@2", "Updated a@3"], again]) {
+        let source = source_of(&["a"]);
+        queue.add(source.objects().remove(0), Origin::Watch).expect("a key");
+        source.modify(pod("a"));
+        queue.update(source.objects().remove(0), Origin::Watch).expect("a key");
+        let mut lines = Vec::new();
+        let popped = queue.try_pop_or_requeue(&mut |popped| {
+            lines.push(text(&popped));
+            let Item::Deltas(deltas) = popped.item else { panic!("a delta") };
+            Some(deltas)
+        });
+        assert_eq!(popped, Ok(true));
+        queue.close();
+        let lines = Arc::new(Mutex::new(lines));
+        let process = Box::new({
+            let lines = Arc::clone(&lines);
+            move |popped: &Popped| {
+                lines.lock().expect("lines").push(text(popped));
+                Err("always".into())
+            }
+        });
+        // A closed queue takes nothing back, so this comes to its end.
+        process_loop(&*queue, process, true).await;
+        assert_eq!(*lines.lock().expect("lines"), wanted);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_informer_with_one_handler_tells_it_what_the_store_holds() {
+    let source = source_of(&["shop/a", "bank/b"]);
+    let recorder = Recorder::default();
+    let (store, controller) = Informer::new(source.clone(), recorder.clone())
+        .indexers([("namespace".to_owned(), index_funcs::namespace())].into())
+        .resync_period(Some(Duration::from_mins(1)))
+        .build();
+    let stop = CancellationToken::new();
+    let run = tokio::spawn(controller.run(stop.clone()));
+    until("synced", || controller.has_synced() && recorder.len() == 2).await;
+    assert_eq!(recorder.take(), ["+bank/b@3! list", "+shop/a@2! list"]);
+    assert_eq!(store.index_keys("namespace", "shop"), Ok(vec!["shop/a".into()]));
+    source.modify(pod("shop/a"));
+    source.delete("bank/b");
+    until("told", || recorder.len() == 2).await;
+    assert_eq!(recorder.take(), ["shop/a@2>4 watch", "-bank/b@5 watch"]);
+    pass(60).await;
+    assert_eq!(recorder.take(), ["shop/a@4>4 resync"]);
+    source.add_silently(pod("bank/c"));
+    source.reset_watches();
+    until("told", || recorder.len() == 1).await;
+    // What the list repeats is not told.
+    assert_eq!(recorder.take(), ["+bank/c@6 relist"]);
+    assert_eq!(store.last_store_sync_resource_version(), source.version());
+    stop.cancel();
+    run.await.expect("no panic").expect("no error");
+    assert_eq!(source.open_watches(), 0);
+}
+
+// F8
+#[tokio::test(start_paused = true)]
+async fn the_panic_of_an_only_handler_is_that_of_the_run() {
+    let source = source_of(&["a"]);
+    let clumsy = NotificationFn(|_: Notification| panic!("oh"));
+    let (_, controller) = new_informer(source.clone(), None, clumsy);
+    let run = tokio::spawn(controller.run(CancellationToken::new()));
+    assert!(run.await.expect_err("a panic").is_panic());
+    pass(1).await;
+    assert_eq!(source.open_watches(), 0, "the reflector is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plain_store_follows_its_source() {
+    let source = source_of(&["a", "b"]);
+    let store = Arc::new(Cache::new());
+    let stop = CancellationToken::new();
+    let reflector = Reflector::new(source.clone(), Arc::clone(&store), ReflectorOptions::default());
+    let run = tokio::spawn(reflector.run(stop.clone()));
+    let stored = || {
+        let mut objects: Vec<_> = store.list().iter().map(|object| state(object)).collect();
+        objects.sort();
+        objects
+    };
+    until("listed", || stored() == held(&source) && source.open_watches() == 1).await;
+    let unchanged = store.list().into_iter().find(|object| object.name() == "b").expect("listed");
+    source.add(pod("c"));
+    source.modify(pod("a"));
+    until("watched", || stored() == held(&source)).await;
+    source.delete_silently("a");
+    source.add_silently(pod("d"));
+    source.reset_watches();
+    until("relisted", || stored() == held(&source)).await;
+    assert_eq!(store.last_store_sync_resource_version(), source.version());
+    let still = store.list().into_iter().find(|object| object.name() == "b").expect("listed");
+    assert!(Arc::ptr_eq(&unchanged, &still), "held twice while it is listed");
+    stop.cancel();
+    run.await.expect("no panic").expect("no error");
+}
+
+// G27: an object is a piece of memory of its own, and not a part of the page it came with.
+#[tokio::test(start_paused = true)]
+async fn what_is_deleted_frees_its_memory_though_others_of_its_page_stay() {
+    let store = Arc::new(Cache::new());
+    let objects: Vec<_> = {
+        let source = source_of(&["a", "b", "c", "d", "e", "f"]);
+        let options = ReflectorOptions { page_size: Some(3), ..ReflectorOptions::default() };
+        Reflector::new(source, Arc::clone(&store), options).list_once().await.expect("a list");
+        store.list().iter().map(|object| (object.key().clone(), Arc::downgrade(object))).collect()
+    };
+    for (key, object) in objects {
+        let keeps = ["a", "d"].contains(&&*key);
+        if !keeps {
+            store.delete_by_key(&key);
+        }
+        assert_eq!(object.strong_count(), usize::from(keeps), "{key}");
+    }
+}
