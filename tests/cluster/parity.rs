@@ -78,7 +78,8 @@ fn ageless(text: &str) -> String {
         let gap = after.len() - after.trim_start_matches(' ').len();
         if is_age(word) {
             let width = if gap == 0 { 0 } else { word.len() + gap };
-            out.push_str(&format!("{:<width$}", "AGE"));
+            out.push_str("AGE");
+            out.extend(std::iter::repeat_n(' ', width.saturating_sub("AGE".len())));
         } else {
             out.push_str(word);
             out.push_str(&after[..gap]);

@@ -53,7 +53,7 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
     }
     match error.print().and_then(|()| io::stdout().flush()) {
         Err(failure) => {
-            let report = Report::of(&output::named(failure).into(), called);
+            let report = Report::of(&output::named(&failure).into(), called);
             messages.error(&report.text, None);
             report.code
         }

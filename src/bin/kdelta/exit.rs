@@ -132,13 +132,14 @@ fn servers_answer(error: &anyhow::Error) -> Option<&listwatch::Error> {
 fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>) {
     use listwatch::Error;
     let text = match (error.status(), error) {
-        // Credentials that could not be had at all, in our own words.
-        (Some(status), Error::Unauthorized(_)) if status.reason.is_empty() => with_prefix(&status.message),
+        // In our own words: credentials that could not be had at all, and what was refused before it was sent, as a
+        // name that can't be one.
+        (Some(status), Error::Unauthorized(_) | Error::Invalid(_)) if status.reason.is_empty() => {
+            with_prefix(&status.message)
+        }
         (Some(status), Error::Unauthorized(_)) => {
             format!("error: You must be logged in to the server ({})", status.message)
         }
-        // Refused before it was sent, as a name that can't be one.
-        (Some(status), Error::Invalid(_)) if status.reason.is_empty() => with_prefix(&status.message),
         (Some(status), _) if status.reason.is_empty() => format!("Error from server: {}", status.message),
         (Some(status), _) => format!("Error from server ({}): {}", status.reason, status.message),
         // These sentences name the server already, and say what kubectl says of it.

@@ -39,7 +39,7 @@ impl Watched {
     pub(super) fn source(&self, part: &Part, source: Source) -> Source {
         let (messages, title) = (Arc::clone(&self.messages), part.title());
         source.on_refusal(move |why| {
-            messages.notice(&format!("{title}: selected here, not by the server: {why}"))
+            messages.notice(&format!("{title}: selected here, not by the server: {why}"));
         })
     }
 

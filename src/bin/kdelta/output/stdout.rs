@@ -24,21 +24,21 @@ impl Stdout {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(named)
+        self.0.write(bytes).map_err(|error| named(&error))
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).map_err(named)
+        self.0.write_all(bytes).map_err(|error| named(&error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(named)
+        self.0.flush().map_err(|error| named(&error))
     }
 }
 
 /// The error with the name of what could not be written to, as Go's programs say it.
-pub(crate) fn named(error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("write standard output: {}", system_words(&error)))
+pub(crate) fn named(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("write standard output: {}", system_words(error)))
 }
 
 /// A writer that waits where it is told to come back later: a terminal or pipe may have been made non-blocking by
