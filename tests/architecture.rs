@@ -44,9 +44,10 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
         &["time::sleep", "time::interval", "time::timeout"],
         &[
             "reflector/clock.rs",
-            // What `--duration` asks for, and how often a number on the screen is drawn.
+            // What `--duration` asks for, how often a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/synced.rs",
+            "bin/kdelta/session/interrupt.rs",
         ],
         "time is handed in as a Clock",
     ),
