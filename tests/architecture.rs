@@ -15,7 +15,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("api", &["listwatch", "object"]),
     ("testing", &["listwatch", "object"]),
     ("informer", &["listwatch", "object", "queue", "reflector", "store"]),
-    ("watchtools", &["informer", "listwatch", "object", "store"]),
+    ("watchtools", &["informer", "listwatch", "object", "reflector", "store"]),
 ];
 
 /// Each room of the program, with the rooms it may name.
