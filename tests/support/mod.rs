@@ -8,7 +8,7 @@ mod proxy;
 mod testbed;
 
 pub(crate) use api::{Api, config_maps};
-pub(crate) use env::TestEnv;
+pub(crate) use env::{OnServer, TestEnv};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use testbed::{Testbed, tool};
