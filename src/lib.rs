@@ -28,6 +28,10 @@
     doc = "- [`api`] is the network: the only room that knows HTTP, TLS and kubeconfig files."
 )]
 #![cfg_attr(
+    feature = "demo",
+    doc = "- [`demo`] is an API server of its own on loopback, with a cluster that lives."
+)]
+#![cfg_attr(
     feature = "testing",
     doc = "- [`testing`] is a source with faults and a clock that is moved by hand."
 )]
@@ -95,15 +99,17 @@
 //!
 //! # Import rules
 //!
-//! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api` and `testing` import
-//! `listwatch` and `object`; `informer` imports all of them but `api` and `testing`, and `watchtools` stands on it. A
-//! reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no store (it asks
-//! [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs` holds this
-//! against the source.
+//! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
+//! import `listwatch` and `object`; `informer` imports all of them but `api`, `demo` and `testing`, and `watchtools`
+//! stands on it. A reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no
+//! store (it asks [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs`
+//! holds this against the source.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "api")]
 pub mod api;
+#[cfg(feature = "demo")]
+pub mod demo;
 pub mod informer;
 pub mod listwatch;
 pub mod object;

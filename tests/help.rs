@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of a text, and the words that ask for it.
-const TEXTS: [(&str, &[&str]); 10] = [
+const TEXTS: [(&str, &[&str]); 12] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -19,6 +19,8 @@ const TEXTS: [(&str, &[&str]); 10] = [
     ("index.long", &["index", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
+    ("demo", &["demo", "-h"]),
+    ("demo.long", &["demo", "--help"]),
 ];
 
 fn help(env: &TestEnv, words: &[&str], columns: &str) -> String {

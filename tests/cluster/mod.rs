@@ -3,6 +3,7 @@
 mod access;
 mod chaos;
 mod deltas;
+mod demo;
 mod ends;
 mod gap;
 mod parity;

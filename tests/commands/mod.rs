@@ -1,3 +1,4 @@
-//! The program without a cluster: what it says when there is none.
+//! The program without a cluster: on the one that it brings along, and what it says when there is none.
 
+mod demo;
 mod errors;

@@ -7,6 +7,17 @@ use tokio::runtime::Runtime;
 
 use super::{PATIENCE, Testbed};
 
+/// What a server answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The status code.
+    pub(crate) code: u16,
+    /// Without parameters.
+    pub(crate) content_type: String,
+    /// The body.
+    pub(crate) text: String,
+}
+
 /// Speaks JSON to one server as its administrator. Its methods block, and fail the test when the server refuses.
 #[derive(Debug)]
 pub(crate) struct Api {
@@ -30,6 +41,34 @@ impl Api {
             .expect("a client");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         Self { runtime, http, server: testbed.server().to_owned(), token: testbed.token("admin").to_owned() }
+    }
+
+    /// A server that asks for no credentials, such as the demo.
+    pub(crate) fn open(server: &str) -> Self {
+        let _first = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        Self { runtime, http, server: server.to_owned(), token: String::new() }
+    }
+
+    /// Sends anything, and answers whatever comes.
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).expect("a method");
+        let mut request = self.http.request(method, format!("{}{path}", self.server)).body(body.to_owned());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if !self.token.is_empty() {
+            request = request.bearer_auth(&self.token);
+        }
+        self.runtime.block_on(async {
+            let response = request.send().await.expect("an answer");
+            let code = response.status().as_u16();
+            let content_type = response.headers().get("content-type").and_then(|value| value.to_str().ok());
+            let content_type =
+                content_type.unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
+            Answer { code, content_type, text: response.text().await.expect("a body") }
+        })
     }
 
     fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> Result<Value, Value> {

@@ -2,12 +2,14 @@
 //! the program as a child process.
 
 mod api;
+mod demo;
 mod env;
 mod process;
 mod proxy;
 mod testbed;
 
-pub(crate) use api::{Api, config_maps};
+pub(crate) use api::{Answer, Api, config_maps};
+pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;

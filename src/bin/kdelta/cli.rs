@@ -109,15 +109,18 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
+        if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
+            return commands::demo::run(asked, out).await;
+        }
         let warn = Arc::clone(messages);
-        let session = Session::open(settings, move |text| warn.warning(text))?;
+        let session = Session::open(settings, move |text| warn.warning(text)).await?;
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &watched, colour, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            Task::Watch(_) => {}
+            Task::Watch(_) | Task::Demo => {}
             Task::Get(get) => commands::get::run(&session, get, &watched, out).await?,
             Task::Index(index) => commands::index::run(&session, index, &watched, out).await?,
             Task::ApiResources(asked) => commands::api_resources::run(&session, asked, &watched, out).await?,

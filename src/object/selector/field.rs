@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::SelectorError;
-use crate::object::{FieldPath, Object};
+use crate::object::{FieldPath, Object, ObjectError};
 
 /// Terms on fields, all of which must hold; with none, every object is selected.
 ///
@@ -46,7 +46,18 @@ impl FieldSelector {
     /// Whether the object is selected. What cannot be read of it counts as absent.
     #[must_use]
     pub fn matches(&self, object: &Object) -> bool {
-        self.0.iter().all(|term| term.matches(object))
+        self.0.iter().all(|term| term.matches(|visit| term.path.values_of(object, visit)))
+    }
+
+    /// As [`FieldSelector::matches`], of an object that is there as its JSON text only.
+    #[must_use]
+    pub fn matches_json(&self, json: &[u8]) -> bool {
+        self.0.iter().all(|term| term.matches(|visit| term.path.values_with(json, visit)))
+    }
+
+    /// The fields that the terms name, as they were written, sorted.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|term| term.field.as_str())
     }
 }
 
@@ -60,10 +71,10 @@ impl Term {
         Ok(Self { field: field.to_owned(), path: FieldPath::parse(field)?, equal, value })
     }
 
-    fn matches(&self, object: &Object) -> bool {
+    fn matches(&self, visit_values: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), ObjectError>) -> bool {
         let (mut present, mut found) = (false, false);
         // A text that cannot be read was refused when the object came in.
-        let _unread = self.path.values_of(object, |value| {
+        let _unread = visit_values(&mut |value| {
             present = true;
             found |= value == self.value;
         });

@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::{SelectorError, label_syntax};
-use crate::object::{FieldPath, Object};
+use crate::object::{FieldPath, Object, ObjectError};
+
+static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["metadata", "labels"]));
 
 /// Requirements on labels, all of which must hold; with none, every object is selected.
 ///
@@ -74,13 +76,25 @@ impl LabelSelector {
     /// is not there, count as no labels.
     #[must_use]
     pub fn matches(&self, object: &Object) -> bool {
-        static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["metadata", "labels"]));
+        self.matches_text(|visit| LABELS.values_of(object, visit))
+    }
+
+    /// As [`LabelSelector::matches`], of an object that is there as its JSON text only.
+    #[must_use]
+    pub fn matches_json(&self, json: &[u8]) -> bool {
+        self.matches_text(|visit| LABELS.values_with(json, visit))
+    }
+
+    fn matches_text(
+        &self,
+        visit_labels: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), ObjectError>,
+    ) -> bool {
         if self.requirements.is_empty() {
             return !self.nothing;
         }
         let mut verdict = Verdict::new(self);
         // A body was validated when it came in: its labels may be of the wrong type, but they can be read.
-        let _unread = LABELS.values_of(object, |labels| {
+        let _unread = visit_labels(&mut |labels| {
             if serde_json::Deserializer::from_str(labels).deserialize_map(&mut verdict).is_err() {
                 verdict = Verdict::new(self);
             }

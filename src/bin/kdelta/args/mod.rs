@@ -4,11 +4,13 @@
 //! here are the program's help.
 
 mod connection;
+mod demo;
 mod select;
 mod spelling;
 mod tasks;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
+pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use select::{ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use spelling::accept_kubectl_spelling;
 pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};
@@ -37,11 +39,15 @@ Examples:
   kdelta watch pods,svc -A -o json       two kinds everywhere, as JSON lines
   kdelta get pods --by label:app=web     what the index holds under app=web
   kdelta index pods -A --by node         the nodes, and how many pods each has
+  kdelta watch pods --demo               no cluster at hand: one in the program
 "
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
+
+    #[command(flatten)]
+    pub(crate) demo: DemoArgs,
 
     #[command(flatten)]
     pub(crate) terminal: TerminalArgs,
@@ -57,6 +63,7 @@ pub(crate) enum Command {
     Get(Box<GetArgs>),
     Index(Box<IndexArgs>),
     ApiResources(ApiResourcesArgs),
+    Demo(DemoCommandArgs),
 }
 
 impl Command {
@@ -67,6 +74,7 @@ impl Command {
             Self::Get(_) => "get",
             Self::Index(_) => "index",
             Self::ApiResources(_) => "api-resources",
+            Self::Demo(_) => "demo",
         }
     }
 }
@@ -85,8 +93,9 @@ mod tests {
     #[test]
     fn commands_are_called_by_their_names() {
         for command in Cli::command().get_subcommands() {
-            let line = format!("{} pods --by node", command.get_name());
-            let line = if command.get_name() == "api-resources" { "api-resources" } else { &line };
+            let name = command.get_name();
+            let line = format!("{name} pods --by node");
+            let line = if ["api-resources", "demo"].contains(&name) { name } else { &line };
             assert_eq!(parse(line).expect(line).command.name(), command.get_name());
         }
     }

@@ -1,6 +1,7 @@
 //! One file for each command, and what several of them need.
 
 pub(crate) mod api_resources;
+pub(crate) mod demo;
 mod format;
 pub(crate) mod get;
 pub(crate) mod index;

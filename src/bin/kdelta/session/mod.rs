@@ -2,6 +2,7 @@
 //! the sources and options for their informers.
 
 mod connect;
+pub(crate) mod demo;
 mod indices;
 mod interrupt;
 mod part;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use kdelta::api::{
     Client, Config, Discovered, Discovery, DiscoveryOptions, IncludeObject, Representation, ResourceClient,
 };
+use kdelta::demo::Demo;
 use kdelta::object::{FieldSelector, ResourceVersion, SelectorError};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 
@@ -40,20 +42,29 @@ pub(crate) struct Session {
     answered: Arc<AtomicBool>,
     /// Hears what a user should know and nothing fails for.
     warn: Arc<dyn Fn(&str) + Send + Sync>,
+    /// The cluster in the program, which lives as long as the session.
+    _demo: Option<Demo>,
 }
 
 impl Session {
-    /// Finds the server and who we are to it. Connects to nothing yet. What the server will warn of is told.
+    /// Finds the server and who we are to it; where a demo is asked for it is started. Connects to nothing yet. What the
+    /// server will warn of is told.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         settings: &Settings,
         warn: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Result<Self, kdelta::api::Error> {
+    ) -> anyhow::Result<Self> {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
-        let options = connect::options(&settings.connection, settings.terminal.stdin);
-        let config = Config::load(&options)?;
+        let demo = match settings.demo {
+            Some(asked) => Some(demo::start(asked).await?),
+            None => None,
+        };
+        let config = match &demo {
+            Some(demo) => Config::for_server(&demo.url())?,
+            None => Config::load(&connect::options(&settings.connection, settings.terminal.stdin))?,
+        };
         let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
         let client = Client::with_warnings(&config, {
             let warn = Arc::clone(&warn);
@@ -61,17 +72,19 @@ impl Session {
         })?;
         let defaults = DiscoveryOptions::default();
         let discovery = DiscoveryOptions {
-            cache_folder: cache_dir.clone(),
+            // What another program serves on this port later is nothing that a demo's discovery should be kept for.
+            cache_folder: cache_dir.clone().filter(|_| demo.is_none()),
             timeout: request_timeout.or(defaults.timeout),
             ..defaults
         };
         Ok(Self {
             discovery: Discovery::new(&client, &discovery),
-            context: Arc::from(config.context()),
+            context: Arc::from(if demo.is_some() { "demo" } else { config.context() }),
             client,
             request_timeout: *request_timeout,
             answered: Arc::default(),
             warn,
+            _demo: demo,
         })
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Environment {
     pub(crate) clicolor_off: bool,
     /// `$CLICOLOR_FORCE` or `$FORCE_COLOR` is set to anything but nothing and `0`.
     pub(crate) force_color: bool,
+    /// `$KDELTA_DEMO_SEED`.
+    pub(crate) demo_seed: Option<String>,
     /// `$KUBE_FEATURE_WatchListClient`.
     pub(crate) watch_list_client: Option<String>,
     /// Whether stdin is a terminal.
@@ -55,6 +57,7 @@ impl Environment {
             dumb_terminal: set("TERM").is_some_and(|term| term == "dumb"),
             clicolor_off: set("CLICOLOR").is_some_and(|value| value == "0"),
             force_color: forces("CLICOLOR_FORCE") || forces("FORCE_COLOR"),
+            demo_seed: set("KDELTA_DEMO_SEED").map(|value| value.to_string_lossy().into_owned()),
             watch_list_client: set("KUBE_FEATURE_WatchListClient")
                 .map(|value| value.to_string_lossy().into_owned()),
             stdin_is_terminal: false,

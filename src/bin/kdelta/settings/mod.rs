@@ -3,6 +3,7 @@
 
 mod by;
 mod connection;
+mod demo;
 mod duration;
 mod environment;
 mod targets;
@@ -11,6 +12,7 @@ mod usage;
 
 pub(crate) use by::{By, IndexName};
 pub(crate) use connection::Connection;
+pub(crate) use demo::Demo;
 pub(crate) use environment::Environment;
 pub(crate) use tasks::{
     ApiResources, Format, Get, Index, ListMode, Namespaces, Print, Selection, Task, Watch,
@@ -24,6 +26,8 @@ use crate::args::{Cli, ColorWhen};
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) connection: Connection,
+    /// The cluster in the program, where it is asked for; the connection's server and user then mean nothing.
+    pub(crate) demo: Option<Demo>,
     pub(crate) terminal: Terminal,
     /// 0 says what a user has to know, more says more; kubectl's levels.
     pub(crate) verbosity: u8,
@@ -55,6 +59,7 @@ impl Settings {
         };
         Ok(Self {
             connection: Connection::read(&cli.connection, environment)?,
+            demo: Demo::read(cli, environment)?,
             terminal: Terminal {
                 stdin: environment.stdin_is_terminal,
                 stdout: stream(environment.stdout_is_terminal),

@@ -18,6 +18,8 @@ pub(crate) enum Task {
     Get(Get),
     Index(Index),
     ApiResources(ApiResources),
+    /// Serve the demo, which stands in the settings for every task.
+    Demo,
 }
 
 /// `kdelta watch`, and `kdelta get` with `-w` or `--watch-only`.
@@ -159,6 +161,7 @@ impl Task {
             Command::Get(args) => get(args, selection(&args.select)?),
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::ApiResources(args) => api_resources(args),
+            Command::Demo(_) => Ok(Self::Demo),
         }
     }
 }

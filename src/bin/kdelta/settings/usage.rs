@@ -48,4 +48,12 @@ pub(crate) enum UsageError {
     Duration(#[from] DurationError),
     #[error("--as-user-extra must be KEY=VALUE, not {0:?}")]
     UserExtra(String),
+    #[error("--{0} needs --demo")]
+    NeedsDemo(&'static str),
+    #[error("--{0} names a server, and --demo is one of its own")]
+    DemoElsewhere(&'static str),
+    #[error("--speed must be a number above 0, at most 1000")]
+    DemoSpeed,
+    #[error("KDELTA_DEMO_SEED must be a whole number, not {0:?}")]
+    DemoSeed(String),
 }

@@ -1,0 +1,50 @@
+//! Answers: a body that is there or comes in chunks, and its head.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::{Response, StatusCode, header};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use serde_json::Value;
+
+use super::refusal::Refusal;
+
+/// What hyper sends.
+pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+pub(super) fn boxed(body: impl hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Body {
+    body.boxed_unsync()
+}
+
+/// A whole body.
+pub(super) fn whole(code: u16, content_type: &str, body: impl Into<Bytes>) -> Response<Body> {
+    with_body(code, content_type, boxed(Full::new(body.into())))
+}
+
+pub(super) fn with_body(code: u16, content_type: &str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Ok(value) = content_type.parse() {
+        response.headers_mut().insert(header::CONTENT_TYPE, value);
+    }
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-cache, private"));
+    response
+}
+
+pub(super) const JSON: &str = "application/json";
+
+pub(super) fn json(code: u16, value: &Value) -> Response<Body> {
+    whole(code, JSON, format!("{value}\n"))
+}
+
+pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
+    whole(refusal.code, JSON, refusal.json())
+}
+
+/// What a real server says of a path that leads nowhere.
+pub(super) fn no_page() -> Response<Body> {
+    whole(404, "text/plain; charset=utf-8", "404 page not found\n")
+}

@@ -1,0 +1,238 @@
+//! The objects that the demo makes, as a real cluster's controllers would have made them.
+
+use serde_json::{Value, json};
+
+use super::defaults;
+
+/// Where the demo's images would come from.
+pub(super) const REGISTRY: &str = "registry.demo.internal";
+
+/// Namespace, name and uid, and since when: what every object begins with.
+pub(super) struct Birth<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+    pub(super) uid: &'a str,
+    pub(super) created: &'a str,
+}
+
+impl Birth<'_> {
+    /// `metadata`, with these labels.
+    pub(super) fn metadata(&self, labels: Value) -> Value {
+        let mut metadata = json!({"name": self.name, "uid": self.uid, "creationTimestamp": self.created});
+        if !self.namespace.is_empty() {
+            metadata["namespace"] = self.namespace.into();
+        }
+        if labels.is_object() {
+            metadata["labels"] = labels;
+        }
+        metadata
+    }
+}
+
+/// `ownerReferences` with one controller.
+pub(super) fn owners(api_version: &str, kind: &str, owner: &Value) -> Value {
+    json!([{
+        "apiVersion": api_version, "kind": kind, "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"],
+        "controller": true, "blockOwnerDeletion": true,
+    }])
+}
+
+/// Who wrote an object, in one small entry.
+pub(super) fn managed_by(manager: &str, api_version: &str, time: &str) -> Value {
+    json!([{
+        "manager": manager, "operation": "Update", "apiVersion": api_version, "time": time,
+        "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:labels": {}}, "f:spec": {}},
+    }])
+}
+
+/// The template of an application's pods.
+pub(super) fn template(app: &str, image: &str) -> Value {
+    let mut spec = json!({"containers": [{
+        "name": app, "image": image, "ports": [{"containerPort": 8080, "protocol": "TCP"}],
+        "env": [{"name": "APP", "value": app}, {"name": "LOG_LEVEL", "value": "info"}],
+        "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}},
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 5},
+    }]});
+    defaults::pod_spec(&mut spec);
+    json!({"metadata": {"labels": {"app": app}}, "spec": spec})
+}
+
+pub(super) fn deployment(birth: &Birth<'_>, replicas: u64, template: &Value) -> Value {
+    let mut metadata = birth.metadata(json!({"app": birth.name}));
+    metadata["generation"] = 1.into();
+    metadata["annotations"] = json!({"deployment.kubernetes.io/revision": "1"});
+    metadata["managedFields"] = managed_by("kubectl-create", "apps/v1", birth.created);
+    json!({
+        "metadata": metadata,
+        "spec": {
+            "replicas": replicas, "selector": {"matchLabels": {"app": birth.name}}, "template": template,
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+            "revisionHistoryLimit": 2, "progressDeadlineSeconds": 600,
+        },
+        "status": {},
+    })
+}
+
+/// The `ReplicaSet` of a deployment's template.
+pub(super) fn replica_set(birth: &Birth<'_>, deployment: &Value, replicas: u64, revision: u64) -> Value {
+    let hash = template_hash(&deployment["spec"]["template"]);
+    let mut template = deployment["spec"]["template"].clone();
+    template["metadata"]["labels"]["pod-template-hash"] = hash.as_str().into();
+    let mut selector = deployment["spec"]["selector"].clone();
+    selector["matchLabels"]["pod-template-hash"] = hash.into();
+    let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+    metadata["generation"] = 1.into();
+    metadata["annotations"] = json!({"deployment.kubernetes.io/revision": revision.to_string()});
+    metadata["ownerReferences"] = owners("apps/v1", "Deployment", deployment);
+    json!({
+        "metadata": metadata,
+        "spec": {"replicas": replicas, "selector": selector, "template": template},
+        "status": {"replicas": 0},
+    })
+}
+
+/// Tells templates apart, in the letters of a generated name.
+pub(super) fn template_hash(template: &Value) -> String {
+    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut plain = template.clone();
+    plain["metadata"]["labels"].as_object_mut().map(|labels| labels.remove("pod-template-hash"));
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let mut hash = plain.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    let mut text = String::new();
+    for _ in 0..10 {
+        text.push(char::from(LETTERS[usize::try_from(hash % 27).unwrap_or_default()]));
+        hash /= 27;
+    }
+    text
+}
+
+/// A pod that nobody has scheduled yet.
+pub(super) fn pod(birth: &Birth<'_>, template: &Value, owners: Value) -> Value {
+    let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+    metadata["ownerReferences"] = owners;
+    metadata["managedFields"] = managed_by("kube-controller-manager", "v1", birth.created);
+    let mut spec = template["spec"].clone();
+    spec["serviceAccountName"] = "default".into();
+    spec["enableServiceLinks"] = true.into();
+    spec["tolerations"] = json!([{
+        "key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute",
+        "tolerationSeconds": 300,
+    }]);
+    json!({"metadata": metadata, "spec": spec, "status": {"phase": "Pending", "qosClass": "Burstable"}})
+}
+
+pub(super) fn job(birth: &Birth<'_>, completions: u64, parallelism: u64, image: &str) -> Value {
+    let selector = json!({"batch.kubernetes.io/controller-uid": birth.uid});
+    let mut template = template(birth.name, image);
+    template["metadata"]["labels"] = json!({
+        "batch.kubernetes.io/controller-uid": birth.uid, "batch.kubernetes.io/job-name": birth.name,
+        "job-name": birth.name,
+    });
+    template["spec"]["restartPolicy"] = "Never".into();
+    let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+    metadata["generation"] = 1.into();
+    json!({
+        "metadata": metadata,
+        "spec": {
+            "completions": completions, "parallelism": parallelism, "backoffLimit": 6, "suspend": false,
+            "ttlSecondsAfterFinished": 30, "selector": {"matchLabels": selector}, "template": template,
+        },
+        "status": {},
+    })
+}
+
+pub(super) fn node(birth: &Birth<'_>, role: &str, number: u64) -> Value {
+    let mut labels = json!({
+        "kubernetes.io/hostname": birth.name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+        "topology.kubernetes.io/zone": format!("zone-{}", number % 3),
+    });
+    if !role.is_empty() {
+        labels[format!("node-role.kubernetes.io/{role}")] = "".into();
+    }
+    let condition = |kind: &str, status: &str, reason: &str| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": "", "lastHeartbeatTime": birth.created,
+            "lastTransitionTime": birth.created,
+        })
+    };
+    json!({
+        "metadata": birth.metadata(labels),
+        "spec": {"podCIDR": format!("10.244.{number}.0/24")},
+        "status": {
+            "addresses": [
+                {"type": "InternalIP", "address": format!("192.168.7.{}", number + 10)},
+                {"type": "Hostname", "address": birth.name},
+            ],
+            "allocatable": {"cpu": "8", "memory": "32Gi", "pods": "250"},
+            "capacity": {"cpu": "8", "memory": "32Gi", "pods": "250"},
+            "conditions": [
+                condition("MemoryPressure", "False", "KubeletHasSufficientMemory"),
+                condition("DiskPressure", "False", "KubeletHasNoDiskPressure"),
+                condition("Ready", "True", "KubeletReady"),
+            ],
+            "nodeInfo": {
+                "kubeletVersion": "v1.36.0", "osImage": "Demo Linux 1", "kernelVersion": "6.12.0",
+                "containerRuntimeVersion": "containerd://2.1.0", "architecture": "amd64", "operatingSystem": "linux",
+            },
+        },
+    })
+}
+
+pub(super) fn lease(birth: &Birth<'_>, renewed: &str) -> Value {
+    json!({
+        "metadata": birth.metadata(Value::Null),
+        "spec": {"holderIdentity": birth.name, "leaseDurationSeconds": 40, "renewTime": renewed},
+    })
+}
+
+pub(super) fn namespace(birth: &Birth<'_>) -> Value {
+    json!({
+        "metadata": birth.metadata(json!({"kubernetes.io/metadata.name": birth.name})),
+        "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"},
+    })
+}
+
+pub(super) fn service(birth: &Birth<'_>, number: u64) -> Value {
+    json!({
+        "metadata": birth.metadata(json!({"app": birth.name})),
+        "spec": {
+            "type": "ClusterIP", "clusterIP": format!("10.96.0.{}", number + 10), "sessionAffinity": "None",
+            "selector": {"app": birth.name},
+            "ports": [{"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}],
+        },
+        "status": {"loadBalancer": {}},
+    })
+}
+
+/// The definition of the demo's own resource.
+pub(super) fn backups(birth: &Birth<'_>) -> Value {
+    let column = |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
+    let columns = [
+        column("Database", "string", ".spec.database"),
+        column("Phase", "string", ".status.phase"),
+        column("Progress", "integer", ".status.progress"),
+        column("Age", "date", ".metadata.creationTimestamp"),
+    ];
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let names = json!({
+        "plural": "backups", "singular": "backup", "kind": "Backup", "listKind": "BackupList", "shortNames": ["bk"],
+        "categories": ["all"],
+    });
+    json!({
+        "metadata": birth.metadata(Value::Null),
+        "spec": {
+            "group": "demo.kdelta.dev", "scope": "Namespaced", "names": names,
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "schema": schema, "subresources": {"status": {}},
+                "additionalPrinterColumns": columns,
+            }],
+        },
+        "status": {
+            "acceptedNames": names, "storedVersions": ["v1"],
+            "conditions": [{
+                "type": "Established", "status": "True", "reason": "InitialNamesAccepted", "message": "",
+                "lastTransitionTime": birth.created,
+            }],
+        },
+    })
+}

@@ -1,0 +1,156 @@
+//! What the server says of what it serves: all at once, or group version by group version.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::kinds::Kind;
+
+/// The answer to `/api` (the core group) or `/apis` (the others), all at once.
+pub(super) fn aggregated(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
+    let groups = groups(kinds).into_iter().filter(|(group, _)| group.is_empty() == core);
+    let items: Vec<Value> = groups
+        .map(|(group, version)| {
+            let resources: Vec<Value> = of(kinds, &group, &version).map(aggregated_resource).collect();
+            let metadata = if group.is_empty() { json!({}) } else { json!({"name": group}) };
+            let version = json!({"version": version, "resources": resources, "freshness": "Current"});
+            json!({"metadata": metadata, "versions": [version]})
+        })
+        .collect();
+    json!({
+        "kind": "APIGroupDiscoveryList", "apiVersion": format!("apidiscovery.k8s.io/{version}"),
+        "metadata": {}, "items": items,
+    })
+}
+
+fn aggregated_resource(kind: &Kind) -> Value {
+    let response = |kind: &str| json!({"group": "", "version": "", "kind": kind});
+    let mut resource = json!({
+        "resource": kind.plural, "responseKind": response(&kind.kind),
+        "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": kind.singular, "verbs": kind.verbs(),
+    });
+    with_names(&mut resource, kind);
+    let subresources = kind.subresources.iter().map(|name| match name.as_str() {
+        "scale" => json!({
+            "subresource": name, "verbs": SUBRESOURCE_VERBS,
+            "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"},
+        }),
+        _ => json!({"subresource": name, "responseKind": response(&kind.kind), "verbs": SUBRESOURCE_VERBS}),
+    });
+    let subresources: Vec<Value> = subresources.collect();
+    if !subresources.is_empty() {
+        resource["subresources"] = subresources.into();
+    }
+    resource
+}
+
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+
+fn with_names(resource: &mut Value, kind: &Kind) {
+    if !kind.short_names.is_empty() {
+        resource["shortNames"] = kind.short_names.clone().into();
+    }
+    if !kind.categories.is_empty() {
+        resource["categories"] = kind.categories.clone().into();
+    }
+}
+
+/// `/api` without the aggregation.
+pub(super) fn versions(address: &str) -> Value {
+    let server = json!({"clientCIDR": "0.0.0.0/0", "serverAddress": address});
+    json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [server]})
+}
+
+/// `/apis` without the aggregation.
+pub(super) fn group_list(kinds: &[Arc<Kind>]) -> Value {
+    let named = groups(kinds).into_iter().filter(|(group, _)| !group.is_empty());
+    let groups: Vec<Value> = named.map(|(group, version)| group_entry(&group, &version)).collect();
+    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+}
+
+/// `/apis/GROUP`.
+pub(super) fn group(kinds: &[Arc<Kind>], name: &str) -> Option<Value> {
+    let (group, version) = groups(kinds).into_iter().find(|(group, _)| group == name && !name.is_empty())?;
+    let mut entry = group_entry(&group, &version);
+    entry["kind"] = "APIGroup".into();
+    entry["apiVersion"] = "v1".into();
+    Some(entry)
+}
+
+fn group_entry(group: &str, version: &str) -> Value {
+    let version = json!({"groupVersion": format!("{group}/{version}"), "version": version});
+    json!({"name": group, "versions": [version], "preferredVersion": version})
+}
+
+/// `/api/v1` or `/apis/GROUP/VERSION`.
+pub(super) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
+    let mut resources = Vec::new();
+    for kind in of(kinds, group, version) {
+        let mut resource = json!({
+            "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced,
+            "kind": kind.kind, "verbs": kind.verbs(),
+        });
+        with_names(&mut resource, kind);
+        resources.push(resource);
+        for name in &kind.subresources {
+            let mut resource = json!({
+                "name": format!("{}/{name}", kind.plural), "singularName": "", "namespaced": kind.namespaced,
+                "kind": kind.kind, "verbs": SUBRESOURCE_VERBS,
+            });
+            if name == "scale" {
+                resource["group"] = "autoscaling".into();
+                resource["version"] = "v1".into();
+                resource["kind"] = "Scale".into();
+            }
+            resources.push(resource);
+        }
+    }
+    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    (!resources.is_empty()).then(|| {
+        json!({
+            "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources,
+        })
+    })
+}
+
+/// The groups with their version, each once, in the order in which they were defined.
+pub(super) fn groups(kinds: &[Arc<Kind>]) -> Vec<(String, String)> {
+    let mut groups: Vec<(String, String)> = Vec::new();
+    for kind in kinds {
+        if !groups.iter().any(|(group, version)| *group == kind.group && *version == kind.version) {
+            groups.push((kind.group.clone(), kind.version.clone()));
+        }
+    }
+    groups
+}
+
+fn of<'a>(kinds: &'a [Arc<Kind>], group: &'a str, version: &'a str) -> impl Iterator<Item = &'a Kind> {
+    kinds.iter().map(AsRef::as_ref).filter(move |kind| kind.group == group && kind.version == version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_tell_of_the_same_resources() {
+        let kinds: Vec<_> = crate::demo::kinds::built_in().map(Arc::new).collect();
+        let whole = aggregated(&kinds, false, "v2");
+        for group in whole["items"].as_array().expect("groups") {
+            let (name, version) =
+                (group["metadata"]["name"].as_str().expect("a name"), &group["versions"][0]);
+            let version_name = version["version"].as_str().expect("a version");
+            let single = resource_list(&kinds, name, version_name).expect("a list");
+            let plain = |list: &Value, key: &str| -> Vec<String> {
+                let names = list["resources"].as_array().expect("resources").iter();
+                let names = names.map(|one| one[key].as_str().expect("a name").to_owned());
+                names.filter(|name| !name.contains('/')).collect()
+            };
+            assert_eq!(plain(version, "resource"), plain(&single, "name"));
+        }
+        assert_eq!(aggregated(&kinds, true, "v2")["items"].as_array().map(Vec::len), Some(1));
+        assert!(group(&kinds, "apps").is_some() && group(&kinds, "nope").is_none());
+        assert!(resource_list(&kinds, "apps", "v9").is_none());
+    }
+}

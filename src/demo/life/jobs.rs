@@ -1,0 +1,64 @@
+//! The controller of jobs.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Life;
+use super::agenda::Work;
+use super::stages::{self, Stage};
+use crate::demo::kinds;
+use crate::demo::stored::Place;
+
+impl Life {
+    /// As many pods at a time as it may have, until as many have succeeded as are wanted.
+    pub(super) fn job(&mut self, place: &Place) {
+        let Some(job) = self.value(kinds::JOBS, place) else { return };
+        let is_over = job["status"]["completionTime"].is_string();
+        if is_over || job["spec"]["suspend"] == true || job["metadata"]["deletionTimestamp"].is_string() {
+            return;
+        }
+        let uid = job["metadata"]["uid"].as_str().unwrap_or_default();
+        let pods = self.cluster.store.owned(kinds::PODS, &place.0, uid);
+        let values: Vec<Value> = pods.iter().map(|pod| pod.value()).collect();
+        let succeeded = count(values.iter().filter(|pod| pod["status"]["phase"] == "Succeeded").count());
+        let running = |pod: &&Value| ![Stage::Going, Stage::Over].contains(&Stage::of(pod));
+        let active = count(values.iter().filter(running).count());
+        let number = |field: &str| job["spec"][field].as_u64().unwrap_or(1);
+        let (completions, parallelism) = (number("completions"), number("parallelism"));
+        let missing = parallelism.min(completions.saturating_sub(succeeded)).saturating_sub(active);
+        for _ in 0..missing {
+            self.create_pod(&job, "batch/v1", "Job");
+        }
+        let is_done = succeeded >= completions;
+        let time = self.stamp();
+        self.edit(kinds::JOBS, place, |job| {
+            let started = job["status"]["startTime"].as_str().unwrap_or(&time).to_owned();
+            let mut status = json!({"startTime": started, "conditions": job["status"]["conditions"]});
+            if active + missing > 0 {
+                status["active"] = (active + missing).into();
+            }
+            if succeeded > 0 {
+                status["succeeded"] = succeeded.into();
+            }
+            if status["conditions"].is_null() {
+                status.as_object_mut().map(|status| status.remove("conditions"));
+            }
+            job["status"] = status;
+            if is_done {
+                job["status"]["completionTime"] = time.as_str().into();
+                stages::condition(job, "Complete", true, &time);
+            }
+        });
+        if is_done {
+            self.event("Job", &job, "Completed", "Job completed", "job-controller");
+            if let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() {
+                self.agenda.add(self.now + Duration::from_secs(seconds), Work::Expired(place.clone()));
+            }
+        }
+    }
+}
+
+fn count(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

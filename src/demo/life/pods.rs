@@ -1,0 +1,139 @@
+//! The scheduler and the kubelets: each pod goes from stage to stage.
+
+use serde_json::Value;
+
+use super::Life;
+use super::agenda::Work;
+use super::stages::{self, Stage};
+use crate::demo::fixtures::address;
+use crate::demo::kinds;
+use crate::demo::store::{Change, Part};
+use crate::demo::stored::Place;
+
+impl Life {
+    pub(super) fn see_pod(&mut self, change: &Change) {
+        let place = change.new.place();
+        if *place.0 == *"default" {
+            self.last_visible = self.now;
+        }
+        self.tell_owner(&change.new);
+        let work = Work::Pod(place);
+        if change.deleted {
+            return self.agenda.cancel(&work);
+        }
+        let pod = change.new.value();
+        match self.until_next(&pod) {
+            Some(at) => self.agenda.set(at, work),
+            None => self.agenda.cancel(&work),
+        }
+    }
+
+    /// When a pod leaves the stage it is in; nothing when it stays.
+    fn until_next(&mut self, pod: &Value) -> Option<std::time::Duration> {
+        let (from, to) = match Stage::of(pod) {
+            Stage::Going => (0.5, 1.2),
+            Stage::Unscheduled => (0.2, 0.6),
+            Stage::Scheduled => (0.1, 0.3),
+            Stage::Creating => (0.8, 2.2),
+            Stage::Starting => (0.5, 1.2),
+            Stage::Crashed => (0.6, 1.0),
+            Stage::BackingOff => (2.5, 6.0),
+            Stage::Ready if is_of_job(pod) => (3.0, 8.0),
+            Stage::Ready | Stage::Over => return None,
+        };
+        Some(self.within(from, to))
+    }
+
+    /// The step to the next stage.
+    pub(super) fn pod(&mut self, place: &Place) {
+        let Some(pod) = self.value(kinds::PODS, place) else { return };
+        let time = self.stamp();
+        let image = pod["spec"]["containers"][0]["image"].as_str().unwrap_or_default().to_owned();
+        let container = pod["spec"]["containers"][0]["name"].as_str().unwrap_or_default().to_owned();
+        match Stage::of(&pod) {
+            Stage::Going => drop(self.cluster.store.remove(kinds::PODS, &place.0, &place.1)),
+            Stage::Unscheduled => self.schedule(place, &pod),
+            Stage::Scheduled => {
+                let host = self.host(&pod);
+                self.edit(kinds::PODS, place, |pod| stages::create_containers(pod, &host, &time));
+                self.kubelet(&pod, "Pulling", &format!("Pulling image \"{image}\""));
+            }
+            Stage::Creating => {
+                let ip = self.address(&pod);
+                self.edit(kinds::PODS, place, |pod| stages::start(pod, &ip, &time));
+                self.kubelet(&pod, "Pulled", &format!("Successfully pulled image \"{image}\""));
+                self.kubelet(&pod, "Created", &format!("Created container: {container}"));
+                self.kubelet(&pod, "Started", &format!("Started container {container}"));
+            }
+            Stage::Starting if self.crashes_again(&pod) => {
+                self.edit(kinds::PODS, place, |pod| stages::crash(pod, 1, &time));
+            }
+            Stage::Starting => self.edit(kinds::PODS, place, |pod| stages::set_ready(pod, true, &time)),
+            Stage::Crashed => {
+                self.edit(kinds::PODS, place, stages::back_off);
+                self.kubelet(&pod, "BackOff", &format!("Back-off restarting failed container {container}"));
+            }
+            Stage::BackingOff => {
+                self.edit(kinds::PODS, place, |pod| stages::restart(pod, &time));
+                self.kubelet(&pod, "Started", &format!("Started container {container}"));
+            }
+            Stage::Ready if is_of_job(&pod) => {
+                self.edit(kinds::PODS, place, |pod| stages::succeed(pod, &time));
+            }
+            Stage::Ready | Stage::Over => {}
+        }
+    }
+
+    fn kubelet(&mut self, pod: &Value, reason: &str, message: &str) {
+        self.event("Pod", pod, reason, message, "kubelet");
+    }
+
+    /// Who has crashed does so again, every third time.
+    fn crashes_again(&mut self, pod: &Value) -> bool {
+        let crashed = pod["status"]["containerStatuses"][0]["lastState"]["terminated"].is_object();
+        let ran = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"].as_str();
+        // Once ready it may flicker, but a crash is for those that have just been started anew.
+        let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+        let mut ready = conditions.filter(|one| one["type"] == "Ready");
+        let since = ready.next().and_then(|one| one["lastTransitionTime"].as_str());
+        crashed && since <= ran && self.rng.u8(..) < 80
+    }
+
+    /// Binds a pod to a node that takes pods; where there is none it waits.
+    fn schedule(&mut self, place: &Place, pod: &Value) {
+        let nodes = self.cluster.store.now(&Part::all(kinds::NODES, None)).items;
+        let nodes = nodes.iter().map(|node| node.value()).filter(takes_pods);
+        let names: Vec<String> =
+            nodes.filter_map(|node| node["metadata"]["name"].as_str().map(str::to_owned)).collect();
+        let time = self.stamp();
+        let Some(node) = names.get(self.rng.usize(..names.len().max(1))) else {
+            let later = self.within(2.0, 4.0);
+            return self.agenda.set(later, Work::Pod(place.clone()));
+        };
+        self.edit(kinds::PODS, place, |pod| stages::schedule(pod, node, &time));
+        let message = format!("Successfully assigned {}/{} to {node}", place.0, place.1);
+        self.event("Pod", pod, "Scheduled", &message, "default-scheduler");
+    }
+
+    fn host(&self, pod: &Value) -> String {
+        let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
+        let node = self.cluster.store.get(kinds::NODES, "", node).map(|node| node.value());
+        let address =
+            node.and_then(|node| node["status"]["addresses"][0]["address"].as_str().map(str::to_owned));
+        address.unwrap_or_default()
+    }
+
+    fn address(&mut self, pod: &Value) -> String {
+        let node = pod["spec"]["nodeName"].as_str().and_then(|node| node.rsplit('-').next()?.parse().ok());
+        address(node.unwrap_or(9), &mut self.rng)
+    }
+}
+
+fn takes_pods(node: &Value) -> bool {
+    let labels = &node["metadata"]["labels"];
+    node["spec"]["unschedulable"] != true && labels.get("node-role.kubernetes.io/control-plane").is_none()
+}
+
+fn is_of_job(pod: &Value) -> bool {
+    pod["metadata"]["labels"].get("job-name").is_some()
+}

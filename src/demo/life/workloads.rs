@@ -1,0 +1,178 @@
+//! The controllers of deployments and of their `ReplicaSet`s.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Life;
+use super::stages::{self, Stage};
+use crate::demo::bodies::{self, Birth};
+use crate::demo::kinds;
+use crate::demo::store::{suffix, uuid};
+use crate::demo::stored::{Place, Stored};
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value["metadata"][key].as_str().unwrap_or_default()
+}
+
+impl Life {
+    /// As many pods as are wanted, and a status that says how many there are.
+    pub(super) fn replica_set(&mut self, place: &Place) {
+        let Some(rs) = self.value(kinds::REPLICA_SETS, place) else { return };
+        let owned = self.cluster.store.owned(kinds::PODS, &place.0, text(&rs, "uid"));
+        let pods: Vec<(Arc<Stored>, Stage)> =
+            owned.into_iter().map(|pod| (Arc::clone(&pod), Stage::of(&pod.value()))).collect();
+        let mut active: Vec<_> =
+            pods.iter().filter(|(_, stage)| ![Stage::Going, Stage::Over].contains(stage)).collect();
+        let wanted = count(&rs["spec"]["replicas"]);
+        for _ in number(active.len())..wanted {
+            self.create_pod(&rs, "apps/v1", "ReplicaSet");
+        }
+        // Who does nothing useful goes first, then who came last.
+        active.sort_by_key(|(pod, stage)| (*stage == Stage::Ready, std::cmp::Reverse(pod.version)));
+        let surplus = number(active.len()).saturating_sub(wanted);
+        let surplus = usize::try_from(surplus).unwrap_or_default();
+        for (pod, _) in active.iter().take(surplus) {
+            self.delete(kinds::PODS, &pod.place());
+            let message = format!("Deleted pod: {}", pod.name);
+            self.event("ReplicaSet", &rs, "SuccessfulDelete", &message, "replicaset-controller");
+        }
+        let ready = number(active[surplus..].iter().filter(|(_, stage)| *stage == Stage::Ready).count());
+        self.edit(kinds::REPLICA_SETS, place, |rs| {
+            let mut status = json!({
+                "replicas": wanted, "fullyLabeledReplicas": wanted,
+                "observedGeneration": rs["metadata"]["generation"],
+            });
+            if ready > 0 {
+                status["readyReplicas"] = ready.into();
+                status["availableReplicas"] = ready.into();
+            }
+            rs["status"] = status;
+        });
+    }
+
+    /// A pod of a template.
+    pub(super) fn create_pod(&mut self, owner: &Value, api_version: &str, kind: &str) {
+        let name = format!("{}-{}", text(owner, "name"), suffix(&mut self.rng));
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth = Birth { namespace: text(owner, "namespace"), name: &name, uid: &uid, created: &created };
+        let owners = bodies::owners(api_version, kind, owner);
+        self.create(kinds::PODS, bodies::pod(&birth, &owner["spec"]["template"], owners));
+        let component = if kind == "Job" { "job-controller" } else { "replicaset-controller" };
+        self.event(kind, owner, "SuccessfulCreate", &format!("Created pod: {name}"), component);
+    }
+
+    /// One pod more than wanted at most, and never fewer that are ready: the new `ReplicaSet` grows and the old ones
+    /// shrink a step at a time.
+    pub(super) fn deployment(&mut self, place: &Place) {
+        let Some(deployment) = self.value(kinds::DEPLOYMENTS, place) else { return };
+        if deployment["metadata"]["deletionTimestamp"].is_string() || deployment["spec"]["paused"] == true {
+            return;
+        }
+        let owned = self.cluster.store.owned(kinds::REPLICA_SETS, &place.0, text(&deployment, "uid"));
+        let sets: Vec<Value> = owned.iter().map(|set| set.value()).collect();
+        let hash = bodies::template_hash(&deployment["spec"]["template"]);
+        let is_new = |set: &Value| set["metadata"]["labels"]["pod-template-hash"] == *hash;
+        let old: Vec<&Value> = sets.iter().filter(|set| !is_new(set)).collect();
+        let Some(new) = sets.iter().find(|set| is_new(set)) else {
+            return self.create_replica_set(&deployment, &sets, &hash);
+        };
+        let (wanted, has) = (count(&deployment["spec"]["replicas"]), count(&new["spec"]["replicas"]));
+        let of_old: u64 = old.iter().map(|set| count(&set["spec"]["replicas"])).sum();
+        let target = if of_old == 0 || has > wanted {
+            wanted
+        } else {
+            wanted.min((wanted + 1).saturating_sub(of_old)).max(has)
+        };
+        self.scale(&deployment, new, target);
+        let available: u64 = sets.iter().map(|set| count(&set["status"]["availableReplicas"])).sum();
+        let mut may_go = available.saturating_sub(wanted);
+        for set in &old {
+            let (size, ready) = (count(&set["spec"]["replicas"]), count(&set["status"]["availableReplicas"]));
+            let useless = size.saturating_sub(ready);
+            let goes = may_go.min(size - useless);
+            may_go -= goes;
+            self.scale(&deployment, set, size - useless - goes);
+        }
+        self.forget_revisions(&deployment, &old);
+        self.deployment_status(place, &sets, new, wanted);
+    }
+
+    fn create_replica_set(&mut self, deployment: &Value, sets: &[Value], hash: &str) {
+        const REVISION: &str = "deployment.kubernetes.io/revision";
+        let revision =
+            |object: &Value| object["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
+        let next = sets.iter().filter_map(revision).max().unwrap_or(0) + 1;
+        let name = format!("{}-{hash}", text(deployment, "name"));
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth =
+            Birth { namespace: text(deployment, "namespace"), name: &name, uid: &uid, created: &created };
+        self.create(kinds::REPLICA_SETS, bodies::replica_set(&birth, deployment, 0, next));
+        let place = (birth.namespace.into(), text(deployment, "name").into());
+        self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
+            if !deployment["metadata"]["annotations"].is_object() {
+                deployment["metadata"]["annotations"] = json!({});
+            }
+            deployment["metadata"]["annotations"][REVISION] = next.to_string().into();
+        });
+    }
+
+    fn scale(&mut self, deployment: &Value, set: &Value, to: u64) {
+        let from = count(&set["spec"]["replicas"]);
+        if from == to {
+            return;
+        }
+        let place = (text(set, "namespace").into(), text(set, "name").into());
+        self.edit(kinds::REPLICA_SETS, &place, |set| {
+            set["spec"]["replicas"] = to.into();
+            set["metadata"]["generation"] = (count(&set["metadata"]["generation"]) + 1).into();
+        });
+        let direction = if to > from { "up" } else { "down" };
+        let message = format!("Scaled {direction} replica set {} from {from} to {to}", place.1);
+        self.event("Deployment", deployment, "ScalingReplicaSet", &message, "deployment-controller");
+    }
+
+    /// Of the old and empty ones only the latest few stay.
+    fn forget_revisions(&mut self, deployment: &Value, old: &[&Value]) {
+        let keep = usize::try_from(count(&deployment["spec"]["revisionHistoryLimit"])).unwrap_or_default();
+        let revision = |set: &Value| {
+            let text = set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
+            text.and_then(|text| text.parse::<u64>().ok()).unwrap_or_default()
+        };
+        let is_empty =
+            |set: &&&Value| count(&set["spec"]["replicas"]) == 0 && count(&set["status"]["replicas"]) == 0;
+        let mut empty: Vec<&&Value> = old.iter().filter(is_empty).collect();
+        empty.sort_by_key(|set| std::cmp::Reverse(revision(set)));
+        for set in empty.iter().skip(keep) {
+            self.delete(kinds::REPLICA_SETS, &(text(set, "namespace").into(), text(set, "name").into()));
+        }
+    }
+
+    fn deployment_status(&mut self, place: &Place, sets: &[Value], new: &Value, wanted: u64) {
+        let sum = |field: &str| sets.iter().map(|set| count(&set["status"][field])).sum::<u64>();
+        let (replicas, ready, updated) =
+            (sum("replicas"), sum("readyReplicas"), count(&new["status"]["replicas"]));
+        let time = self.stamp();
+        self.edit(kinds::DEPLOYMENTS, place, |deployment| {
+            let mut status = json!({
+                "observedGeneration": deployment["metadata"]["generation"], "replicas": replicas,
+                "updatedReplicas": updated, "readyReplicas": ready, "availableReplicas": ready,
+                "conditions": deployment["status"]["conditions"],
+            });
+            if wanted > ready {
+                status["unavailableReplicas"] = (wanted - ready).into();
+            }
+            deployment["status"] = status;
+            stages::condition(deployment, "Available", ready >= wanted, &time);
+            stages::condition(deployment, "Progressing", true, &time);
+        });
+    }
+}

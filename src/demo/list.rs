@@ -1,0 +1,260 @@
+//! Lists: which version, which page, and the items in chunks as the client reads them.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http_body_util::StreamBody;
+use hyper::body::Frame;
+use serde::{Deserialize, Serialize};
+
+use super::accept::Form;
+use super::answer::{Body, boxed};
+use super::cluster::Cluster;
+use super::kinds::Kind;
+use super::query::{ListOptions, Match, Selection, Wanted};
+use super::refusal::Refusal;
+use super::represent::{ListMeta, Writer};
+use super::store::{Compacted, KindId, Part, Snapshot, Store, place};
+use super::stored::{Place, Stored};
+
+/// A chunk is handed on when it has grown to this.
+pub(super) const CHUNK: usize = 64 * 1024;
+
+/// Where a list goes on, inside a continue token.
+#[derive(Debug, Serialize, Deserialize)]
+struct Token {
+    v: String,
+    /// -1 goes on at whatever version there is then.
+    rv: i64,
+    namespace: String,
+    name: String,
+}
+
+const TOKEN_VERSION: &str = "meta.k8s.io/v1";
+
+impl Token {
+    fn write(rv: i64, after: &Place) -> String {
+        let token = Self {
+            v: TOKEN_VERSION.to_owned(),
+            rv,
+            namespace: after.0.to_string(),
+            name: after.1.to_string(),
+        };
+        URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default())
+    }
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        let wrong = || Refusal::bad_request("invalid continue token: continue key is not valid");
+        let json = URL_SAFE_NO_PAD.decode(text).map_err(|_| wrong())?;
+        serde_json::from_slice(&json).ok().filter(|token: &Self| token.v == TOKEN_VERSION).ok_or_else(wrong)
+    }
+}
+
+/// A page of a list, as its head says and its items are.
+pub(super) struct Page {
+    pub(super) meta: ListMeta,
+    pub(super) items: Vec<Arc<Stored>>,
+}
+
+/// What these options come to.
+///
+/// # Errors
+/// The version is compacted or has not been yet; the token is none.
+pub(super) fn page(
+    store: &Store,
+    kind: KindId,
+    selection: &Selection,
+    options: &ListOptions,
+) -> Result<Page, Refusal> {
+    let (version, after) = start(store, options)?;
+    let namespace = selection.namespace.as_deref();
+    let read = |after: Option<&Place>, version: Option<u64>, limit: usize| -> Result<Snapshot, Refusal> {
+        let part = Part { kind, namespace, after, limit };
+        match version {
+            None => Ok(store.now(&part)),
+            Some(version) => store.at(&part, version).map_err(|compacted| expired(options, after, compacted)),
+        }
+    };
+    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
+    let mut found = read(after.as_ref(), version, limit)?;
+    let version = found.version;
+    let mut items: Vec<_> =
+        found.items.iter().filter(|item| selection.matches(&item.json)).cloned().collect();
+    // Selectors leave a page short: it is filled from what comes after.
+    while items.len() < limit
+        && found.more > 0
+        && let Some(last) = found.items.last().map(|item| item.place())
+    {
+        let missing = limit - items.len();
+        found = read(Some(&last), Some(version), limit)?;
+        let matching = found.items.iter().filter(|item| selection.matches(&item.json));
+        let before = items.len();
+        items.extend(matching.take(missing).cloned());
+        if items.len() - before == missing {
+            break;
+        }
+    }
+    let last_read = found.items.last().map(|item| item.place());
+    let is_full = items.len() == limit;
+    let last = if is_full { items.last().map(|item| item.place()) } else { last_read };
+    let goes_on = is_full && (found.more > 0 || last != found.items.last().map(|item| item.place()));
+    let rv = i64::try_from(version).unwrap_or(i64::MAX);
+    Ok(Page {
+        meta: ListMeta {
+            version,
+            continue_token: last.filter(|_| goes_on).map(|last| Token::write(rv, &last)).unwrap_or_default(),
+            remaining: (goes_on && selection.is_everything()).then_some(found.more),
+        },
+        items,
+    })
+}
+
+/// The version to list at, nothing for the latest, and the place to go on after.
+fn start(store: &Store, options: &ListOptions) -> Result<(Option<u64>, Option<Place>), Refusal> {
+    if !options.continue_token.is_empty() {
+        let token = Token::read(&options.continue_token)?;
+        return Ok((u64::try_from(token.rv).ok(), Some(place(&token.namespace, &token.name))));
+    }
+    let Wanted::Version(asked) = options.wanted else { return Ok((None, None)) };
+    let current = store.version();
+    if asked > current {
+        return Err(Refusal::from_the_future(asked, current));
+    }
+    // With a limit and without a match a version has always meant exactly that one.
+    let exact = options.matching == Some(Match::Exact) || (options.matching.is_none() && options.limit > 0);
+    Ok((exact.then_some(asked), None))
+}
+
+fn expired(options: &ListOptions, after: Option<&Place>, _: Compacted) -> Refusal {
+    match after {
+        Some(after) if !options.continue_token.is_empty() => {
+            Refusal::expired_continue(Token::write(-1, after))
+        }
+        _ => Refusal::expired_list(),
+    }
+}
+
+/// The answer, written as the client reads it.
+pub(super) fn body(cluster: Arc<Cluster>, kind: Arc<Kind>, form: Form, page: Page) -> Body {
+    let writer = Writer::new(kind, form);
+    let head = writer.list_head(&page.meta);
+    boxed(StreamBody::new(chunks(cluster, writer, head, page.items)))
+}
+
+fn chunks(
+    cluster: Arc<Cluster>,
+    writer: Writer,
+    head: String,
+    items: Vec<Arc<Stored>>,
+) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+    let state = (writer, items.into_iter(), head.into_bytes(), true, false);
+    stream::unfold(state, move |(writer, mut items, mut out, mut first, done)| {
+        let now = cluster.clock.now();
+        async move {
+            if done {
+                return None;
+            }
+            while out.len() < CHUNK {
+                let Some(item) = items.next() else {
+                    out.extend_from_slice(b"]}\n");
+                    return Some((Ok(Frame::data(out.into())), (writer, items, Vec::new(), first, true)));
+                };
+                if !first {
+                    out.push(b',');
+                }
+                first = false;
+                writer.item(&mut out, &item, now);
+            }
+            // Many lists at once share the threads: each gives way after a chunk.
+            tokio::task::yield_now().await;
+            let next = Vec::with_capacity(CHUNK + CHUNK / 4);
+            Some((Ok(Frame::data(out.into())), (writer, items, next, first, false)))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::demo::query::Query;
+
+    fn store() -> (Store, KindId) {
+        let store = Store::new(1);
+        let kind = store.id("", "configmaps").expect("configmaps");
+        for at in 0..10 {
+            let labels = json!({"odd": (at % 2 == 1).to_string()});
+            let map = json!({"metadata": {"name": format!("c{at}"), "namespace": "n", "labels": labels}});
+            store.create(kind, map).expect("new");
+        }
+        (store, kind)
+    }
+
+    fn ask(store: &Store, kind: KindId, query: &str) -> Result<(Vec<String>, ListMeta), Refusal> {
+        let query = Query::parse(query);
+        let (_, what) = store.find("", "v1", "configmaps").expect("configmaps");
+        let selection = Selection::read(&query, &what, None)?;
+        let page = page(store, kind, &selection, &ListOptions::read(&query)?)?;
+        Ok((page.items.iter().map(|item| item.name.to_string()).collect(), page.meta))
+    }
+
+    #[test]
+    fn pages_are_of_one_version_whatever_happens_between() {
+        let (store, kind) = store();
+        for (query, wanted) in [
+            ("limit=3", vec!["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]),
+            ("limit=2&labelSelector=odd%3Dtrue", vec!["c1", "c3", "c5", "c7", "c9"]),
+            ("limit=5&labelSelector=odd%3Dtrue", vec!["c1", "c3", "c5", "c7", "c9"]),
+        ] {
+            let (mut names, mut meta) = ask(&store, kind, query).expect("a page");
+            let version = meta.version;
+            while !meta.continue_token.is_empty() {
+                store.remove(kind, "n", "c7");
+                let more = format!("{query}&continue={}", meta.continue_token);
+                let page = ask(&store, kind, &more).expect("a page");
+                names.extend(page.0);
+                meta = page.1;
+                assert_eq!(meta.version, version);
+            }
+            assert_eq!(names, wanted, "{query}");
+            if store.get(kind, "n", "c7").is_none() {
+                let map = json!({"metadata": {"name": "c7", "namespace": "n", "labels": {"odd": "true"}}});
+                store.create(kind, map).expect("again");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_counts_what_remains() {
+        let (store, kind) = store();
+        assert_eq!(ask(&store, kind, "limit=3").expect("a page").1.remaining, Some(7));
+        assert_eq!(ask(&store, kind, "limit=10").expect("a page").1.remaining, None);
+        assert_eq!(ask(&store, kind, "").expect("all").0.len(), 10);
+    }
+
+    #[test]
+    fn an_old_version_expires_and_a_future_one_is_refused() {
+        let (store, kind) = store();
+        let version = store.version();
+        let (_, meta) = ask(&store, kind, "limit=3").expect("a page");
+        store.remove(kind, "n", "c0");
+        let exact = format!("resourceVersion={version}&resourceVersionMatch=Exact");
+        assert_eq!(ask(&store, kind, &exact).expect("then").0.len(), 10);
+        assert_eq!(ask(&store, kind, &format!("resourceVersion={version}")).expect("now").0.len(), 9);
+        store.compact();
+        assert_eq!(ask(&store, kind, &exact).expect_err("gone").code, 410);
+        let refusal = ask(&store, kind, &format!("continue={}", meta.continue_token)).expect_err("gone");
+        assert_eq!(refusal.code, 410);
+        let status: serde_json::Value = serde_json::from_slice(&refusal.json()).expect("a Status");
+        let fresh = status["metadata"]["continue"].as_str().expect("a token");
+        assert_eq!(ask(&store, kind, &format!("continue={fresh}")).expect("the rest").0[0], "c3");
+        let future = format!("resourceVersion={}", version + 100);
+        assert_eq!(ask(&store, kind, &future).expect_err("not yet").code, 504);
+        assert_eq!(ask(&store, kind, "continue=abc").expect_err("no token").code, 400);
+    }
+}

@@ -1,0 +1,396 @@
+//! Bodies in Kubernetes' protobuf encoding, which `kubectl create` sends: read by tables of the fields that it sends.
+//!
+//! A field that stands in no table is passed over when it holds nothing, as most do, and refused when it holds something:
+//! nothing that a client says is dropped in silence.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+/// What the body of a request begins with.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// The number of a field, its name, and how it is read.
+type Field = (u64, &'static str, Type);
+
+/// How a field is read.
+#[derive(Clone, Copy)]
+enum Type {
+    /// A text; empty is none.
+    Text,
+    /// A number; 0 is none.
+    Count,
+    /// A number that is there even when it is 0.
+    Number,
+    Bool,
+    Texts,
+    /// From texts to texts.
+    Map,
+    /// From texts to bytes, which are base64 in JSON.
+    Bytes,
+    Message(&'static [Field]),
+    Messages(&'static [Field]),
+    /// A number or a text.
+    IntOrString,
+}
+
+use Type::{Bool, Bytes, Count, IntOrString, Message, Messages, Number, Text, Texts};
+
+const META: &[Field] = &[
+    (1, "name", Text),
+    (2, "generateName", Text),
+    (3, "namespace", Text),
+    (6, "resourceVersion", Text),
+    (11, "labels", Type::Map),
+    (12, "annotations", Type::Map),
+    (13, "ownerReferences", Messages(OWNER)),
+    (14, "finalizers", Texts),
+];
+const OWNER: &[Field] = &[
+    (1, "kind", Text),
+    (3, "name", Text),
+    (4, "uid", Text),
+    (5, "apiVersion", Text),
+    (6, "controller", Bool),
+    (7, "blockOwnerDeletion", Bool),
+];
+const ONLY_META: &[Field] = &[(1, "metadata", Message(META))];
+const CONFIG_MAP: &[Field] = &[
+    (1, "metadata", Message(META)),
+    (2, "data", Type::Map),
+    (3, "binaryData", Bytes),
+    (4, "immutable", Bool),
+];
+const SECRET: &[Field] = &[
+    (1, "metadata", Message(META)),
+    (2, "data", Bytes),
+    (3, "type", Text),
+    (4, "stringData", Type::Map),
+    (5, "immutable", Bool),
+];
+const SERVICE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(SERVICE_SPEC))];
+const SERVICE_SPEC: &[Field] = &[
+    (1, "ports", Messages(SERVICE_PORT)),
+    (2, "selector", Type::Map),
+    (3, "clusterIP", Text),
+    (4, "type", Text),
+    (5, "externalIPs", Texts),
+    (7, "sessionAffinity", Text),
+    (10, "externalName", Text),
+];
+const SERVICE_PORT: &[Field] = &[
+    (1, "name", Text),
+    (2, "protocol", Text),
+    (3, "port", Count),
+    (4, "targetPort", IntOrString),
+    (5, "nodePort", Count),
+];
+const DEPLOYMENT: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(DEPLOYMENT_SPEC))];
+const DEPLOYMENT_SPEC: &[Field] = &[
+    (1, "replicas", Number),
+    (2, "selector", Message(SELECTOR)),
+    (3, "template", Message(TEMPLATE)),
+    (5, "minReadySeconds", Count),
+    (6, "revisionHistoryLimit", Number),
+    (7, "paused", Bool),
+    (9, "progressDeadlineSeconds", Number),
+];
+const SELECTOR: &[Field] = &[(1, "matchLabels", Type::Map)];
+const TEMPLATE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(POD_SPEC))];
+const POD: &[Field] = TEMPLATE;
+const POD_SPEC: &[Field] = &[
+    (2, "containers", Messages(CONTAINER)),
+    (3, "restartPolicy", Text),
+    (4, "terminationGracePeriodSeconds", Number),
+    (6, "dnsPolicy", Text),
+    (7, "nodeSelector", Type::Map),
+    (8, "serviceAccountName", Text),
+    (9, "serviceAccount", Text),
+    (10, "nodeName", Text),
+    (19, "schedulerName", Text),
+    (30, "enableServiceLinks", Bool),
+];
+const CONTAINER: &[Field] = &[
+    (1, "name", Text),
+    (2, "image", Text),
+    (3, "command", Texts),
+    (4, "args", Texts),
+    (5, "workingDir", Text),
+    (6, "ports", Messages(CONTAINER_PORT)),
+    (7, "env", Messages(&[(1, "name", Text), (2, "value", Text)])),
+    (13, "terminationMessagePath", Text),
+    (14, "imagePullPolicy", Text),
+    (20, "terminationMessagePolicy", Text),
+];
+const CONTAINER_PORT: &[Field] =
+    &[(1, "name", Text), (2, "hostPort", Count), (3, "containerPort", Count), (4, "protocol", Text)];
+const JOB: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(JOB_SPEC))];
+const JOB_SPEC: &[Field] = &[
+    (1, "parallelism", Number),
+    (2, "completions", Number),
+    (4, "selector", Message(SELECTOR)),
+    (6, "template", Message(TEMPLATE)),
+    (7, "backoffLimit", Number),
+    (8, "ttlSecondsAfterFinished", Number),
+    (9, "completionMode", Text),
+    (10, "suspend", Bool),
+];
+const DELETE_OPTIONS: &[Field] = &[
+    (1, "gracePeriodSeconds", Number),
+    (2, "preconditions", Message(&[(1, "uid", Text), (2, "resourceVersion", Text)])),
+    (3, "orphanDependents", Bool),
+    (4, "propagationPolicy", Text),
+    (5, "dryRun", Texts),
+];
+const ENVELOPE: &[Field] = &[(1, "typeMeta", Message(&[(1, "apiVersion", Text), (2, "kind", Text)]))];
+
+fn table(kind: &str) -> Option<&'static [Field]> {
+    Some(match kind {
+        "Namespace" | "ServiceAccount" => ONLY_META,
+        "ConfigMap" => CONFIG_MAP,
+        "Secret" => SECRET,
+        "Service" => SERVICE,
+        "Deployment" => DEPLOYMENT,
+        "Pod" => POD,
+        "Job" => JOB,
+        "DeleteOptions" => DELETE_OPTIONS,
+        _ => return None,
+    })
+}
+
+/// The object in a body, as JSON.
+///
+/// # Errors
+/// It is not in that encoding, of a kind that has no table, or says what no table knows; in words.
+pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
+    let body = body.strip_prefix(MAGIC).ok_or("provided data does not appear to be a protobuf message")?;
+    let (mut type_meta, mut raw) = (json!({}), &b""[..]);
+    for part in parts(body)? {
+        match part {
+            (1, Wire::Bytes(_)) => message(&mut type_meta, ENVELOPE, "Unknown", &[part])?,
+            (2, Wire::Bytes(bytes)) => raw = bytes,
+            _ => {}
+        }
+    }
+    let type_meta = type_meta["typeMeta"].take();
+    let kind = type_meta["kind"].as_str().unwrap_or_default();
+    let fields = table(kind).ok_or(format!("the demo reads no {kind} in protobuf: send JSON"))?;
+    let mut object = type_meta.clone();
+    message(&mut object, fields, kind, &parts(raw)?)?;
+    Ok(object)
+}
+
+/// A field as it is on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wire<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+impl Wire<'_> {
+    /// Whether it says nothing, all the way down.
+    fn is_nothing(self) -> bool {
+        match self {
+            Self::Number(number) => number == 0,
+            Self::Bytes(bytes) => {
+                parts(bytes).is_ok_and(|parts| parts.into_iter().all(|(_, wire)| wire.is_nothing()))
+            }
+        }
+    }
+}
+
+const BROKEN: &str = "the message breaks off";
+
+/// The fields of a message.
+fn parts(mut bytes: &[u8]) -> Result<Vec<(u64, Wire<'_>)>, String> {
+    let mut parts = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes)?;
+        let wire = match tag & 7 {
+            0 => Wire::Number(varint(&mut bytes)?),
+            2 => {
+                let length = usize::try_from(varint(&mut bytes)?).map_err(|_| BROKEN)?;
+                let (value, rest) = bytes.split_at_checked(length).ok_or(BROKEN)?;
+                bytes = rest;
+                Wire::Bytes(value)
+            }
+            other => return Err(format!("a field of wire type {other}")),
+        };
+        parts.push((tag >> 3, wire));
+    }
+    Ok(parts)
+}
+
+fn varint(bytes: &mut &[u8]) -> Result<u64, String> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or(BROKEN)?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err("a number without end".to_owned())
+}
+
+/// Reads the fields of a message into an object.
+fn message(
+    object: &mut Value,
+    fields: &[Field],
+    kind: &str,
+    parts: &[(u64, Wire<'_>)],
+) -> Result<(), String> {
+    for (number, wire) in parts {
+        match fields.iter().find(|(own, ..)| own == number) {
+            Some((_, name, how)) => field(&mut object[*name], *how, name, *wire)?,
+            None if wire.is_nothing() => {}
+            None => {
+                return Err(format!(
+                    "the demo does not read field {number} of {kind} in protobuf: send JSON"
+                ));
+            }
+        }
+    }
+    if let Value::Object(map) = object {
+        map.retain(|_, value| !value.is_null());
+    }
+    Ok(())
+}
+
+/// Reads one field into its place, where it may not be the first.
+fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(), String> {
+    let wrong = || format!("{name} is not of its type");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| wrong());
+    match (how, wire) {
+        (Type::Text, Wire::Bytes(b"")) | (Type::Count, Wire::Number(0)) => {}
+        (Type::Text, Wire::Bytes(bytes)) => *place = text(bytes)?.into(),
+        // The encoding of negative numbers is that of their 64 bits.
+        (Type::Count | Type::Number, Wire::Number(number)) => *place = number.cast_signed().into(),
+        (Type::Bool, Wire::Number(number)) => *place = (number != 0).into(),
+        (Type::Texts, Wire::Bytes(bytes)) => push(place, text(bytes)?.into()),
+        (Type::Map, Wire::Bytes(bytes)) => {
+            let (key, value) = entry(bytes)?;
+            insert(place, text(key)?, text(value)?);
+        }
+        (Type::Bytes, Wire::Bytes(bytes)) => {
+            let (key, value) = entry(bytes)?;
+            insert(place, text(key)?, STANDARD.encode(value));
+        }
+        (Type::Message(fields), Wire::Bytes(bytes)) => {
+            if place.is_null() {
+                *place = Map::new().into();
+            }
+            message(place, fields, name, &parts(bytes)?)?;
+        }
+        (Type::Messages(fields), Wire::Bytes(bytes)) => {
+            let mut element = Map::new().into();
+            message(&mut element, fields, name, &parts(bytes)?)?;
+            push(place, element);
+        }
+        (Type::IntOrString, Wire::Bytes(bytes)) => {
+            let parts = parts(bytes)?;
+            let is_text = parts.contains(&(1, Wire::Number(1)));
+            for part in parts {
+                match part {
+                    (2, Wire::Number(number)) if !is_text => *place = number.cast_signed().into(),
+                    (3, Wire::Bytes(bytes)) if is_text => *place = text(bytes)?.into(),
+                    _ => {}
+                }
+            }
+        }
+        _ => return Err(wrong()),
+    }
+    Ok(())
+}
+
+/// Key and value of an entry of a map; either may be left out when it is empty.
+fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
+    let (mut key, mut value) = (&b""[..], &b""[..]);
+    for part in parts(bytes)? {
+        match part {
+            (1, Wire::Bytes(bytes)) => key = bytes,
+            (2, Wire::Bytes(bytes)) => value = bytes,
+            _ => return Err("an entry of a map has a key and a value".to_owned()),
+        }
+    }
+    Ok((key, value))
+}
+
+fn push(place: &mut Value, value: Value) {
+    match place {
+        Value::Array(values) => values.push(value),
+        other => *other = vec![value].into(),
+    }
+}
+
+fn insert(place: &mut Value, key: String, value: String) {
+    match place {
+        Value::Object(map) => drop(map.insert(key, value.into())),
+        other => *other = Map::from_iter([(key, value.into())]).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
+        [&[number << 3 | 2, u8::try_from(content.len()).expect("short")], content].concat()
+    }
+
+    fn body(kind: &str, raw: &[u8]) -> Vec<u8> {
+        let type_meta = [bytes(1, b"v1"), bytes(2, kind.as_bytes())].concat();
+        [MAGIC, &bytes(1, &type_meta), &bytes(2, raw), &bytes(3, b"")].concat()
+    }
+
+    #[test]
+    fn what_is_sent_is_read_and_what_is_empty_passed_over() {
+        let labels = bytes(11, &[bytes(1, b"a"), bytes(2, b"b")].concat());
+        let meta = bytes(1, &[bytes(1, b"web"), bytes(2, b""), bytes(8, b""), labels].concat());
+        let container =
+            [bytes(1, b"c"), bytes(2, b"nginx"), bytes(4, b"x"), bytes(4, b""), bytes(8, b"")].concat();
+        let template = bytes(3, &[bytes(1, b""), bytes(2, &bytes(2, &container))].concat());
+        let spec = bytes(2, &[vec![8, 0], template, bytes(4, &bytes(1, b"")), vec![40, 0]].concat());
+        let read = decode(&body("Deployment", &[meta, spec, bytes(3, &[8, 0])].concat())).expect("fine");
+        let template = json!({
+            "metadata": {}, "spec": {"containers": [{"name": "c", "image": "nginx", "args": ["x", ""]}]},
+        });
+        assert_eq!(
+            read,
+            json!({
+                "apiVersion": "v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}},
+                "spec": {"replicas": 0, "template": template},
+            })
+        );
+        let data = bytes(2, &[bytes(1, b"k"), bytes(2, &[0xff, 0])].concat());
+        assert_eq!(decode(&body("Secret", &data)).expect("fine")["data"], json!({"k": "/wA="}));
+        let port =
+            |port: &[u8]| decode(&body("Service", &bytes(2, &bytes(1, &bytes(4, port))))).expect("fine");
+        assert_eq!(port(&[8, 0, 16, 80])["spec"]["ports"][0]["targetPort"], 80);
+        assert_eq!(
+            port(&[&[8, 1][..], &bytes(3, b"http")].concat())["spec"]["ports"][0]["targetPort"],
+            "http"
+        );
+    }
+
+    #[test]
+    fn what_no_table_knows_is_refused() {
+        let affinity = bytes(2, &bytes(3, &bytes(2, &bytes(18, &bytes(1, b"zone")))));
+        assert!(decode(&body("Deployment", &affinity)).expect_err("unknown").contains("field 18"));
+        assert!(decode(&body("Ingress", b"")).is_err());
+        assert!(decode(b"{}").is_err());
+        assert!(decode(&body("ConfigMap", &[10, 200])).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_much(raw: Vec<u8>, kind in "Deployment|Service|Secret|Job|DeleteOptions") {
+            let length = u8::try_from(raw.len().min(100)).expect("short");
+            let _any = decode(&body(&kind, &raw[..usize::from(length)]));
+            let _any = decode(&raw);
+        }
+    }
+}

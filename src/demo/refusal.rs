@@ -1,0 +1,184 @@
+//! What the server refuses, as the Status that a real one sends: the same codes, reasons and sentences.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::kinds::Kind;
+
+/// A request that is not done, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) code: u16,
+    reason: &'static str,
+    message: String,
+    details: Option<Value>,
+    continue_token: Option<String>,
+}
+
+impl Refusal {
+    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), details: None, continue_token: None }
+    }
+
+    fn with(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// A watch whose version is no number: the one refusal that a real server has no reason for.
+    pub(super) fn no_number(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
+    pub(super) fn not_found(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", kind.group_resource());
+        Self::new(404, "NotFound", message).with(kind.details(name))
+    }
+
+    /// No such resource, or no such subresource, in a group version that is there.
+    pub(super) fn no_resource() -> Self {
+        Self::new(404, "NotFound", "the server could not find the requested resource").with(json!({}))
+    }
+
+    pub(super) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", message).with(json!({}))
+    }
+
+    pub(super) fn not_acceptable() -> Self {
+        let message = "only the following media types are accepted: application/json, \
+                       application/json;as=Table;v=v1;g=meta.k8s.io, \
+                       application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+        Self::new(406, "NotAcceptable", message).with(json!({}))
+    }
+
+    pub(super) fn unsupported_media_type() -> Self {
+        let message = "the body of the request was in an unknown format - accepted media types include: \
+                       application/json, application/vnd.kubernetes.protobuf";
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    pub(super) fn too_large() -> Self {
+        Self::new(413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728")
+    }
+
+    pub(super) fn already_exists(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" already exists", kind.group_resource());
+        Self::new(409, "AlreadyExists", message).with(kind.details(name))
+    }
+
+    pub(super) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.group_resource());
+        Self::new(409, "Conflict", message).with(kind.details(name))
+    }
+
+    pub(super) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!("{} \"{name}\" is forbidden: {why}", kind.group_resource());
+        Self::new(403, "Forbidden", message).with(kind.details(name))
+    }
+
+    /// An object that can't be stored as it is.
+    pub(super) fn invalid(kind: &Kind, name: &str, cause: &Cause) -> Self {
+        let message = format!("{} \"{name}\" is invalid: {}: {}", kind.kind, cause.field, cause.message);
+        let mut details = json!({"kind": kind.kind, "causes": [cause.json()]});
+        if !name.is_empty() {
+            details["name"] = name.into();
+        }
+        if !kind.group.is_empty() {
+            details["group"] = kind.group.as_str().into();
+        }
+        Self::new(422, "Invalid", message).with(details)
+    }
+
+    /// List options that contradict each other; at least one cause.
+    pub(super) fn invalid_options(causes: &[Cause]) -> Self {
+        let said: Vec<String> =
+            causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let said = if let [one] = said.as_slice() { one.clone() } else { format!("[{}]", said.join(", ")) };
+        let causes: Vec<Value> = causes.iter().map(Cause::json).collect();
+        Self::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {said}"))
+            .with(json!({"group": "meta.k8s.io", "kind": "ListOptions", "causes": causes}))
+    }
+
+    /// A version from before the compaction, in a list.
+    pub(super) fn expired_list() -> Self {
+        Self::new(410, "Expired", "The resourceVersion for the provided list is too old.")
+    }
+
+    /// A continue token from before the compaction; the token it carries goes on, inconsistently.
+    pub(super) fn expired_continue(token: String) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. You can \
+             start a new list without the continue parameter, or use the continue token in this response to \
+             retrieve the remainder of the results. Continuing with the provided token results in an \
+             inconsistent list - objects that were created, modified, or deleted between the time the first \
+             chunk was returned and now may show up in the list.";
+        Self { continue_token: Some(token), ..Self::new(410, "Expired", message) }
+    }
+
+    /// A version from before the compaction, in a watch.
+    pub(super) fn expired_watch(asked: u64, oldest: u64) -> Self {
+        Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
+    }
+
+    /// A version that has not been yet.
+    pub(super) fn from_the_future(asked: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+        let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+        Self::new(504, "Timeout", message).with(json!({"causes": [cause], "retryAfterSeconds": 1}))
+    }
+
+    /// The Status.
+    pub(super) fn json(&self) -> Bytes {
+        let mut metadata = json!({});
+        if let Some(token) = &self.continue_token {
+            metadata["continue"] = token.as_str().into();
+        }
+        let mut status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Failure",
+            "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            status["reason"] = self.reason.into();
+        }
+        if let Some(details) = &self.details {
+            status["details"] = details.clone();
+        }
+        Bytes::from(status.to_string())
+    }
+}
+
+/// One field, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cause {
+    reason: &'static str,
+    field: &'static str,
+    message: String,
+}
+
+impl Cause {
+    pub(super) fn forbidden(field: &'static str, why: &str) -> Self {
+        Self { reason: "FieldValueForbidden", field, message: format!("Forbidden: {why}") }
+    }
+
+    pub(super) fn required(field: &'static str, why: &str) -> Self {
+        Self { reason: "FieldValueRequired", field, message: format!("Required value: {why}") }
+    }
+
+    pub(super) fn invalid(field: &'static str, value: &str, why: &str) -> Self {
+        Self { reason: "FieldValueInvalid", field, message: format!("Invalid value: {value:?}: {why}") }
+    }
+
+    pub(super) fn unsupported(field: &'static str, value: &str, supported: &[&str]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let message = format!("Unsupported value: {value:?}: supported values: {}", supported.join(", "));
+        Self { reason: "FieldValueNotSupported", field, message }
+    }
+
+    fn json(&self) -> Value {
+        json!({"reason": self.reason, "message": self.message, "field": self.field})
+    }
+}

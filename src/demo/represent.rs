@@ -1,0 +1,221 @@
+//! Objects as text in the form that was asked for: whole, as metadata, or as rows of a Table.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::accept::{Form, Include};
+use super::columns::Columns;
+use super::kinds::Kind;
+use super::stored::Stored;
+
+/// Writes objects of one resource in one form.
+pub(super) struct Writer {
+    kind: Arc<Kind>,
+    form: Form,
+    columns: Columns,
+    /// Whether the columns were told: in a watch they come with the first event only.
+    told: bool,
+}
+
+/// What a list says of itself.
+#[derive(Debug, Default)]
+pub(super) struct ListMeta {
+    pub(super) version: u64,
+    /// Empty at the last page.
+    pub(super) continue_token: String,
+    /// Nothing where it is not known.
+    pub(super) remaining: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct WithMetadata<'a> {
+    #[serde(borrow)]
+    metadata: &'a RawValue,
+}
+
+const META: &str = "\"apiVersion\":\"meta.k8s.io/v1\"";
+
+impl Writer {
+    pub(super) fn new(kind: Arc<Kind>, form: Form) -> Self {
+        Self { columns: Columns::of(&kind), kind, form, told: false }
+    }
+
+    /// A list up to its first item.
+    pub(super) fn list_head(&self, meta: &ListMeta) -> String {
+        let mut metadata = json!({"resourceVersion": meta.version.to_string()});
+        // A list of custom resources says that nothing follows; one of built-in ones leaves it out.
+        if !meta.continue_token.is_empty() || (self.kind.is_custom() && self.form == Form::Objects) {
+            metadata["continue"] = meta.continue_token.as_str().into();
+        }
+        if let Some(remaining) = meta.remaining {
+            metadata["remainingItemCount"] = remaining.into();
+        }
+        match self.form {
+            Form::Objects => {
+                let Kind { kind, .. } = &*self.kind;
+                let version = self.kind.api_version();
+                format!(
+                    "{{\"kind\":\"{kind}List\",\"apiVersion\":\"{version}\",\"metadata\":{metadata},\"items\":["
+                )
+            }
+            Form::Metadata => {
+                format!("{{\"kind\":\"PartialObjectMetadataList\",{META},\"metadata\":{metadata},\"items\":[")
+            }
+            Form::Table(_) => format!(
+                "{{\"kind\":\"Table\",{META},\"metadata\":{metadata},\"columnDefinitions\":{},\"rows\":[",
+                self.columns.definitions()
+            ),
+        }
+    }
+
+    /// One item of a list.
+    pub(super) fn item(&self, out: &mut Vec<u8>, object: &Stored, now: Timestamp) {
+        match self.form {
+            Form::Objects => {
+                out.push(b'{');
+                out.extend_from_slice(object.item(&self.kind));
+            }
+            Form::Metadata => metadata(out, object),
+            Form::Table(include) => self.row(out, object, include, now),
+        }
+    }
+
+    /// One object by itself, as the answer to a GET or inside an event.
+    pub(super) fn one(&mut self, out: &mut Vec<u8>, object: &Stored, now: Timestamp) {
+        match self.form {
+            Form::Objects => out.extend_from_slice(&object.json),
+            Form::Metadata => metadata(out, object),
+            Form::Table(include) => {
+                self.table_head(out, object.version);
+                self.row(out, object, include, now);
+                out.extend_from_slice(b"]}");
+            }
+        }
+    }
+
+    /// One event of a watch, with its line end.
+    pub(super) fn event(&mut self, out: &mut Vec<u8>, kind: &str, object: &Stored, now: Timestamp) {
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(kind.as_bytes());
+        out.extend_from_slice(b"\",\"object\":");
+        self.one(out, object, now);
+        out.extend_from_slice(b"}\n");
+    }
+
+    /// A bookmark, with its line end; the one that ends the initial events says so.
+    pub(super) fn bookmark(&mut self, out: &mut Vec<u8>, version: u64, initial_events_end: bool) {
+        let mut metadata = json!({"resourceVersion": version.to_string()});
+        if initial_events_end {
+            metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let partial = format!("{{\"kind\":\"PartialObjectMetadata\",{META},\"metadata\":{metadata}}}");
+        out.extend_from_slice(b"{\"type\":\"BOOKMARK\",\"object\":");
+        match self.form {
+            Form::Objects => {
+                let (kind, version) = (&self.kind.kind, self.kind.api_version());
+                let object =
+                    format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{version}\",\"metadata\":{metadata}}}");
+                out.extend_from_slice(object.as_bytes());
+            }
+            Form::Metadata => out.extend_from_slice(partial.as_bytes()),
+            Form::Table(include) => {
+                self.table_head(out, version);
+                let cells = Value::from(self.columns.empty_cells());
+                // A real server keeps the annotation there even where no object was asked for.
+                let object =
+                    if include == Include::Object { format!("{{\"metadata\":{metadata}}}") } else { partial };
+                out.extend_from_slice(format!("{{\"cells\":{cells},\"object\":{object}}}]}}").as_bytes());
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    fn table_head(&mut self, out: &mut Vec<u8>, version: u64) {
+        let columns = if self.told { Value::Null } else { self.columns.definitions() };
+        self.told = true;
+        let head = format!(
+            "{{\"kind\":\"Table\",{META},\"metadata\":{{\"resourceVersion\":\"{version}\"}},\
+             \"columnDefinitions\":{columns},\"rows\":["
+        );
+        out.extend_from_slice(head.as_bytes());
+    }
+
+    fn row(&self, out: &mut Vec<u8>, object: &Stored, include: Include, now: Timestamp) {
+        let cells = self.columns.cells(&object.value(), now);
+        out.extend_from_slice(format!("{{\"cells\":{},\"object\":", Value::from(cells)).as_bytes());
+        match include {
+            Include::None => out.extend_from_slice(b"null"),
+            Include::Metadata => metadata(out, object),
+            Include::Object => out.extend_from_slice(&object.json),
+        }
+        out.push(b'}');
+    }
+}
+
+/// `PartialObjectMetadata`.
+fn metadata(out: &mut Vec<u8>, object: &Stored) {
+    let metadata =
+        serde_json::from_slice(&object.json).map_or("{}", |one: WithMetadata<'_>| one.metadata.get());
+    out.extend_from_slice(b"{\"kind\":\"PartialObjectMetadata\",");
+    out.extend_from_slice(META.as_bytes());
+    out.extend_from_slice(b",\"metadata\":");
+    out.extend_from_slice(metadata.as_bytes());
+    out.push(b'}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(form: Form, write: impl Fn(&mut Writer, &mut Vec<u8>, &Stored)) -> Value {
+        let kind =
+            Arc::new(crate::demo::kinds::built_in().find(|kind| kind.plural == "secrets").expect("one"));
+        let secret =
+            json!({"metadata": {"name": "s", "namespace": "n"}, "type": "Opaque", "data": {"a": ""}});
+        let object = Stored::new(&kind, secret, 5);
+        let mut out = Vec::new();
+        write(&mut Writer::new(kind, form), &mut out, &object);
+        serde_json::from_slice(&out)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
+    }
+
+    #[test]
+    fn each_form_is_well_formed() {
+        let now = Timestamp::UNIX_EPOCH;
+        let list = |form| {
+            written(form, |writer, out, object| {
+                out.extend(writer.list_head(&ListMeta { version: 9, ..ListMeta::default() }).into_bytes());
+                writer.item(out, object, now);
+                out.extend(b"]}");
+            })
+        };
+        let whole = list(Form::Objects);
+        assert_eq!(whole["items"][0]["type"], "Opaque");
+        assert_eq!(whole["items"][0].get("kind"), None);
+        assert_eq!(list(Form::Metadata)["items"][0]["kind"], "PartialObjectMetadata");
+        assert_eq!(list(Form::Metadata)["items"][0].get("data"), None);
+        let table = list(Form::Table(Include::None));
+        assert_eq!(table["rows"][0], json!({"cells": ["s", "Opaque", 1, "<unknown>"], "object": null}));
+        assert_eq!(table["columnDefinitions"][1]["name"], "Type");
+        assert_eq!(list(Form::Table(Include::Object))["rows"][0]["object"]["type"], "Opaque");
+    }
+
+    #[test]
+    fn a_bookmark_carries_its_annotation_in_each_form() {
+        const END: &str = "k8s.io/initial-events-end";
+        let bookmark = |form| written(form, |writer, out, _| writer.bookmark(out, 9, true));
+        for form in [Form::Objects, Form::Metadata] {
+            assert_eq!(bookmark(form)["object"]["metadata"]["annotations"][END], "true", "{form:?}");
+        }
+        for include in [Include::None, Include::Metadata, Include::Object] {
+            let table = bookmark(Form::Table(include));
+            let row = &table["object"]["rows"][0];
+            assert_eq!(row["object"]["metadata"]["annotations"][END], "true", "{include:?}");
+            assert_eq!(table["object"]["metadata"]["resourceVersion"], "9");
+        }
+    }
+}

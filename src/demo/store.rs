@@ -1,0 +1,482 @@
+//! What the server knows: the collections as they are, and for a while what changed.
+//!
+//! One version counter counts every change of every collection. The log of changes is what watches read, and what a list
+//! at an earlier version is worked out from: the collection as it is, with the changes since then taken back. What has
+//! left the log is compacted: who asks for it is told that it expired.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::kinds::{self, Kind};
+use super::refusal::Refusal;
+use super::stored::{Place, Stored};
+
+/// Changes that are remembered. It bounds the memory of a server that runs for days; at the demo's usual pace it is
+/// about half an hour.
+const REMEMBERED: usize = 8192;
+
+/// Which resource: its number in the order in which they were defined.
+pub(super) type KindId = usize;
+
+/// One change of one object.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    pub(super) version: u64,
+    pub(super) kind: KindId,
+    /// Before it; nothing when the object was created.
+    pub(super) old: Option<Arc<Stored>>,
+    /// After it; for a deletion the last state under the version of the deletion.
+    pub(super) new: Arc<Stored>,
+    pub(super) deleted: bool,
+}
+
+/// Everything, behind one lock.
+pub(super) struct Store {
+    /// A std mutex: held for a look-up, one change, or the copying of `Arc`s, never over an await.
+    inner: Mutex<Inner>,
+    /// The version of the last change. A watch channel: whoever waits wants the latest version, not each. It ends with
+    /// the store.
+    latest: watch::Sender<u64>,
+}
+
+struct Inner {
+    version: u64,
+    kinds: Vec<Arc<Kind>>,
+    /// One for each kind, at its number.
+    collections: Vec<BTreeMap<Place, Arc<Stored>>>,
+    log: VecDeque<Change>,
+    /// The version up to which changes are forgotten.
+    compacted: u64,
+    rng: fastrand::Rng,
+}
+
+/// A part of a collection at one version.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) version: u64,
+    /// Sorted by place.
+    pub(super) items: Vec<Arc<Stored>>,
+    /// How many come after those.
+    pub(super) more: usize,
+}
+
+/// Which part of a collection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) kind: KindId,
+    /// Nothing is every namespace.
+    pub(super) namespace: Option<&'a str>,
+    /// Only what comes after this place.
+    pub(super) after: Option<&'a Place>,
+    pub(super) limit: usize,
+}
+
+impl<'a> Part<'a> {
+    /// All of a namespace, or of the collection.
+    pub(super) fn all(kind: KindId, namespace: Option<&'a str>) -> Self {
+        Self { kind, namespace, after: None, limit: usize::MAX }
+    }
+
+    fn holds(&self, item: &Stored) -> bool {
+        self.namespace.is_none_or(|namespace| *item.namespace == *namespace)
+            && self.after.is_none_or(|after| item.place() > *after)
+    }
+}
+
+/// The version asked for has left the log; nothing older than `oldest` is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Compacted {
+    pub(super) oldest: u64,
+}
+
+/// What becomes of an object that was read to be changed.
+pub(super) enum Edit {
+    /// The changed value is stored, if it differs.
+    Keep,
+    /// The object goes, in the state that the value has.
+    Remove,
+    /// Nothing is stored: it was a question.
+    Discard,
+}
+
+impl Store {
+    /// An empty store with the built-in resources. Equal seeds give equal uids.
+    pub(super) fn new(seed: u64) -> Self {
+        let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
+        let collections = kinds.iter().map(|_| BTreeMap::new()).collect();
+        let rng = fastrand::Rng::with_seed(seed);
+        let inner = Inner { version: 1, kinds, collections, log: VecDeque::new(), compacted: 0, rng };
+        Self { inner: Mutex::new(inner), latest: watch::channel(1).0 }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Every resource, with its number.
+    pub(super) fn kinds(&self) -> Vec<(KindId, Arc<Kind>)> {
+        self.lock().kinds.iter().cloned().enumerate().collect()
+    }
+
+    /// The resource of that group, version and plural.
+    pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
+        let is_it =
+            |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
+        self.lock().kinds.iter().cloned().enumerate().find(|(_, kind)| is_it(kind))
+    }
+
+    /// The resource of a number.
+    pub(super) fn kind(&self, id: KindId) -> Arc<Kind> {
+        Arc::clone(&self.lock().kinds[id])
+    }
+
+    /// The number of a resource by its group and plural.
+    pub(super) fn id(&self, group: &str, plural: &str) -> Option<KindId> {
+        self.lock().kinds.iter().position(|kind| kind.group == group && kind.plural == plural)
+    }
+
+    /// Defines a resource, or defines it anew.
+    pub(super) fn define(&self, kind: Kind) {
+        let mut inner = self.lock();
+        let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
+        match inner.kinds.iter().position(is_it) {
+            Some(id) => inner.kinds[id] = Arc::new(kind),
+            None => {
+                inner.kinds.push(Arc::new(kind));
+                inner.collections.push(BTreeMap::new());
+            }
+        }
+    }
+
+    /// The version of the last change, and those to come.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.latest.subscribe()
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.lock().version
+    }
+
+    pub(super) fn get(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<Stored>> {
+        self.lock().collections.get(kind)?.get(&place(namespace, name)).cloned()
+    }
+
+    /// The objects of a namespace that this uid controls, sorted by name.
+    pub(super) fn owned(&self, kind: KindId, namespace: &str, uid: &str) -> Vec<Arc<Stored>> {
+        let inner = self.lock();
+        let all = inner.range(&Part::all(kind, Some(namespace)));
+        all.map(|(_, item)| item).filter(|item| *item.owner == *uid).cloned().collect()
+    }
+
+    /// A part of a collection as it is now.
+    pub(super) fn now(&self, part: &Part<'_>) -> Snapshot {
+        let inner = self.lock();
+        inner.snapshot(part, inner.version, BTreeMap::new())
+    }
+
+    /// A part of a collection as it was at an earlier version.
+    pub(super) fn at(&self, part: &Part<'_>, version: u64) -> Result<Snapshot, Compacted> {
+        let inner = self.lock();
+        if version < inner.compacted {
+            return Err(Compacted { oldest: inner.compacted });
+        }
+        let later = inner.log.iter().rev().take_while(|change| change.version > version);
+        let mine = later.filter(|change| change.kind == part.kind && part.holds(&change.new));
+        // Backwards, so that the state before the first of several changes stays.
+        let then = mine.map(|change| (change.new.place(), change.old.clone())).collect();
+        Ok(inner.snapshot(part, version, then))
+    }
+
+    /// The changes of a resource after a version, at most `most` of them, and the version up to which that is all.
+    pub(super) fn changes(
+        &self,
+        kind: KindId,
+        after: u64,
+        most: usize,
+    ) -> Result<(Vec<Change>, u64), Compacted> {
+        let inner = self.lock();
+        let (changes, to) = inner.after(after, most)?;
+        Ok((changes.filter(|change| change.kind == kind).cloned().collect(), to))
+    }
+
+    /// As [`Store::changes`], of every resource.
+    pub(super) fn all_changes(&self, after: u64, most: usize) -> Result<(Vec<Change>, u64), Compacted> {
+        let inner = self.lock();
+        let (changes, to) = inner.after(after, most)?;
+        Ok((changes.cloned().collect(), to))
+    }
+
+    /// Forgets all changes.
+    pub(super) fn compact(&self) {
+        let mut inner = self.lock();
+        inner.compacted = inner.version;
+        inner.log.clear();
+    }
+
+    /// Stores objects that were always there, until `make` has no more for the version it is given: no watch is told
+    /// of them, and no version before them is known.
+    pub(super) fn load(&self, kind: KindId, mut make: impl FnMut(u64) -> Option<Stored>) {
+        let mut inner = self.lock();
+        while let Some(stored) = make(inner.version + 1) {
+            inner.version += 1;
+            inner.collections[kind].insert(stored.place(), Arc::new(stored));
+        }
+        inner.compacted = inner.version;
+        inner.log.clear();
+        self.latest.send_replace(inner.version);
+    }
+
+    /// A uid that has not been.
+    pub(super) fn uid(&self) -> String {
+        uuid(&mut self.lock().rng)
+    }
+
+    /// Letters and digits for the end of a generated name.
+    pub(super) fn suffix(&self) -> String {
+        suffix(&mut self.lock().rng)
+    }
+
+    /// Creates an object, which has its names and its uid.
+    ///
+    /// # Errors
+    /// It is there already.
+    pub(super) fn create(&self, kind: KindId, value: Value) -> Result<Arc<Stored>, Refusal> {
+        let mut inner = self.lock();
+        let version = inner.version + 1;
+        let what = Arc::clone(&inner.kinds[kind]);
+        let stored = Arc::new(Stored::new(&what, value, version));
+        if inner.collections[kind].contains_key(&stored.place()) {
+            return Err(Refusal::already_exists(&what, &stored.name));
+        }
+        inner.collections[kind].insert(stored.place(), Arc::clone(&stored));
+        self.tell(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false });
+        Ok(stored)
+    }
+
+    /// Changes an object, under the lock: `edit` sees the last state, and nobody writes between. An edit that changes
+    /// nothing makes no version. Answers what is then so, or what was removed.
+    ///
+    /// # Errors
+    /// There is no such object; what `edit` refuses.
+    pub(super) fn edit(
+        &self,
+        kind: KindId,
+        namespace: &str,
+        name: &str,
+        edit: impl FnOnce(&mut Value) -> Result<Edit, Refusal>,
+    ) -> Result<Arc<Stored>, Refusal> {
+        let mut inner = self.lock();
+        let what = Arc::clone(&inner.kinds[kind]);
+        let place = place(namespace, name);
+        let old =
+            inner.collections[kind].get(&place).cloned().ok_or_else(|| Refusal::not_found(&what, name))?;
+        let (before, version) = (old.value(), inner.version + 1);
+        let mut value = before.clone();
+        let deleted = match edit(&mut value)? {
+            Edit::Keep if value == before => return Ok(old),
+            Edit::Discard => return Ok(Arc::new(Stored::new(&what, value, old.version))),
+            Edit::Keep => false,
+            Edit::Remove => true,
+        };
+        let new = Arc::new(Stored::new(&what, value, version));
+        if deleted {
+            inner.collections[kind].remove(&place);
+        } else {
+            inner.collections[kind].insert(place, Arc::clone(&new));
+        }
+        self.tell(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted });
+        Ok(new)
+    }
+
+    /// Removes an object; nothing where there is none.
+    pub(super) fn remove(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<Stored>> {
+        self.edit(kind, namespace, name, |_| Ok(Edit::Remove)).ok()
+    }
+
+    fn tell(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
+        inner.version = change.version;
+        inner.log.push_back(change);
+        if inner.log.len() > REMEMBERED
+            && let Some(forgotten) = inner.log.pop_front()
+        {
+            inner.compacted = forgotten.version;
+        }
+        self.latest.send_replace(inner.version);
+    }
+}
+
+impl Inner {
+    fn range<'a>(&'a self, part: &Part<'_>) -> impl Iterator<Item = (&'a Place, &'a Arc<Stored>)> + use<'a> {
+        let first = place(part.namespace.unwrap_or_default(), "");
+        let from = match part.after {
+            Some(after) if *after >= first => Bound::Excluded(after.clone()),
+            _ => Bound::Included(first),
+        };
+        let namespace = part.namespace.map(Box::<str>::from);
+        let all = self.collections[part.kind].range((from, Bound::Unbounded));
+        all.take_while(move |(place, _)| namespace.as_ref().is_none_or(|namespace| place.0 == *namespace))
+    }
+
+    /// The part as it is, but for what `then` says of its places.
+    fn snapshot(
+        &self,
+        part: &Part<'_>,
+        version: u64,
+        then: BTreeMap<Place, Option<Arc<Stored>>>,
+    ) -> Snapshot {
+        let unchanged =
+            self.range(part).filter(|(place, _)| !then.contains_key(*place)).map(|(_, item)| item);
+        let mut unchanged = unchanged.peekable();
+        let mut items = Vec::new();
+        for changed in then.values().flatten() {
+            let before = |item: &&Arc<Stored>| item.is_before(changed);
+            while items.len() < part.limit
+                && let Some(item) = unchanged.next_if(before)
+            {
+                items.push(Arc::clone(item));
+            }
+            if items.len() == part.limit {
+                break;
+            }
+            items.push(Arc::clone(changed));
+        }
+        while items.len() < part.limit
+            && let Some(item) = unchanged.next()
+        {
+            items.push(Arc::clone(item));
+        }
+        let total = self.range(part).filter(|(place, _)| !then.contains_key(*place)).count();
+        let more = total + then.values().flatten().count() - items.len();
+        Snapshot { version, items, more }
+    }
+
+    fn after(&self, after: u64, most: usize) -> Result<(impl Iterator<Item = &Change>, u64), Compacted> {
+        if after < self.compacted {
+            return Err(Compacted { oldest: self.compacted });
+        }
+        let from = self.log.partition_point(|change| change.version <= after);
+        let to = self.log.len().min(from + most);
+        let last = if to == self.log.len() { self.version } else { self.log[to].version - 1 };
+        Ok((self.log.range(from..to), last.max(after)))
+    }
+}
+
+pub(super) fn place(namespace: &str, name: &str) -> Place {
+    (namespace.into(), name.into())
+}
+
+/// A version 4 UUID.
+pub(super) fn uuid(rng: &mut fastrand::Rng) -> String {
+    let bits = (rng.u128(..) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// Five characters without vowels, as a server ends generated names.
+pub(super) fn suffix(rng: &mut fastrand::Rng) -> String {
+    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    (0..5).map(|_| char::from(LETTERS[rng.usize(..LETTERS.len())])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn filled(names: &[&str]) -> (Store, KindId) {
+        let store = Store::new(1);
+        let kind = store.id("", "configmaps").expect("configmaps");
+        for name in names {
+            store.create(kind, json!({"metadata": {"name": name, "namespace": "n"}})).expect("new");
+        }
+        (store, kind)
+    }
+
+    fn names(snapshot: &Snapshot) -> Vec<&str> {
+        snapshot.items.iter().map(|item| &*item.name).collect()
+    }
+
+    #[test]
+    fn an_earlier_version_is_what_it_was() {
+        let (store, kind) = filled(&["a", "b", "c"]);
+        let then = store.version();
+        store.remove(kind, "n", "b").expect("b");
+        store.create(kind, json!({"metadata": {"name": "d", "namespace": "n"}})).expect("new");
+        let edit = |value: &mut Value| {
+            value["data"] = json!({"x": "y"});
+            Ok(Edit::Keep)
+        };
+        store.edit(kind, "n", "a", edit).expect("a");
+        let all = Part::all(kind, None);
+        assert_eq!(names(&store.now(&all)), ["a", "c", "d"]);
+        let past = store.at(&all, then).expect("not compacted");
+        assert_eq!(names(&past), ["a", "b", "c"]);
+        assert_eq!(past.items[0].value().get("data"), None);
+        let after = place("n", "a");
+        let rest = Part { namespace: Some("n"), after: Some(&after), ..all };
+        assert_eq!(names(&store.at(&rest, then).expect("then")), ["b", "c"]);
+        for (limit, wanted, more) in [(1, &["a"][..], 2), (2, &["a", "b"], 1), (3, &["a", "b", "c"], 0)] {
+            let page = store.at(&Part { limit, ..all }, then).expect("then");
+            assert_eq!((names(&page).as_slice(), page.more), (wanted, more));
+        }
+        assert_eq!(names(&store.now(&Part::all(kind, Some("other")))), [""; 0]);
+    }
+
+    #[test]
+    fn changes_after_a_version_are_all_of_them_until_compaction() {
+        let (store, kind) = filled(&["a", "b"]);
+        let (changes, to) = store.changes(kind, 1, 100).expect("all");
+        assert_eq!((changes.len(), to), (2, store.version()));
+        let (changes, to) = store.changes(kind, 1, 1).expect("one");
+        assert_eq!((changes.len(), to), (1, 2));
+        store.compact();
+        assert_eq!(store.changes(kind, 1, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
+        assert_eq!(store.changes(kind, 3, 1).map(|(changes, to)| (changes.len(), to)), Ok((0, 3)));
+        assert!(store.at(&Part::all(kind, None), 2).is_err());
+    }
+
+    #[test]
+    fn the_log_is_bounded() {
+        let (store, kind) = filled(&["a"]);
+        for round in 0..=REMEMBERED {
+            let edit = |value: &mut Value| {
+                value["data"] = json!(round);
+                Ok(Edit::Keep)
+            };
+            store.edit(kind, "n", "a", edit).expect("a");
+        }
+        assert_eq!(store.changes(kind, 2, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
+    }
+
+    #[test]
+    fn an_edit_that_changes_nothing_makes_no_version() {
+        let (store, kind) = filled(&["a"]);
+        let before = store.version();
+        store.edit(kind, "n", "a", |_| Ok(Edit::Keep)).expect("a");
+        assert_eq!(store.version(), before);
+        assert!(store.edit(kind, "n", "x", |_| Ok(Edit::Keep)).is_err());
+        assert!(store.create(kind, json!({"metadata": {"name": "a", "namespace": "n"}})).is_err());
+    }
+
+    #[test]
+    fn a_deletion_has_a_version_of_its_own() {
+        let (store, kind) = filled(&["a"]);
+        let removed = store.remove(kind, "n", "a").expect("a");
+        assert_eq!(removed.version, store.version());
+        assert_eq!(removed.value()["metadata"]["resourceVersion"], store.version().to_string());
+        let (changes, _) = store.changes(kind, 2, 10).expect("changes");
+        assert!(changes[0].deleted && changes[0].old.is_some());
+    }
+
+    #[test]
+    fn uids_are_uuids_and_repeat_with_the_seed() {
+        let uid = Store::new(7).uid();
+        assert_eq!(uid, Store::new(7).uid());
+        assert_eq!((uid.len(), uid.as_bytes()[14]), (36, b'4'));
+    }
+}

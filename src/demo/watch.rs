@@ -1,0 +1,355 @@
+//! Watches: the initial state where it is asked for, then what the log of changes holds, in its order.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http_body_util::StreamBody;
+use hyper::body::Frame;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::accept::Form;
+use super::answer::{Body, boxed};
+use super::cluster::Cluster;
+use super::kinds::Kind;
+use super::list::CHUNK;
+use super::query::{ListOptions, Selection, Wanted};
+use super::refusal::Refusal;
+use super::represent::Writer;
+use super::store::{Change, KindId, Part};
+use super::stored::Stored;
+
+/// How often a watch that wants bookmarks gets one.
+const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
+
+/// How long before its end a watch gets the last bookmark.
+const BEFORE_END: Duration = Duration::from_secs(2);
+
+/// How long a watch lasts that does not say.
+const LASTS: Duration = Duration::from_mins(45);
+
+/// Changes read from the log at a time, which bounds how long its lock is held.
+const AT_A_TIME: usize = 256;
+
+/// One watch. It is driven by its connection alone: there is no task behind it, so that it ends when the client goes,
+/// and a client that does not read holds up nobody else. One that falls behind the log is told that it expired.
+struct Watch {
+    cluster: Arc<Cluster>,
+    kind_id: KindId,
+    kind: Arc<Kind>,
+    selection: Selection,
+    writer: Writer,
+    initial: std::vec::IntoIter<Arc<Stored>>,
+    /// Whether the end of the initial state has still to be said.
+    end_bookmark: bool,
+    bookmarks: bool,
+    /// Everything up to this version has been told.
+    position: u64,
+    latest: watch::Receiver<u64>,
+    next_bookmark: Instant,
+    ends: Instant,
+    /// Told in place of anything else.
+    refusal: Option<Refusal>,
+    over: bool,
+}
+
+/// The stream of events that these options come to.
+pub(super) fn body(
+    cluster: Arc<Cluster>,
+    (kind_id, kind): (KindId, Arc<Kind>),
+    form: Form,
+    selection: Selection,
+    options: &ListOptions,
+) -> Body {
+    let watch = Watch::new(cluster, (kind_id, kind), form, selection, options);
+    boxed(StreamBody::new(frames(watch)))
+}
+
+fn frames(watch: Watch) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+    stream::unfold(watch, |mut watch| async move {
+        let chunk = watch.chunk().await?;
+        Some((Ok(Frame::data(chunk.into())), watch))
+    })
+}
+
+impl Watch {
+    fn new(
+        cluster: Arc<Cluster>,
+        (kind_id, kind): (KindId, Arc<Kind>),
+        form: Form,
+        selection: Selection,
+        options: &ListOptions,
+    ) -> Self {
+        let latest = cluster.store.subscribe();
+        let current = cluster.store.version();
+        let mut refusal = None;
+        let with_initial = match (options.send_initial_events, options.wanted) {
+            (Some(initial), _) => initial,
+            (None, wanted) => !matches!(wanted, Wanted::Version(_)),
+        };
+        if let (true, Wanted::Version(asked)) = (with_initial, options.wanted)
+            && asked > current
+        {
+            refusal = Some(Refusal::from_the_future(asked, current));
+        }
+        let (position, initial) = match options.wanted {
+            _ if with_initial => {
+                let now = cluster.store.now(&Part::all(kind_id, selection.namespace.as_deref()));
+                (now.version, now.items)
+            }
+            Wanted::Version(asked) => (asked, Vec::new()),
+            Wanted::Latest | Wanted::Any => (current, Vec::new()),
+        };
+        let started = Instant::now();
+        let ends = started + options.timeout.unwrap_or(LASTS);
+        Self {
+            writer: Writer::new(Arc::clone(&kind), form),
+            initial: initial.into_iter(),
+            end_bookmark: options.send_initial_events == Some(true) && options.bookmarks,
+            bookmarks: options.bookmarks,
+            position,
+            latest,
+            next_bookmark: next_bookmark(started, ends),
+            ends,
+            refusal,
+            over: false,
+            cluster,
+            kind_id,
+            kind,
+            selection,
+        }
+    }
+
+    /// The next events, some at a time; nothing at the end.
+    async fn chunk(&mut self) -> Option<Vec<u8>> {
+        if self.over {
+            return None;
+        }
+        let mut out = Vec::new();
+        if let Some(refusal) = self.refusal.take() {
+            self.fail(&mut out, &refusal);
+            return Some(out);
+        }
+        if self.initial_events(&mut out) {
+            // Its chunks are made faster than a socket takes them: others get their turn.
+            tokio::task::yield_now().await;
+            return Some(out);
+        }
+        loop {
+            // Marked as seen before the log is read: what comes after that wakes the wait below.
+            self.latest.borrow_and_update();
+            self.changes(&mut out);
+            let now = Instant::now();
+            if now >= self.ends {
+                self.over = true;
+                return Some(out).filter(|out| !out.is_empty());
+            }
+            if now >= self.next_bookmark {
+                self.next_bookmark = next_bookmark(now, self.ends);
+                if self.bookmarks {
+                    self.writer.bookmark(&mut out, self.position, false);
+                }
+            }
+            if !out.is_empty() {
+                return Some(out);
+            }
+            if self.position < *self.latest.borrow() {
+                continue;
+            }
+            tokio::select! {
+                changed = self.latest.changed() => changed.ok()?,
+                () = tokio::time::sleep_until(self.ends.min(self.next_bookmark)) => {}
+            }
+        }
+    }
+
+    /// Writes a piece of the initial state; answers whether there was one.
+    fn initial_events(&mut self, out: &mut Vec<u8>) -> bool {
+        let now = self.cluster.clock.now();
+        while out.len() < CHUNK {
+            let Some(item) = self.initial.next() else { break };
+            if self.selection.matches(&item.json) {
+                self.writer.event(out, "ADDED", &item, now);
+            }
+        }
+        if self.initial.len() == 0 && std::mem::take(&mut self.end_bookmark) {
+            self.writer.bookmark(out, self.position, true);
+        }
+        !out.is_empty()
+    }
+
+    /// Writes what the log holds after our position.
+    fn changes(&mut self, out: &mut Vec<u8>) {
+        match self.cluster.store.changes(self.kind_id, self.position, AT_A_TIME) {
+            Ok((changes, to)) => {
+                for change in &changes {
+                    self.change(out, change);
+                }
+                self.position = to;
+            }
+            Err(compacted) => {
+                let refusal = Refusal::expired_watch(self.position, compacted.oldest);
+                self.fail(out, &refusal);
+            }
+        }
+    }
+
+    /// Writes one change as who watches with these selectors sees it: what begins to match is added, what ceases to
+    /// is deleted, in its last matching state and under the version of the change.
+    fn change(&mut self, out: &mut Vec<u8>, change: &Change) {
+        let new = &change.new;
+        if self.selection.namespace.as_deref().is_some_and(|namespace| *namespace != *new.namespace) {
+            return;
+        }
+        let matches = |object: &Stored| self.selection.matches(&object.json);
+        let before = change.old.as_deref().is_some_and(matches);
+        let after = !change.deleted && matches(new);
+        let now = self.cluster.clock.now();
+        match (before, after) {
+            (false, false) => {}
+            (false, true) => self.writer.event(out, "ADDED", new, now),
+            (true, true) => self.writer.event(out, "MODIFIED", new, now),
+            (true, false) if change.deleted => self.writer.event(out, "DELETED", new, now),
+            (true, false) => {
+                if let Some(old) = &change.old {
+                    let last = old.at(&self.kind, change.version);
+                    self.writer.event(out, "DELETED", &last, now);
+                }
+            }
+        }
+    }
+
+    fn fail(&mut self, out: &mut Vec<u8>, refusal: &Refusal) {
+        self.over = true;
+        out.extend_from_slice(b"{\"type\":\"ERROR\",\"object\":");
+        out.extend_from_slice(&refusal.json());
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+/// Once in a while, and shortly before the end; never in a watch that is shorter than that.
+fn next_bookmark(now: Instant, ends: Instant) -> Instant {
+    let last = ends.checked_sub(BEFORE_END).filter(|last| *last > now).unwrap_or(ends);
+    last.min(now + BOOKMARK_EVERY)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::demo::cluster::Clock;
+    use crate::demo::query::Query;
+    use crate::demo::store::{Edit, Store};
+
+    fn cluster(names: &[&str]) -> Arc<Cluster> {
+        let clock = Clock::new(Timestamp::UNIX_EPOCH);
+        let cluster = Cluster { store: Store::new(1), clock, address: String::new() };
+        names.iter().for_each(|name| create(&cluster, name));
+        Arc::new(cluster)
+    }
+
+    fn maps(cluster: &Cluster) -> (KindId, Arc<Kind>) {
+        cluster.store.find("", "v1", "configmaps").expect("configmaps")
+    }
+
+    fn create(cluster: &Cluster, name: &str) {
+        let map = json!({"metadata": {"name": name, "namespace": "n", "labels": {"app": "web"}}});
+        cluster.store.create(maps(cluster).0, map).expect("new");
+    }
+
+    fn label(cluster: &Cluster, name: &str, value: &str) {
+        let edit = |object: &mut Value| {
+            object["metadata"]["labels"]["app"] = value.into();
+            Ok(Edit::Keep)
+        };
+        cluster.store.edit(maps(cluster).0, "n", name, edit).expect("there");
+    }
+
+    fn watch(cluster: &Arc<Cluster>, query: &str) -> Watch {
+        let query = Query::parse(query);
+        let (kind_id, kind) = maps(cluster);
+        let selection = Selection::read(&query, &kind, None).expect("selectors");
+        let options = ListOptions::read(&query).expect("options");
+        Watch::new(Arc::clone(cluster), (kind_id, kind), Form::Objects, selection, &options)
+    }
+
+    async fn next(watch: &mut Watch) -> Option<Vec<(String, String)>> {
+        let chunk = String::from_utf8(watch.chunk().await?).expect("text");
+        let told = chunk.lines().map(|line| {
+            let event: Value = serde_json::from_str(line).expect("JSON");
+            let name = event["object"]["metadata"]["name"].as_str().unwrap_or_default();
+            (event["type"].as_str().expect("a type").to_owned(), name.to_owned())
+        });
+        Some(told.collect())
+    }
+
+    fn told(events: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
+        Some(events.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_initial_state_ends_with_a_bookmark_where_it_was_asked_for() {
+        let cluster = cluster(&["a", "b"]);
+        let all = "watch=1&allowWatchBookmarks=1&timeoutSeconds=100";
+        let mut list =
+            watch(&cluster, &format!("{all}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
+        assert_eq!(next(&mut list).await, told(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")]));
+        create(&cluster, "c");
+        assert_eq!(next(&mut list).await, told(&[("ADDED", "c")]));
+        assert_eq!(next(&mut list).await, told(&[("BOOKMARK", "")]), "after a minute");
+        assert_eq!(next(&mut list).await, told(&[("BOOKMARK", "")]), "before the end");
+        assert_eq!(next(&mut list).await, None);
+        let mut plain = watch(&cluster, all);
+        assert_eq!(next(&mut plain).await, told(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_ceases_to_match_is_deleted() {
+        let cluster = cluster(&["a"]);
+        let version = cluster.store.version();
+        let mut watch = watch(
+            &cluster,
+            &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"),
+        );
+        label(&cluster, "a", "api");
+        assert_eq!(next(&mut watch).await, told(&[("DELETED", "a")]));
+        label(&cluster, "a", "db");
+        label(&cluster, "a", "web");
+        assert_eq!(next(&mut watch).await, told(&[("ADDED", "a")]));
+        cluster.store.remove(maps(&cluster).0, "n", "a");
+        assert_eq!(next(&mut watch).await, told(&[("DELETED", "a")]));
+        assert_eq!(next(&mut watch).await, None, "timeoutSeconds");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_version_that_is_forgotten_or_to_come_is_an_error_in_the_stream() {
+        let cluster = cluster(&["a", "b"]);
+        cluster.store.compact();
+        let mut old = watch(&cluster, "watch=1&resourceVersion=1");
+        assert_eq!(next(&mut old).await, told(&[("ERROR", "")]));
+        assert_eq!(next(&mut old).await, None);
+        let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+        let mut future = watch(&cluster, &format!("watch=1&resourceVersion=999&{initial}"));
+        assert_eq!(next(&mut future).await, told(&[("ERROR", "")]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_changes_than_are_read_at_a_time_all_come() {
+        let cluster = cluster(&["a"]);
+        let version = cluster.store.version();
+        let mut watch = watch(&cluster, &format!("watch=1&resourceVersion={version}"));
+        for round in 0..AT_A_TIME * 2 + 1 {
+            label(&cluster, "a", &round.to_string());
+        }
+        let mut count = 0;
+        while count < AT_A_TIME * 2 + 1 {
+            count += next(&mut watch).await.expect("more").len();
+        }
+        assert_eq!(count, AT_A_TIME * 2 + 1);
+    }
+}

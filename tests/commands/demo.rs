@@ -1,0 +1,149 @@
+//! The cluster in the program: no network, no kubeconfig, no other program.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Api, DemoServer, Kdelta, TestEnv};
+
+#[test]
+fn the_first_command_of_a_newcomer_shows_pods() {
+    let env = TestEnv::new();
+    let stdout = env.kdelta(&["watch", "pods", "--demo", "--count", "5"]).finish().quiet_success();
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert!(lines[0].starts_with("EVENT      NAME"), "{stdout}");
+    assert_eq!(lines.iter().filter(|line| line.starts_with("ADDED")).count(), 5, "{stdout}");
+    assert_eq!(lines.len(), 6, "{stdout}");
+}
+
+#[test]
+fn live_changes_follow_the_initial_state() {
+    let env = TestEnv::new();
+    let arguments = ["watch", "pods", "--demo", "--speed", "5", "-o", "json", "--count", "60"];
+    let stdout = env.kdelta(&arguments).finish().quiet_success();
+    let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |origin: &str| lines.iter().filter(|line| line["origin"] == origin).count();
+    assert!(of("list") >= 20 && of("watch") >= 30, "{} {}", of("list"), of("watch"));
+    assert!(lines.iter().all(|line| line["context"] == "demo" && line["namespace"] == "default"));
+}
+
+#[test]
+fn one_shot_commands_work_on_the_demo() {
+    let env = TestEnv::new();
+    let kdelta = |arguments: &[&str]| env.kdelta(arguments).finish().quiet_success();
+    let table = kdelta(&["get", "deploy", "--demo"]);
+    assert!(table.starts_with("NAME     READY   UP-TO-DATE   AVAILABLE   AGE\n"), "{table}");
+    let names = kdelta(&["get", "pods", "--demo", "--by", "label:app=web", "-o", "name"]);
+    assert_eq!(names.lines().filter(|name| name.starts_with("pod/web-")).count(), 4, "{names}");
+    let index = kdelta(&["index", "pods", "-A", "--demo", "--objects", "3000", "--by", "namespace"]);
+    assert!(index.lines().any(|line| line == "load-00        2000"), "{index}");
+    let kinds = kdelta(&["api-resources", "--demo", "--api-group", "demo.kdelta.dev", "-o", "name"]);
+    assert_eq!(kinds, "backups.demo.kdelta.dev\n");
+    let backup = kdelta(&["get", "bk", "orders", "--demo", "-o", "json"]);
+    let backup: Value = serde_json::from_str(&backup).expect("JSON");
+    assert_eq!((&backup["kind"], &backup["spec"]["database"]), (&"Backup".into(), &"orders".into()));
+}
+
+#[test]
+fn equal_seeds_give_equal_clusters() {
+    let env = TestEnv::new();
+    let names = |seed: &str| {
+        let call = env.kdelta(&["get", "pods", "-A", "--demo", "-o", "name", "--speed", "0.01"]);
+        call.env("KDELTA_DEMO_SEED", seed).finish().quiet_success()
+    };
+    assert_eq!(names("1"), names("1"));
+    assert_ne!(names("1"), names("2"));
+}
+
+#[test]
+fn the_demo_serves_until_it_is_told_to_end() {
+    let env = TestEnv::new();
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let mut demo = DemoServer::start(&env, &[]);
+        assert!(demo.url.starts_with("http://127.0.0.1:"), "{}", demo.url);
+        let served = env.kdelta(&["get", "ns", "default", "-o", "name", "--server", &demo.url]).finish();
+        assert_eq!(served.quiet_success(), "namespace/default\n");
+        demo.running.signal(signal);
+        assert_eq!(demo.running.wait(), code);
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_said() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &[]);
+    let port = demo.url.rsplit(':').next().expect("a port");
+    let error = env.kdelta(&["demo", "--port", port]).finish().failure(1);
+    assert!(error.starts_with(&format!("error: can't listen on 127.0.0.1:{port}: ")), "{error}");
+}
+
+#[test]
+fn a_demo_and_a_server_exclude_each_other() {
+    let env = TestEnv::new();
+    let error = env.kdelta(&["get", "po", "--demo", "--server", "http://x"]).finish().failure(2);
+    assert!(error.starts_with("error: --server names a server, and --demo is one of its own"), "{error}");
+    let error = env.kdelta(&["get", "po", "--objects", "5"]).finish().failure(2);
+    assert!(error.starts_with("error: --objects needs --demo"), "{error}");
+}
+
+#[test]
+fn a_hundred_thousand_objects_are_listed_and_watched_while_others_are_served() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--objects", "100000"]);
+    let watch = ["watch", "pods", "-A", "--server", &demo.url, "-o", "name", "--duration", "1h"];
+    let running = env.kdelta(&watch).start();
+    let api = Api::open(&demo.url);
+    let (mut seen, mut slowest) = (0, Duration::ZERO);
+    while seen < 100_000 {
+        assert!(running.stdout.within(crate::support::PATIENCE).is_some(), "ended after {seen}");
+        seen += 1;
+        if seen % 10_000 == 0 {
+            let asked = Instant::now();
+            api.get("/api/v1/namespaces/default");
+            slowest = slowest.max(asked.elapsed());
+        }
+    }
+    assert!(slowest < Duration::from_secs(5), "another client waited {slowest:?}");
+}
+
+#[test]
+fn kubectl_creates_changes_scales_and_deletes() {
+    if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
+        let line =
+            "SKIPPED kubectl_creates_changes_scales_and_deletes: there is no kubectl on this machine\n";
+        let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        return;
+    }
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "5"]);
+    let kubectl = |arguments: &[&str]| {
+        let mut command = Command::new("kubectl");
+        command.args(["--server", &demo.url]).args(arguments);
+        let done = Kdelta::other(command).env("HOME", env.home()).finish();
+        assert_eq!(done.code, 0, "kubectl {arguments:?}: {}", done.stderr);
+        done.stdout
+    };
+    for (arguments, wanted) in [
+        (&["create", "namespace", "play"][..], "namespace/play created\n"),
+        (&["create", "configmap", "c", "--from-literal=a=b", "-n", "play"], "configmap/c created\n"),
+        (
+            &["create", "deployment", "d", "--image=i", "--replicas=2", "-n", "play"],
+            "deployment.apps/d created\n",
+        ),
+        (&["label", "configmap", "c", "x=y", "-n", "play"], "configmap/c labeled\n"),
+        (&["annotate", "configmap", "c", "x=y", "-n", "play"], "configmap/c annotated\n"),
+        (&["scale", "deployment", "d", "--replicas=3", "-n", "play"], "deployment.apps/d scaled\n"),
+        (&["get", "configmaps", "-l", "x=y", "-n", "play", "-o", "name"], "configmap/c\n"),
+        (&["delete", "configmap", "c", "-n", "play"], "configmap \"c\" deleted\n"),
+    ] {
+        // Newer kubectl says where it deleted from.
+        assert_eq!(kubectl(arguments).replace(" from play namespace", ""), wanted, "{arguments:?}");
+    }
+    let rolled = kubectl(&["rollout", "status", "deployment/d", "-n", "play", "--timeout=30s"]);
+    assert!(rolled.ends_with("deployment \"d\" successfully rolled out\n"), "{rolled}");
+    assert_eq!(kubectl(&["get", "pods", "-n", "play", "--no-headers"]).lines().count(), 3);
+    assert!(kubectl(&["describe", "deployment", "d", "-n", "play"]).contains("ScalingReplicaSet"));
+    kubectl(&["delete", "namespace", "play"]);
+    assert_eq!(kubectl(&["get", "pods", "-n", "play"]), "");
+}
