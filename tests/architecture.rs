@@ -16,7 +16,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("demo", &["listwatch", "object"]),
     ("testing", &["listwatch", "object"]),
     ("informer", &["listwatch", "object", "queue", "reflector", "store"]),
-    ("watchtools", &["informer", "listwatch", "object", "store"]),
+    ("watchtools", &["informer", "listwatch", "object", "reflector", "store"]),
 ];
 
 /// Each room of the program, with the rooms it may name.
@@ -46,9 +46,10 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
         &[
             "reflector/clock.rs",
             "demo/cluster.rs",
-            // What `--duration` asks for, and how often a number on the screen is drawn.
+            // What `--duration` asks for, how often a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/synced.rs",
+            "bin/kdelta/session/interrupt.rs",
         ],
         "time is handed in as a Clock",
     ),

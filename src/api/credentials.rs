@@ -188,8 +188,7 @@ impl Plugin {
                     .status
                     .code()
                     .map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
-                let words = String::from_utf8_lossy(&out.stderr);
-                let words = words.trim();
+                let words = cut(&String::from_utf8_lossy(&out.stderr));
                 let colon = if words.is_empty() { "" } else { ": " };
                 format!("exec: executable {command} failed with {end}{colon}{words}")
             }
@@ -203,10 +202,15 @@ impl Plugin {
             Some(AuthError::InvalidBearerToken(_)) => {
                 "the token holds characters that a header can't carry".to_owned()
             }
-            _ => error.to_string(),
+            _ => cut(&error.to_string()),
         };
         Error::Credentials(format!("getting credentials: {why}"))
     }
+}
+
+/// The beginning of somebody else's words: enough to know what is wrong, whatever a plugin or an issuer prints.
+fn cut(words: &str) -> String {
+    words.trim().chars().take(2000).collect()
 }
 
 #[cfg(all(test, unix))]

@@ -247,9 +247,11 @@ mod tests {
     use std::time::Duration;
 
     use proptest::prelude::*;
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
     use crate::informer::fixtures::{Reader, labelled, pod};
+    use crate::informer::listener::coalescing;
     use crate::object::{DeletedFinalStateUnknown, DeletedObject};
 
     fn added(object: &Arc<Object>, is_in_initial_list: bool) -> Notification {
@@ -334,6 +336,35 @@ mod tests {
         }
         let state = pending.lock();
         assert_eq!((state.line.len(), state.objects.len(), progress.is_done()), (0, 0, true));
+    }
+
+    /// The reader looks and then waits, while what it waits for is put in: no wake-up may be lost.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_reader_on_another_thread_hears_of_everything_that_is_left() {
+        for _ in 0..50 {
+            let (listener, mut inbox) = coalescing();
+            let sending = tokio::spawn(async move {
+                let hurry = CancellationToken::new();
+                let mut before = pod("a", 1);
+                listener.send(added(&before, false), &hurry).await;
+                for version in 2..=200 {
+                    let next = pod("a", version);
+                    listener.send(updated(&before, &next), &hurry).await;
+                    before = next;
+                    if version % 10 == 0 {
+                        tokio::task::yield_now().await;
+                    }
+                }
+                listener.progress.untold()
+            });
+            let (mut reader, mut read) = (Reader::default(), 0);
+            while let Some(notification) = inbox.next().await {
+                reader.read(notification);
+                read += 1;
+            }
+            assert_eq!(reader.lines(), ["a@200"]);
+            assert_eq!(read + sending.await.expect("no panic"), 200);
+        }
     }
 
     proptest! {

@@ -102,6 +102,24 @@ impl<F: Fn(Notification) + Send + Sync + 'static> ResourceEventHandler for Notif
 /// To the handler the objects that pass are all there is: one that begins to pass is added (never as initial), one
 /// that no longer passes is deleted, in the last state that did. A tombstone without an object passes: nobody can
 /// tell, and a delete that is missed would never be made up for. Marks pass.
+///
+/// ```
+/// # use kdelta::informer::{FilteringResourceEventHandler, Notification, NotificationFn, ResourceEventHandler};
+/// # use kdelta::object::{Object, Origin};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let old = source.objects().remove(0);
+/// # source.modify(pod("shop/web"));
+/// # let new = source.objects().remove(0);
+/// let (tell, told) = std::sync::mpsc::channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let is_first = |object: &Object| object.resource_version() == &"2".into();
+/// let filtered = FilteringResourceEventHandler::new(is_first, handler);
+/// // It no longer passes, so to the handler it is gone.
+/// filtered.on_notification(Notification::Updated { old, new, origin: Origin::Watch });
+/// assert_eq!(told.try_recv().as_deref(), Ok("-shop/web@2 watch"));
+/// ```
 pub struct FilteringResourceEventHandler<F, H> {
     filter: F,
     handler: H,

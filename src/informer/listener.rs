@@ -29,6 +29,8 @@ type Tail = Arc<Mutex<VecDeque<Notification>>>;
 pub(super) struct ProcessorListener {
     way: Way,
     pub(super) progress: Arc<Progress>,
+    /// Cancelled when the handler is removed: from then on nobody waits for it, wherever it may be stuck.
+    pub(super) removed: CancellationToken,
 }
 
 enum Way {
@@ -114,7 +116,7 @@ fn put_aside_first(tail: &Tail) -> Option<Message> {
 pub(super) fn coalescing() -> (ProcessorListener, Inbox) {
     let pending = Arc::new(Pending::default());
     let way = Way::Pending(Arc::clone(&pending));
-    (ProcessorListener { way, progress: Arc::default() }, Inbox::new(Source::Pending(pending)))
+    (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
 }
 
 /// Both ends of a channel that holds `capacity` notifications, at least one.
@@ -122,10 +124,14 @@ pub(super) fn channel(capacity: usize) -> (ProcessorListener, Inbox) {
     let (sender, receiver) = mpsc::channel(capacity.max(1));
     let tail = Tail::default();
     let way = Way::Channel { sender, tail: Arc::clone(&tail) };
-    (ProcessorListener { way, progress: Arc::default() }, Inbox::new(Source::Channel { receiver, tail }))
+    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, tail }))
 }
 
 impl ProcessorListener {
+    fn new(way: Way) -> Self {
+        Self { way, progress: Arc::default(), removed: CancellationToken::new() }
+    }
+
     /// Puts what the store holds into the channel, before anything else.
     pub(super) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
@@ -136,7 +142,7 @@ impl ProcessorListener {
         }
     }
 
-    /// Sends; waits while a channel is full, until `hurry`. A handler that is gone is sent nothing.
+    /// Sends; waits while a channel is full, until `hurry`. A handler that is gone or removed is sent nothing.
     pub(super) async fn send(&self, notification: Notification, hurry: &CancellationToken) {
         let (sender, tail) = match &self.way {
             Way::Channel { sender, tail } => (sender, tail),
@@ -158,6 +164,7 @@ impl ProcessorListener {
                     permit.send(Message::One(notification));
                 }
             }
+            () = self.removed.cancelled() => {}
             () = hurry.cancelled() => put_aside(notification),
         }
     }
@@ -222,6 +229,16 @@ mod tests {
 
     fn added(version: u64) -> Notification {
         Notification::Added { object: pod("a", version), is_in_initial_list: false, origin: Origin::Watch }
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_handler_that_was_removed_and_does_not_return() {
+        let hurry = CancellationToken::new();
+        let (listener, _stuck) = channel(1);
+        listener.send(added(1), &hurry).await;
+        listener.removed.cancel();
+        // The channel is full and stays so.
+        listener.send(added(2), &hurry).await;
     }
 
     #[tokio::test]

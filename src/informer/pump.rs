@@ -113,11 +113,12 @@ impl Pump {
     /// Adds a listener between two deltas, with what the store holds as the first it is told.
     pub(super) fn register(
         &self,
-        listener: ProcessorListener,
+        mut listener: ProcessorListener,
         resync: Option<Duration>,
         now: Instant,
         removed: &CancellationToken,
     ) -> Result<(), InformerError> {
+        listener.removed = removed.clone();
         let mut listener = Some(listener);
         let mut registered = Ok(());
         self.queue.under_lock(&mut || {

@@ -49,6 +49,33 @@ struct NotStarted {
 /// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
 /// tasks. It is its own controller (client-go: `GetController`), whose `has_synced`, `last_sync_resource_version` and
 /// `run` are here.
+///
+/// ```
+/// use kdelta::informer::{Notification, NotificationFn, SharedIndexInformer};
+/// use kdelta::store::index_funcs;
+/// use kdelta::testing::{FakeSource, pod};
+/// use tokio_util::sync::CancellationToken;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let source = FakeSource::new();
+/// source.add(pod("shop/web"));
+/// let informer = SharedIndexInformer::builder(source.clone()).build();
+/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let registration = informer.add_event_handler(handler)?;
+/// let stop = CancellationToken::new();
+/// let running = tokio::spawn(informer.run(stop.clone()));
+/// assert!(registration.synced().await);
+/// informer.add_indexers([("namespace".to_owned(), index_funcs::namespace())].into())?;
+/// assert_eq!(informer.get_indexer().index_keys("namespace", "shop")?, ["shop/web".into()]);
+/// source.delete("shop/web");
+/// assert_eq!(told.recv().await.as_deref(), Some("+shop/web@2! list"));
+/// assert_eq!(told.recv().await.as_deref(), Some("-shop/web@3 watch"));
+/// stop.cancel();
+/// # Ok(running.await??)
+/// # }
+/// ```
 #[doc(alias = "SharedInformer")]
 #[derive(Clone)]
 pub struct SharedIndexInformer {

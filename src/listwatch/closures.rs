@@ -8,6 +8,36 @@ use super::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchOption
 use crate::object::Object;
 
 /// A [`ListerWatcher`] from two closures (client-go: `ListWatch`).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::listwatch::{Error, ListMeta, ListOptions, ListWatch, ListerWatcher, PageStream, WatchOptions};
+/// # use kdelta::reflector::{Reflector, ReflectorOptions};
+/// # use kdelta::store::{Cache, Store};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Error> {
+/// let server = FakeSource::new();
+/// server.add(pod("shop/web"));
+/// let list = {
+///     let server = server.clone();
+///     move |_: ListOptions| {
+///         let meta = ListMeta { resource_version: server.version(), ..ListMeta::default() };
+///         let page = PageStream::new(server.objects(), meta);
+///         async move { Ok::<_, Error>(page) }
+///     }
+/// };
+/// let watch = move |options: WatchOptions| {
+///     let server = server.clone();
+///     async move { server.watch(&options).await }
+/// };
+/// let store = Arc::new(Cache::new());
+/// let reflector = Reflector::new(ListWatch::new(list, watch), Arc::clone(&store), ReflectorOptions::default());
+/// reflector.list_once().await?;
+/// assert_eq!(store.list().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct ListWatch<L, W> {
     list: L,
     watch: W,

@@ -62,9 +62,9 @@ impl Body {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "said")]
     api_version: Option<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "said")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     metadata: Option<Metadata<'a>>,
@@ -83,6 +83,15 @@ struct Metadata<'a> {
     resource_version: Option<Cow<'a, str>>,
     #[serde(borrow)]
     managed_fields: Option<&'a RawValue>,
+}
+
+/// A member that may be missing but not null: only one that is missing can be added without standing there twice.
+fn said<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<'a, str>>, D::Error> {
+    // A struct, because a bare Cow would copy the text.
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    Text::deserialize(from).map(|Text(text)| Some(text))
 }
 
 /// See [`Object::from_json`].
@@ -259,6 +268,8 @@ mod tests {
             r#"{"metadata":{}}"#,
             r#"{"metadata":{"name":""}}"#,
             "{}",
+            r#"{"kind":null,"metadata":{"name":"x"}}"#,
+            r#"{"kind":null,"metadata":{"name":"x"}}"#,
             "{\"metadata\":{\"name\":\"x\"},\"a\":1\n2}",
         ] {
             let error = Object::from_json(json.as_bytes(), &pod()).expect_err(json).to_string();

@@ -57,6 +57,16 @@ pub fn split_meta_namespace_key(key: &str) -> Result<(&str, &str), KeyError> {
 }
 
 /// A key with its parts apart.
+///
+/// ```
+/// use kdelta::object::{ObjectName, split_meta_namespace_key};
+///
+/// let name = ObjectName::parse("shop/web")?;
+/// assert_eq!((name.namespace.as_str(), name.name.as_str(), name.to_string()), ("shop", "web", "shop/web".to_owned()));
+/// assert_eq!(split_meta_namespace_key("node-1")?, ("", "node-1"));
+/// assert!(split_meta_namespace_key("a/b/c").is_err());
+/// # Ok::<(), kdelta::object::KeyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ObjectName {
     /// The namespace; empty for a cluster-scoped object.

@@ -48,6 +48,31 @@ impl Default for DeltaFifoOptions {
 /// of it. So order is promised per object only. Nothing is merged but two deletes in a row. A delete of what is
 /// neither known nor queued is dropped: nobody was ever told of the object. Marks are ignored, and a list comes in as
 /// a whole.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::object::{DeletedObject, Origin};
+/// use kdelta::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Item, Queue};
+///
+/// let queue = DeltaFifo::new(DeltaFifoOptions::default());
+/// let (web, db) = (pod(r#"{"metadata":{"name":"web"}}"#), pod(r#"{"metadata":{"name":"db"}}"#));
+/// queue.add(Arc::clone(&web), Origin::Watch)?;
+/// queue.add(db, Origin::Watch)?;
+/// queue.delete(DeletedObject::Known(web), Origin::Watch)?;
+/// let mut first = Vec::new();
+/// queue.try_pop(&mut |popped| {
+///     let Item::Deltas(deltas) = popped.item else { return };
+///     first = deltas.iter().map(|delta| delta.delta_type()).collect();
+/// })?;
+/// assert_eq!(first, [DeltaType::Added, DeltaType::Deleted]);
+/// assert_eq!(queue.list_keys(), ["db".into()]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct DeltaFifo {
     intake: Intake,
     emit_delta_type_replaced: bool,

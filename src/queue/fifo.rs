@@ -15,6 +15,30 @@ use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Resou
 ///
 /// An object that is added again keeps its place in line with its newer state. One that is deleted before it was
 /// popped is never popped, and no delete ever is. For a consumer that compares with the world itself.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::object::{Origin, meta_namespace_key};
+/// use kdelta::queue::{Fifo, Item, Queue};
+///
+/// let queue = Fifo::new(meta_namespace_key);
+/// for version in 1..=3 {
+///     let json = format!(r#"{{"metadata":{{"name":"web","resourceVersion":"{version}"}}}}"#);
+///     queue.update(pod(&json), Origin::Watch)?;
+/// }
+/// let mut versions = Vec::new();
+/// while queue.try_pop(&mut |popped| {
+///     let Item::Deltas(deltas) = popped.item else { return };
+///     versions.extend(deltas.iter().filter_map(|delta| Some(delta.object()?.resource_version().clone())));
+/// })? {}
+/// assert_eq!(versions, ["3".into()]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Fifo {
     key_func: KeyFunc,
     held: Held<State>,

@@ -40,6 +40,29 @@ impl Default for OrderedFifoOptions {
 /// tombstones, the objects.
 ///
 /// Every delete is queued, also of an object nobody was told of: whether it says anything is seen when it is applied.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::object::Origin;
+/// use kdelta::queue::{Item, OrderedFifo, OrderedFifoOptions, Queue};
+/// use kdelta::store::Cache;
+///
+/// let queue = OrderedFifo::new(Arc::new(Cache::new()), OrderedFifoOptions::default());
+/// let web = pod(r#"{"metadata":{"name":"web"}}"#);
+/// queue.list_begin(Origin::List);
+/// assert!(queue.list_item(Arc::clone(&web), Origin::List).is_none(), "it is in the queue already");
+/// queue.replace(Vec::new(), &"7".into(), Origin::List)?;
+/// queue.update(web, Origin::Watch)?;
+/// let mut items = Vec::new();
+/// while queue.try_pop(&mut |popped| items.push(popped.item))? {}
+/// assert!(matches!(items[..], [Item::Deltas(_), Item::Mark(_), Item::Deltas(_)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct OrderedFifo {
     intake: Intake,
     held: Held<State>,

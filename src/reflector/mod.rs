@@ -46,6 +46,34 @@ use machine::Machine;
 use memory::LastVersion;
 
 /// Carries what a source holds into a store (client-go: `Reflector`).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorOptions};
+/// use kdelta::store::{Cache, Store};
+/// use kdelta::testing::{FakeSource, pod};
+/// use tokio_util::sync::CancellationToken;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let source = FakeSource::new();
+/// source.add(pod("shop/web"));
+/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+/// let observer = Arc::new(move |event: &ReflectorEvent| drop(tell.send(event.clone())));
+/// let options = ReflectorOptions { observer: Some(observer), ..ReflectorOptions::default() };
+/// let store = Arc::new(Cache::new());
+/// let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
+/// let running = tokio::spawn(reflector.run(CancellationToken::new()));
+/// assert!(matches!(told.recv().await, Some(ReflectorEvent::Listed { items: 1, .. })));
+/// // The watch is lost, and with it a deletion: the next list finds out.
+/// source.delete_silently("shop/web");
+/// source.reset_watches();
+/// while !matches!(told.recv().await, Some(ReflectorEvent::Listed { items: 0, .. })) {}
+/// assert!(store.list().is_empty());
+/// running.abort();
+/// # }
+/// ```
 pub struct Reflector<L, S> {
     source: L,
     store: Arc<S>,

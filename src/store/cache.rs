@@ -8,6 +8,24 @@ use crate::object::{Key, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion,
 
 /// Objects under the keys a key function makes, with named indices (client-go: `cache`, made by `NewStore` and
 /// `NewIndexer`).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::store::{Cache, Indexer, Store, index_funcs};
+///
+/// let store = Cache::with_indexers([("app".to_owned(), index_funcs::label("app"))].into());
+/// store.add(pod(r#"{"metadata":{"namespace":"shop","name":"web-1","labels":{"app":"web"}}}"#))?;
+/// store.add(pod(r#"{"metadata":{"namespace":"shop","name":"db-0","labels":{"app":"db"}}}"#))?;
+/// assert_eq!(store.index_keys("app", "web")?, ["shop/web-1".into()]);
+/// assert_eq!(store.index_counts("app")?, [("db".to_owned(), 1), ("web".to_owned(), 1)]);
+/// assert!(store.by_index("no such", "web").is_err());
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 pub struct Cache {
     key_func: KeyFunc,
     store: ThreadSafeStore,

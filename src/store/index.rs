@@ -28,6 +28,26 @@ type Visit = dyn Fn(&Object, &mut dyn FnMut(&str)) -> Result<(), IndexFuncError>
 ///
 /// An index function is pure: it runs once for each state of an object that comes into a store, and its values are
 /// kept. It may read any store but write to none that it indexes. One that panics has refused the object.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::store::{Cache, IndexFunc, Indexer, Store};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Shop { items: Vec<String> }
+/// let by_item = IndexFunc::returning(|object| Ok(object.parse::<Shop>()?.items));
+/// let store = Cache::with_indexers([("item".to_owned(), by_item)].into());
+/// store.add(pod(r#"{"metadata":{"name":"corner"},"items":["bread","milk"]}"#))?;
+/// store.add(pod(r#"{"metadata":{"name":"broken"},"items":"none"}"#))?;
+/// assert_eq!(store.index_keys("item", "milk")?, ["corner".into()]);
+/// assert_eq!((store.list().len(), store.index_errors("item")), (2, 1));
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 #[derive(Clone)]
 pub struct IndexFunc(Arc<Visit>);
 

@@ -44,6 +44,28 @@ fn hand_out(objects: Vec<Arc<Object>>, selector: &LabelSelector, f: impl FnMut(A
 
 /// Questions to an [`Indexer`] that holds the objects of one resource under `namespace/name` (client-go:
 /// `GenericLister`).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::object::LabelSelector;
+/// use kdelta::store::{Cache, Indexers, Lister, Store, index_funcs};
+///
+/// let by_namespace = (index_funcs::NAMESPACE_INDEX.to_owned(), index_funcs::namespace());
+/// let store = Arc::new(Cache::with_indexers(Indexers::from([by_namespace])));
+/// store.add(pod(r#"{"metadata":{"namespace":"shop","name":"web","labels":{"tier":"front"}}}"#))?;
+/// let pods = Lister::new(store, "pods");
+/// let front = LabelSelector::parse("tier in (front, edge), !legacy").expect("a selector");
+/// assert_eq!(pods.by_namespace("shop").list(&front).len(), 1);
+/// assert_eq!(pods.by_namespace("shop").get("web")?.name(), "web");
+/// let missing = pods.by_namespace("bank").get("web").expect_err("it is in the other namespace");
+/// assert_eq!(missing.to_string(), r#"pods "web" not found"#);
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 #[derive(Clone)]
 pub struct Lister {
     indexer: Arc<dyn Indexer>,

@@ -12,6 +12,24 @@ use crate::object::{Key, Object, ResourceVersion};
 ///
 /// An index function that refuses an object leaves it stored but out of that index; this is reported (a warning of
 /// `tracing`) once for each index and object, as long as the object stays out.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// use kdelta::store::{Indexers, ThreadSafeStore, index_funcs};
+///
+/// let store = ThreadSafeStore::new(Indexers::new());
+/// store.add("web".into(), pod(r#"{"metadata":{"name":"web"},"spec":{"nodeName":"north"}}"#))?;
+/// store.add_indexers([("node".to_owned(), index_funcs::node())].into())?;
+/// assert_eq!(store.index_keys("node", "north")?, ["web".into()]);
+/// store.delete("web");
+/// assert!(store.list_index_func_values("node").is_empty());
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 #[derive(Default)]
 pub struct ThreadSafeStore {
     /// Held by a writer from before it runs the index functions until it is done, so that what it computed from

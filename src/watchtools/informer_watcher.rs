@@ -19,6 +19,25 @@ const CAPACITY: usize = 100;
 /// the informer up.
 ///
 /// It owns the informer's task: dropping it ends the informer at once, [`InformerWatcher::stop`] in order.
+///
+/// ```
+/// # use kdelta::informer::SharedIndexInformer;
+/// # use kdelta::listwatch::{WatchEvent, WatchStream};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use kdelta::watchtools::InformerWatcher;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let source = FakeSource::new();
+/// source.add(pod("web"));
+/// let mut watch = InformerWatcher::new(SharedIndexInformer::builder(source.clone()).build())?;
+/// assert!(matches!(watch.next().await, Some(Ok(WatchEvent::Added(_)))));
+/// // The deletion is missed, and the log forgotten.
+/// source.delete_silently("web");
+/// source.reset_watches();
+/// assert!(matches!(watch.next().await, Some(Ok(WatchEvent::Deleted(_)))));
+/// # Ok(watch.stop().await?)
+/// # }
+/// ```
 pub struct InformerWatcher {
     informer: SharedIndexInformer,
     subscription: Subscription,

@@ -3,14 +3,14 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
-use tokio::time::{Instant, sleep_until};
 
 use super::WatchToolsError;
 use crate::listwatch::{Error, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, ResourceVersion};
+use crate::reflector::{Clock, Sleep, TokioClock};
 
 /// From one start to the next at least: a watch that stood for longer is started again at once.
 const BETWEEN_STARTS: Duration = Duration::from_secs(1);
@@ -51,6 +51,7 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
 /// ```
 pub struct RetryWatcher<L: ListerWatcher> {
     source: Arc<L>,
+    clock: Arc<dyn Clock>,
     /// Everything up to here has been handed out.
     last: ResourceVersion,
     started: Option<Instant>,
@@ -59,8 +60,10 @@ pub struct RetryWatcher<L: ListerWatcher> {
 
 /// Kept between two calls, so that dropping the future of one loses nothing.
 enum State<W> {
+    /// To be started by whoever asks next.
+    New,
     /// Until it is time to start.
-    Waiting(Instant),
+    Waiting(Sleep),
     Starting(Pin<Box<dyn Future<Output = Result<W, Error>> + Send>>),
     Following(W),
     Ended,
@@ -76,8 +79,15 @@ impl<L: ListerWatcher> RetryWatcher<L> {
         if initial.is_unset() || initial.is_any() {
             return Err(WatchToolsError::InitialVersion(initial));
         }
-        let state = State::Waiting(Instant::now());
-        Ok(Self { source: Arc::new(source), last: initial, started: None, state })
+        let (source, clock) = (Arc::new(source), Arc::new(TokioClock));
+        Ok(Self { source, clock, last: initial, started: None, state: State::New })
+    }
+
+    /// The same on another time than that of the runtime.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// The version up to which every event has been handed out.
@@ -87,7 +97,7 @@ impl<L: ListerWatcher> RetryWatcher<L> {
     }
 
     fn start(&mut self) {
-        self.started = Some(Instant::now());
+        self.started = Some(self.clock.now());
         let source = Arc::clone(&self.source);
         let options = WatchOptions {
             resource_version: self.last.clone(),
@@ -99,9 +109,10 @@ impl<L: ListerWatcher> RetryWatcher<L> {
 
     /// The source may say how long to wait.
     fn start_later(&mut self, retry_after: Option<Duration>) {
-        let paced = self.started.map_or_else(Instant::now, |started| started + BETWEEN_STARTS);
-        let asked = Instant::now() + retry_after.unwrap_or_default().min(LONGEST_RETRY_AFTER);
-        self.state = State::Waiting(paced.max(asked));
+        let stood = self.started.map(|started| self.clock.now().saturating_duration_since(started));
+        let pace = BETWEEN_STARTS.saturating_sub(stood.unwrap_or_default());
+        let asked = retry_after.unwrap_or_default().min(LONGEST_RETRY_AFTER);
+        self.state = State::Waiting(self.clock.sleep(pace.max(asked)));
     }
 
     fn end(&mut self, error: Error) -> Result<WatchEvent, Error> {
@@ -138,8 +149,9 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
             // A source that never makes us wait must not keep the runtime from its other tasks.
             consume_budget().await;
             match &mut self.state {
-                State::Waiting(until) => {
-                    sleep_until(*until).await;
+                State::New => self.start(),
+                State::Waiting(sleep) => {
+                    sleep.await;
                     self.start();
                 }
                 State::Starting(start) => match start.await {
@@ -183,6 +195,7 @@ mod tests {
     use super::*;
     use crate::listwatch::{ListOptions, ListWatch, PageStream};
     use crate::object::{Ingest, TypeMeta};
+    use crate::reflector::FakeClock;
     use crate::testing::{FakeSource, pod};
 
     /// What a server does with one watch.
@@ -228,7 +241,7 @@ mod tests {
                 assert!(options.allow_bookmarks && options.timeout.is_none());
                 let act = {
                     let mut starts = starts.lock().expect("no panic");
-                    starts.push(Instant::now());
+                    starts.push(TokioClock.now());
                     acts[(starts.len() - 1).min(acts.len() - 1)].clone()
                 };
                 async move {
@@ -357,14 +370,31 @@ mod tests {
         assert_eq!((starts, told), (1, ["2", "Internal", "end"].map(str::to_owned).to_vec()));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn the_source_may_ask_for_time() {
-        let retry_after = Some(Duration::from_secs(20));
-        let busy = Act::Refuse(Error::TooManyRequests { status: status(), retry_after });
-        let before = Instant::now();
-        let (starts, told) = watched("1", vec![busy.clone(), busy, Act::SendAndStand(vec![Ok(2)])]).await;
-        assert_eq!((starts, told), (3, vec!["2".to_owned()]));
-        assert_eq!(before.elapsed(), Duration::from_mins(1));
+    /// How long a watch waits, on a clock of its own, before it is started a second time.
+    async fn wait_before_second_start(prepare: impl FnOnce(&FakeSource)) -> Duration {
+        let source = FakeSource::new();
+        prepare(&source);
+        source.add(pod("a"));
+        let clock = FakeClock::new();
+        let watcher = RetryWatcher::new("1".into(), source).expect("a version");
+        let mut watcher = watcher.with_clock(Arc::new(clock.clone()));
+        let (told, waited) = tokio::join!(watcher.next(), clock.advance_to_next());
+        assert!(matches!(told, Some(Ok(WatchEvent::Added(_)))));
+        waited
+    }
+
+    #[tokio::test]
+    async fn a_watch_that_fails_is_started_again_after_a_second_or_when_the_source_says() {
+        let asks_for = |seconds| {
+            let retry_after = Some(Duration::from_secs(seconds));
+            move |source: &FakeSource| {
+                source.fail_watch(Error::TooManyRequests { status: status(), retry_after });
+            }
+        };
+        assert_eq!(wait_before_second_start(FakeSource::end_watch_at_once).await, BETWEEN_STARTS);
+        assert_eq!(wait_before_second_start(asks_for(20)).await, Duration::from_secs(20));
+        assert_eq!(wait_before_second_start(asks_for(0)).await, BETWEEN_STARTS);
+        assert_eq!(wait_before_second_start(asks_for(100_000)).await, LONGEST_RETRY_AFTER);
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, TestEnv, Testbed};
+use crate::support::{OnServer, TestEnv};
 
 #[test]
 fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
-    let test = "a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched";
-    let Some(testbed) = Testbed::shared(test) else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     // The discovery cache is filled before the kind exists.
     let error = env.kdelta_on(testbed, &["get", "gadgets", "-n", &namespace]).finish().failure(1);
     assert!(error.starts_with("error: the server doesn't have a resource type \"gadgets\""), "{error}");
@@ -44,8 +41,7 @@ fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
 
 #[test]
 fn what_is_forbidden_is_said_in_the_servers_words() {
-    let Some(testbed) = Testbed::shared("what_is_forbidden_is_said_in_the_servers_words") else { return };
-    let env = TestEnv::new();
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let config = env.kubeconfig(testbed, "nobody", "default", testbed.port());
     for command in [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "namespace"]] {
         let error = env.kdelta(command).env("KUBECONFIG", &config).finish().failure(1);
@@ -58,10 +54,7 @@ fn what_is_forbidden_is_said_in_the_servers_words() {
 
 #[test]
 fn a_wrong_token_is_refused_and_no_token_is_ever_printed() {
-    let Some(testbed) = Testbed::shared("a_wrong_token_is_refused_and_no_token_is_ever_printed") else {
-        return;
-    };
-    let env = TestEnv::new();
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let server = testbed.server();
     let access = ["--server", server, "--certificate-authority", testbed.ca_file(), "-v=9"];
     let wrong = [&["get", "namespaces", "--token", "s3cr3t-and-wrong"], &access[..]].concat();
@@ -82,8 +75,7 @@ fn a_wrong_token_is_refused_and_no_token_is_ever_printed() {
 
 #[test]
 fn impersonation_is_asked_of_the_server() {
-    let Some(testbed) = Testbed::shared("impersonation_is_asked_of_the_server") else { return };
-    let env = TestEnv::new();
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let error =
         env.kdelta_on(testbed, &["get", "pods", "--as", "jane", "--as-group", "dev"]).finish().failure(1);
     assert!(error.contains("User \"jane\" cannot list resource \"pods\""), "{error}");
@@ -93,8 +85,7 @@ fn impersonation_is_asked_of_the_server() {
 
 #[test]
 fn api_resources_lists_what_the_server_serves() {
-    let Some(testbed) = Testbed::shared("api_resources_lists_what_the_server_serves") else { return };
-    let env = TestEnv::new();
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let stdout = env.kdelta_on(testbed, &["api-resources"]).finish().quiet_success();
     let rows: Vec<Vec<&str>> = stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"]);
@@ -104,10 +95,7 @@ fn api_resources_lists_what_the_server_serves() {
 
 #[test]
 fn one_object_is_printed_bare_and_a_missing_one_is_an_error() {
-    let Some(testbed) = Testbed::shared("one_object_is_printed_bare_and_a_missing_one_is_an_error") else {
-        return;
-    };
-    let env = TestEnv::new();
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let stdout = env.kdelta_on(testbed, &["get", "ns", "default", "-o", "json"]).finish().quiet_success();
     let object: Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!((&object["kind"], &object["metadata"]["name"]), (&json!("Namespace"), &json!("default")));
@@ -120,10 +108,7 @@ fn one_object_is_printed_bare_and_a_missing_one_is_an_error() {
 
 #[test]
 fn a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_said() {
-    let test = "a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_said";
-    let Some(testbed) = Testbed::shared(test) else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let on = |words: &str| {
         let words: Vec<&str> = words.split(' ').chain(["-n", &namespace]).collect();
         env.kdelta_on(testbed, &words).finish()
@@ -152,10 +137,7 @@ fn a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_sai
 
 #[test]
 fn a_name_that_is_missing_is_said_at_once_while_the_others_are_watched() {
-    let test = "a_name_that_is_missing_is_said_at_once_while_the_others_are_watched";
-    let Some(testbed) = Testbed::shared(test) else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "there", &json!({}));
     let words = ["watch", "cm", "there", "later", "-n", &namespace, "-o", "name", "--count", "2"];
     let mut running = env.kdelta_on(testbed, &words).start();
@@ -174,10 +156,7 @@ fn a_name_that_is_missing_is_said_at_once_while_the_others_are_watched() {
 
 #[test]
 fn a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said() {
-    let test = "a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said";
-    let Some(testbed) = Testbed::shared(test) else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     api.create_config_map(&namespace, "b", &json!({}));
     let words = ["get", "cm", "-n", &namespace, "-o", "name", "--field-selector", "metadata.labels.app=web"];
@@ -188,11 +167,7 @@ fn a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said() 
 
 #[test]
 fn the_initial_state_of_several_kinds_comes_kind_by_kind() {
-    let Some(testbed) = Testbed::shared("the_initial_state_of_several_kinds_comes_kind_by_kind") else {
-        return;
-    };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     for number in 0..20 {
         api.create_config_map(&namespace, &format!("c{number}"), &json!({}));
         let secret = json!({"metadata": {"name": format!("s{number}")}});

@@ -195,10 +195,8 @@ fn start_watchers(env: &TestEnv, config: &std::path::Path) -> Vec<Watcher> {
 
 #[test]
 fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
-    let test = "whatever_breaks_the_lines_replayed_give_the_servers_list";
     let env = TestEnv::new();
-    let state = env.home().join("state");
-    let Some(testbed) = Testbed::own(test, &state) else { return };
+    let Some(testbed) = env.own_server() else { return };
     let mut load = tool();
     load.args(["load", "--kubeconfig", testbed.kubeconfig(), "--namespaces", "3", "--pods", "150"]);
     assert!(load.output().expect("it runs").status.success(), "load");
@@ -221,7 +219,7 @@ fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
     // It forgets, and has changed behind the back of the watches.
     proxy.cut();
     testbed.stop();
-    let testbed = Testbed::own(test, &state).expect("it was there before");
+    let testbed = env.own_server().expect("it was there before");
     churn(&testbed, 1, SEED + 1).join().expect("the churn");
     proxy.reopen();
     for watcher in &mut watchers {

@@ -6,7 +6,9 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::kubectl;
-use crate::support::{Api, Kdelta, PATIENCE, Running, TestEnv, Testbed, config_maps, eventually, tool};
+use crate::support::{
+    Api, Kdelta, OnServer, PATIENCE, Running, TestEnv, Testbed, config_maps, eventually, tool,
+};
 
 /// What a delta is told by: type, name and version.
 type Told = (String, String, String);
@@ -59,10 +61,7 @@ fn start_informer(testbed: &Testbed, namespace: &str) -> Running {
 
 #[test]
 fn after_the_initial_state_deltas_equal_those_of_client_go_and_kubectl() {
-    let test = "after_the_initial_state_deltas_equal_those_of_client_go_and_kubectl";
-    let Some(testbed) = Testbed::shared(test) else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     api.create_config_map(&namespace, "b", &json!({"app": "db"}));
 
@@ -98,9 +97,7 @@ fn after_the_initial_state_deltas_equal_those_of_client_go_and_kubectl() {
 
 #[test]
 fn a_line_names_all_that_a_script_asks_for() {
-    let Some(testbed) = Testbed::shared("a_line_names_all_that_a_script_asks_for") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let made = api.create_config_map(&namespace, "one", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--until-synced"];
     let stdout = env.kdelta_on(testbed, &watch).finish().quiet_success();
@@ -137,9 +134,7 @@ fn a_line_names_all_that_a_script_asks_for() {
 
 #[test]
 fn a_closed_pipe_ends_watch_although_no_event_comes() {
-    let Some(testbed) = Testbed::shared("a_closed_pipe_ends_watch_although_no_event_comes") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "only", &json!({}));
     let mut command = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).into_command();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("kdelta");
@@ -155,11 +150,7 @@ fn a_closed_pipe_ends_watch_although_no_event_comes() {
 
 #[test]
 fn several_types_come_in_one_stream_and_deletes_are_shown() {
-    let Some(testbed) = Testbed::shared("several_types_come_in_one_stream_and_deletes_are_shown") else {
-        return;
-    };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let watch = ["watch", "cm,secrets", "-n", &namespace, "-o", "json", "--count", "3"];
     let mut running = env.kdelta_on(testbed, &watch).start();
     let mut marks = 0;
@@ -185,9 +176,7 @@ fn several_types_come_in_one_stream_and_deletes_are_shown() {
 
 #[test]
 fn the_table_of_watch_has_kubectls_event_column() {
-    let Some(testbed) = Testbed::shared("the_table_of_watch_has_kubectls_event_column") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "first", &json!({}));
     let running = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace]).start();
     let line = |what| running.stdout.within(PATIENCE).unwrap_or_else(|| panic!("no {what}"));
@@ -199,9 +188,7 @@ fn the_table_of_watch_has_kubectls_event_column() {
 
 #[test]
 fn an_interrupt_ends_watch_with_a_summary() {
-    let Some(testbed) = Testbed::shared("an_interrupt_ends_watch_with_a_summary") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let mut running = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Api, DemoServer, TestEnv, Testbed, eventually, tool};
+use crate::support::{Answer, Api, DemoServer, OnServer, TestEnv, eventually, tool};
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const PARTIAL: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
@@ -276,10 +276,9 @@ fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step) -> Ans
 
 #[test]
 fn the_demo_answers_as_the_real_server_does() {
-    let Some(testbed) = Testbed::shared("the_demo_answers_as_the_real_server_does") else { return };
-    let env = TestEnv::new();
+    let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
-    let (real, own) = (Api::of(testbed), Api::open(&demo.url));
+    let own = Api::open(&demo.url);
     let mut differences = Vec::new();
     for step in SCRIPT {
         let (wanted, is) = (ask(&real, step), ask(&own, step));
@@ -294,10 +293,9 @@ fn the_demo_answers_as_the_real_server_does() {
 
 #[test]
 fn pages_continue_and_a_new_kind_is_served_by_both() {
-    let Some(testbed) = Testbed::shared("pages_continue_and_a_new_kind_is_served_by_both") else { return };
-    let env = TestEnv::new();
+    let Some(OnServer { env, api, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
-    let both = [Api::of(testbed), Api::open(&demo.url)].map(|api| {
+    let both = [api, Api::open(&demo.url)].map(|api| {
         let namespace = api.namespace();
         for name in ["a", "b", "c"] {
             api.create_config_map(&namespace, name, &json!({}));
@@ -339,10 +337,8 @@ fn pages_continue_and_a_new_kind_is_served_by_both() {
 
 #[test]
 fn client_go_follows_the_demo() {
-    if Testbed::shared("client_go_follows_the_demo").is_none() {
-        return;
-    }
-    let env = TestEnv::new();
+    // Only for its informer.
+    let Some(OnServer { env, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &["--speed", "5"]);
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "demo",

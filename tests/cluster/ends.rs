@@ -5,16 +5,14 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Api, TestEnv, Testbed, config_maps, eventually};
+use crate::support::{OnServer, TestEnv, config_maps, eventually};
 
 /// More than a pipe holds.
 const LARGE: usize = 200_000;
 
 #[test]
 fn several_names_are_one_collection_and_say_no_resume() {
-    let Some(testbed) = Testbed::shared("several_names_are_one_collection_and_say_no_resume") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     for name in ["a", "b", "c"] {
         api.create_config_map(&namespace, name, &json!({}));
     }
@@ -29,9 +27,7 @@ fn several_names_are_one_collection_and_say_no_resume() {
 
 #[test]
 fn a_signal_ends_a_watch_whose_output_nobody_reads() {
-    let Some(testbed) = Testbed::shared("a_signal_ends_a_watch_whose_output_nobody_reads") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let large = json!({"metadata": {"name": "large"}, "data": {"x": "x".repeat(LARGE)}});
     api.create(&config_maps(&namespace), &large);
     for (signal, code) in [("TERM", 143), ("INT", 130)] {

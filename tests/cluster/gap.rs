@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Proxy, TestEnv, Testbed, config_maps};
+use crate::support::{Api, OnServer, Proxy, TestEnv, config_maps};
 
 /// type, name, whether the delete was inferred.
 fn told(line: &Value) -> (String, String, bool) {
@@ -12,10 +12,8 @@ fn told(line: &Value) -> (String, String, bool) {
 
 #[test]
 fn a_gap_is_closed_with_its_net_difference_told_once() {
-    let test = "a_gap_is_closed_with_its_net_difference_told_once";
     let env = TestEnv::new();
-    let state = env.home().join("state");
-    let Some(testbed) = Testbed::own(test, &state) else { return };
+    let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
     let namespace = api.namespace();
     let path = config_maps(&namespace);
@@ -42,7 +40,7 @@ fn a_gap_is_closed_with_its_net_difference_told_once() {
     let new_uid = api.create_config_map(&namespace, "reborn", &json!({}))["metadata"]["uid"].clone();
     testbed.stop();
     // A server that was restarted knows no old versions: the watch is answered with 410.
-    let testbed = Testbed::own(test, &state).expect("it was there before");
+    let testbed = env.own_server().expect("it was there before");
     proxy.reopen();
 
     let gap = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
@@ -75,9 +73,7 @@ fn a_gap_is_closed_with_its_net_difference_told_once() {
 
 #[test]
 fn a_cut_without_missed_changes_prints_nothing() {
-    let Some(testbed) = Testbed::shared("a_cut_without_missed_changes_prints_nothing") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let mut proxy = Proxy::before(testbed.port());
     let config = env.kubeconfig(testbed, "admin", &namespace, proxy.port());

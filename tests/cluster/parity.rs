@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::kubectl;
-use crate::support::{Api, TestEnv, Testbed, eventually};
+use crate::support::{Api, OnServer, TestEnv, eventually};
 
 /// Kinds of the test's own: one with columns of its own, one in no namespace and without columns.
 fn define_kinds(api: &Api) {
@@ -95,9 +95,7 @@ fn ageless(text: &str) -> String {
 
 #[test]
 fn the_same_words_get_the_same_answer_from_kubectl() {
-    let Some(testbed) = Testbed::shared("the_same_words_get_the_same_answer_from_kubectl") else { return };
-    let (env, api) = (TestEnv::new(), Api::of(testbed));
-    let namespace = api.namespace();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     define_kinds(&api);
     fill(&api, &namespace);
     for line in [

@@ -44,8 +44,7 @@ fn keys_by(env: &TestEnv, testbed: &Testbed, by: &str) -> BTreeSet<String> {
 #[test]
 fn five_thousand_pods_are_what_kubectl_says_they_are() {
     let env = TestEnv::new();
-    let state = env.home().join("state");
-    let Some(testbed) = Testbed::own("five_thousand_pods_are_what_kubectl_says_they_are", &state) else {
+    let Some(testbed) = env.own_server() else {
         return;
     };
     let mut load = tool();

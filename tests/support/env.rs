@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{Kdelta, Testbed};
+use super::{Api, Kdelta, Testbed};
 
 /// A folder of the test's own, removed at its end, which is the HOME of the programs it starts.
 #[derive(Debug)]
@@ -13,7 +13,31 @@ pub(crate) struct TestEnv {
     home: TempDir,
 }
 
+/// What a test on the shared server has: its folder, the server, its administrator, and a namespace that no other test
+/// uses.
+#[derive(Debug)]
+pub(crate) struct OnServer {
+    pub(crate) env: TestEnv,
+    pub(crate) testbed: &'static Testbed,
+    pub(crate) api: Api,
+    pub(crate) namespace: String,
+}
+
 impl TestEnv {
+    /// A test on the real server that it shares with others; nothing where there is none, which is said on stderr.
+    pub(crate) fn on_server() -> Option<OnServer> {
+        let testbed = Testbed::shared()?;
+        let api = Api::of(testbed);
+        let namespace = api.namespace();
+        Some(OnServer { env: Self::new(), testbed, api, namespace })
+    }
+
+    /// A real server of the test's own. One that was stopped is started again on its state; nothing where there is
+    /// none, which is said on stderr.
+    pub(crate) fn own_server(&self) -> Option<Testbed> {
+        Testbed::own(&self.home().join("state"))
+    }
+
     /// A fresh, empty folder.
     pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().expect("a folder for the test") }

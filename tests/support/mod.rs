@@ -10,7 +10,7 @@ mod testbed;
 
 pub(crate) use api::{Answer, Api, config_maps};
 pub(crate) use demo::DemoServer;
-pub(crate) use env::TestEnv;
+pub(crate) use env::{OnServer, TestEnv};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use testbed::{Testbed, tool};

@@ -22,20 +22,20 @@ pub(crate) struct Testbed {
 
 impl Testbed {
     /// The server that tests share; nothing where it can't be had, after one line to stderr that names the test.
-    pub(crate) fn shared(test: &str) -> Option<&'static Self> {
+    pub(super) fn shared() -> Option<&'static Self> {
         // A static is never dropped: the server goes when the process does and its standard input closes.
         static SHARED: OnceLock<Option<Testbed>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| binary().ok().map(|_| Self::start(None)));
         if shared.is_none() {
-            skip(test);
+            skip();
         }
         shared.as_ref()
     }
 
     /// A server of the test's own, on a state folder that a later one may go on with.
-    pub(crate) fn own(test: &str, state: &Path) -> Option<Self> {
+    pub(super) fn own(state: &Path) -> Option<Self> {
         if binary().is_err() {
-            skip(test);
+            skip();
             return None;
         }
         Some(Self::start(Some(state)))
@@ -111,8 +111,11 @@ pub(crate) fn tool() -> Command {
     Command::new(binary().expect("a test that has a server has the binary"))
 }
 
-/// One line straight to stderr: what goes through the test harness is shown for failures only.
-fn skip(test: &str) {
+/// One line straight to stderr: what goes through the test harness is shown for failures only. The harness names the
+/// thread of a test by the test.
+fn skip() {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
     let reason = binary().err().unwrap_or_default();
     let required = std::env::var("KDELTA_REQUIRE_TESTBED").is_ok_and(|value| value == "1");
     assert!(!required, "{test} needs the real kube-apiserver: {reason}");

@@ -110,6 +110,23 @@ async fn a_source_whose_tokens_are_never_good_is_not_asked_for_ever() {
     assert_eq!(asked.load(Ordering::Relaxed), 4);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_source_whose_tokens_go_in_a_circle_is_not_asked_for_ever() {
+    let list = |options: ListOptions| async move {
+        let next = match options.continue_token.as_str() {
+            "a" => "b",
+            "b" => "c",
+            _ => "a",
+        };
+        let meta = ListMeta { resource_version: "7".into(), continue_token: next.into() };
+        Ok::<_, Error>(PageStream::new(Vec::new(), meta))
+    };
+    let watch = |_| async { Err::<FakeWatch, _>(expired()) };
+    let source = ListWatch::new(list, watch);
+    let refused = Reflector::new(source, Arc::new(Notebook::default()), consistent()).list_once().await;
+    assert!(matches!(refused, Err(Error::Decode(_))), "{refused:?}");
+}
+
 /// A list into a store that takes each item as it comes: what it saw, and how the list ended.
 async fn visited(
     items: usize,

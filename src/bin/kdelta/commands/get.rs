@@ -55,11 +55,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     if count == 0 && failures.is_empty() && prints_nothing(get, &parts) {
         watched.messages().notice(&format::nothing_found(&parts));
     }
-    match failures.len() {
-        0 => Ok(()),
-        1 => Err(failures.remove(0)),
-        _ => Err(Several(failures).into()),
-    }
+    if failures.is_empty() { Ok(()) } else { Err(Several(failures).into()) }
 }
 
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not

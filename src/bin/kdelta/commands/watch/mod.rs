@@ -122,7 +122,7 @@ impl<'a, W: Write> Course<'a, W> {
         let mut batch = self.gathered(stream).await;
         loop {
             for told in batch.drain(..) {
-                if let Some(ended) = self.told(told)? {
+                if let Some(ended) = self.told(told).transpose() {
                     self.printer.flush()?;
                     return ended;
                 }
@@ -153,7 +153,7 @@ impl<'a, W: Write> Course<'a, W> {
     }
 
     /// Takes one thing that was told; answers when it is the last.
-    fn told(&mut self, told: Told) -> anyhow::Result<Option<anyhow::Result<ExitCode>>> {
+    fn told(&mut self, told: Told) -> anyhow::Result<Option<ExitCode>> {
         let Told { part: place, received, what } = told;
         if self.parts[place].failed {
             return Ok(None);
@@ -174,7 +174,7 @@ impl<'a, W: Write> Course<'a, W> {
                 self.printer.notification(place, received, notification)?;
             }
         }
-        Ok(self.ended())
+        self.ended()
     }
 
     fn fail(&mut self, place: usize, received: jiff::Timestamp, error: Error) -> anyhow::Result<()> {
@@ -195,21 +195,16 @@ impl<'a, W: Write> Course<'a, W> {
         }
     }
 
-    /// Whether what has been printed so far is all that was asked for, or all that can be had.
-    fn ended(&mut self) -> Option<anyhow::Result<ExitCode>> {
+    /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
+    fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
         if self.parts.iter().all(|part| part.failed) {
             let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
-            let mut failures: Vec<anyhow::Error> = failures.map(anyhow::Error::from).collect();
-            return Some(Err(if failures.len() == 1 {
-                failures.remove(0)
-            } else {
-                Several(failures).into()
-            }));
+            return Err(Several(failures.map(anyhow::Error::from).collect()).into());
         }
         let until = &self.watch.until;
         let counted = until.count.is_some_and(|count| self.printer.counts().1 >= count);
         let synced = until.synced && self.parts.iter().all(|part| part.synced || part.failed);
-        (counted || synced).then(|| Ok(self.done()))
+        Ok((counted || synced).then(|| self.done()))
     }
 
     /// The end that was asked for. Parts that failed on the way were passed over then.
