@@ -9,7 +9,7 @@
 //! and deletes; and the refusals of a real one, word for word where clients look at words. It knows no users and no
 //! permissions, keeps nothing on disk, has no admission, no schemas and no logs of containers.
 //!
-//! What is served is in the parts named for it; the parts share a [`cluster::Cluster`]: the store and the time.
+//! What is served is in the parts named for it; the parts share the store and the time.
 
 mod accept;
 mod answer;
