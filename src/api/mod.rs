@@ -27,7 +27,6 @@ mod test_server;
 mod tls;
 mod warnings;
 
-pub use age::{age, human_duration};
 pub use client::Client;
 pub use config::{Config, ConfigOptions, Contexts, InCluster};
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};

@@ -1,6 +1,7 @@
 //! The nouns every other room speaks of: an object as bytes, its key, kind and version, the paths and selectors that
 //! ask something of it. No I/O, no async, no import from any other room.
 
+mod age;
 mod body;
 mod key;
 mod kind;
@@ -12,6 +13,7 @@ mod tombstone;
 mod uid;
 mod version;
 
+pub use age::human_duration;
 pub use body::{Ingest, ObjectError};
 pub use key::{
     Key, KeyError, KeyFunc, KeyGetter, KeyLister, KeyListerGetter, ObjectName,

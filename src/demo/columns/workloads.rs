@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{AGE, CONTAINERS, Definition, IMAGES, NAME, SELECTOR, joined, selector, span, text};
+use super::{AGE, CONTAINERS, Definition, IMAGES, NAME, SELECTOR, joined, selector, text};
+use crate::object::human_duration;
 
 pub(super) const DEPLOYMENTS: &[Definition] = &[
     NAME,
@@ -84,7 +85,7 @@ pub(super) fn job(object: &Value, name: Value, age: String, now: Timestamp) -> V
     let time = |value: &Value| value.as_str().and_then(|time| time.parse::<Timestamp>().ok());
     let duration = time(&status["startTime"]).map_or(String::new(), |start| {
         let end = time(&status["completionTime"]).unwrap_or(now);
-        span(end.as_second() - start.as_second())
+        human_duration(end.as_second() - start.as_second())
     });
     let mut cells = vec![name, word.into(), completions.into(), duration.into(), age.into()];
     cells.extend(template(spec));

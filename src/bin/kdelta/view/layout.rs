@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kdelta::api::human_duration;
-use kdelta::object::{ApiResource, Column, Object};
+use kdelta::object::{ApiResource, Column, Object, human_duration};
 
 use super::age::Age;
 use super::change::ChangeKind;
