@@ -11,7 +11,7 @@ mod tasks;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
-pub(crate) use select::{ListModeArg, PrintArgs, SelectArgs};
+pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use spelling::accept_kubectl_spelling;
 pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};
 
@@ -165,7 +165,7 @@ mod tests {
             .expect("fine");
         assert_eq!(cli.connection.as_group, ["a", "b"]);
         let Command::Get(args) = cli.command else { panic!("get") };
-        assert_eq!(args.by, ["namespace=x", "label:app=y"]);
+        assert_eq!(args.index.by, ["namespace=x", "label:app=y"]);
     }
 
     #[test]

@@ -2,6 +2,15 @@
 
 use clap::{Args, ValueEnum};
 
+/// Which of them an index is asked for.
+#[derive(Debug, Args)]
+pub(crate) struct ByArgs {
+    /// Only objects that the index holds under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node,
+    /// image or field:PATH; a,b is either; repeated is both
+    #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
+    pub(crate) by: Vec<String>,
+}
+
 /// Which objects are asked for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{HELP, PrintArgs, SelectArgs};
+use super::{ByArgs, HELP, PrintArgs, SelectArgs};
 
 /// Print the initial state, then every delta, for ever
 ///
@@ -24,10 +24,8 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
 
-    /// Only objects that the index holds under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node,
-    /// image or field:PATH; a,b is either; repeated is both
-    #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
-    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) index: ByArgs,
 
     /// A name that is not there is no error: it is waited for
     #[arg(long, help_heading = "Selection")]
@@ -82,10 +80,8 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
 
-    /// Only objects that the index holds under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node,
-    /// image or field:PATH; a,b is either; repeated is both
-    #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
-    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) index: ByArgs,
 
     /// A name that is not there is no error
     #[arg(long, help_heading = "Selection")]

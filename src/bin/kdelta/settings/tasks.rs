@@ -172,7 +172,7 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
     }
     Ok(Task::Watch(Watch {
         selection,
-        by: by(&args.by)?,
+        by: by(&args.index.by)?,
         print: Print::read(&args.print)?,
         initial: !args.watch_only,
         until: Until::read(&args.until)?,
@@ -198,7 +198,7 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     if args.watch_only && args.until.until_synced {
         return Err(UsageError::NothingToPrint);
     }
-    let (by, print) = (by(&args.by)?, Print::read(&args.print)?);
+    let (by, print) = (by(&args.index.by)?, Print::read(&args.print)?);
     Ok(if is_watch {
         Task::Watch(Watch {
             selection,
