@@ -56,6 +56,11 @@ pub(super) fn before_answer(error: reqwest::Error, authority: &str, proxy: Optio
     }
 }
 
+/// What went wrong with a request to somebody else than the server.
+pub(super) fn sentence(error: reqwest::Error) -> String {
+    Chain::of(error).sentence
+}
+
 /// What a refusal means that no API server speaks: a TLS server answers a plain request so (Go's `net/http`).
 pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
     let said = "Client sent an HTTP request to an HTTPS server";

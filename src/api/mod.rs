@@ -13,6 +13,7 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod notice;
 mod representation;
 mod request;
 mod resource;
@@ -33,6 +34,7 @@ pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, R
 pub use error::Error;
 pub use failure::system_words;
 pub use frames::Limits;
+pub use notice::Notice;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;
 pub use resource::ResourceClient;

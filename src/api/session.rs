@@ -1,10 +1,13 @@
-//! A way to the server with the credentials that open it: connections and headers that live and are renewed together.
+//! The connections to a server: as many as the requests under way need, and new ones for a new client certificate.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use kube_client::config::AuthInfo;
+use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+
 use super::config::Config;
-use super::credentials::Credentials;
 use super::error::Error;
 use super::tls;
 
@@ -20,14 +23,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 const KEEPALIVE: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Connections to one server under one set of credentials.
+/// Connections to one server that show one client certificate, or none.
 pub(super) struct Session {
-    /// Counts the renewals, so that of many requests refused together one renews.
-    pub(super) generation: u64,
-    pub(super) credentials: Credentials,
-    /// Whether the certificate that proves us came from a plugin or a file, and so may be another one when read again.
-    pub(super) renewable_certificate: bool,
     tls: Option<rustls::ClientConfig>,
+    identity: Option<Arc<CertifiedKey>>,
     config: Config,
     /// One HTTP client, hence one HTTP/2 connection, for each 80 requests under way. A std lock: taken to count and
     /// to push, never across an await; a lane is kept once made, so there are as many as the most watches needed.
@@ -41,36 +40,48 @@ struct Lane {
 }
 
 impl Session {
-    /// Makes credentials and TLS ready; no connection is made. May run a plugin: not for an async thread then.
+    /// Makes TLS ready; no connection is made.
     ///
     /// # Errors
-    /// [`Error::Credentials`] and [`Error::Invalid`] for what the configuration names and can't be used.
-    pub(super) fn open(config: &Config, generation: u64) -> Result<Self, Error> {
+    /// [`Error::Invalid`] for what the configuration names and can't be used.
+    pub(super) fn open(config: &Config) -> Result<Self, Error> {
         // Fails when the program has chosen a provider already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut kube = config.kube().clone();
-        let credentials = Credentials::open(&kube)?;
-        let plugin_certificate = kube.auth_info.exec.is_some() && !credentials.by_header;
-        if !plugin_certificate {
-            // It has run, and gave a token: making the TLS configuration would run it again to look for a certificate.
-            kube.auth_info.exec = None;
-        }
+        // Who we are is not kube-client's to find out: it would run a plugin once more.
+        kube.auth_info = AuthInfo::default();
         let tls = match config.url().scheme() {
             "https" => Some(tls::client_config(&kube)?),
             _ if tls::is_direct_loopback(config) => Some(tls::unused()),
             // Left to the HTTP client: the proxy to go through may speak TLS.
             _ => None,
         };
-        let session = Self {
-            generation,
-            credentials,
-            renewable_certificate: plugin_certificate || kube.auth_info.client_certificate.is_some(),
-            tls,
-            config: config.clone(),
-            lanes: Mutex::new(Vec::new()),
-        };
+        let session = Self { tls, identity: None, config: config.clone(), lanes: Mutex::default() };
         session.lane()?;
         Ok(session)
+    }
+
+    /// Whether this is the certificate that its connections show.
+    pub(super) fn shows(&self, identity: Option<&Arc<CertifiedKey>>) -> bool {
+        match (&self.identity, identity) {
+            (Some(shown), Some(other)) => Arc::ptr_eq(shown, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    /// New connections that show that certificate. What runs on the present ones runs on to its own end.
+    pub(super) fn showing(&self, identity: Option<Arc<CertifiedKey>>) -> Self {
+        let mut tls = self.tls.clone();
+        if let Some(tls) = &mut tls {
+            tls.client_auth_cert_resolver = match &identity {
+                Some(identity) => Arc::new(SingleCertAndKey::from(Arc::clone(identity))),
+                None => Arc::new(NoIdentity),
+            };
+            // A TLS session that is resumed would bring the identity that it began with.
+            tls.resumption = Resumption::default();
+        }
+        Self { tls, identity, config: self.config.clone(), lanes: Mutex::default() }
     }
 
     /// A client with room on its connection, and the place taken there until it is dropped.
@@ -116,6 +127,20 @@ impl Session {
         builder
             .build()
             .map_err(|error| Error::Invalid(format!("no HTTP client can be made: {}", error.without_url())))
+    }
+}
+
+/// No client certificate, whatever a server asks for.
+#[derive(Debug)]
+struct NoIdentity;
+
+impl ResolvesClientCert for NoIdentity {
+    fn resolve(&self, _: &[&[u8]], _: &[rustls::SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        false
     }
 }
 

@@ -60,6 +60,11 @@ async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, kept
         head.push(byte);
         if head.ends_with(b"\r\n\r\n") {
             let text = String::from_utf8_lossy(&head).into_owned();
+            let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+            let mut body = vec![0; length.unwrap_or_default()];
+            if stream.read_exact(&mut body).await.is_err() {
+                return;
+            }
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
             if stream.write_all(answer(&text).as_bytes()).await.is_err() {
                 return;

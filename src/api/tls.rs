@@ -140,7 +140,7 @@ pub(super) fn is_direct_loopback(config: &Config) -> bool {
     config.proxy().is_none() && is_loopback(config.host())
 }
 
-fn is_loopback(host: &str) -> bool {
+pub(super) fn is_loopback(host: &str) -> bool {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -89,6 +89,31 @@ impl Testbed {
         self.ready["tokens"][user].as_str().unwrap_or_else(|| panic!("no user {user}"))
     }
 
+    /// The folder of its state, with the key of its certificate authority.
+    pub(crate) fn state(&self) -> &str {
+        self.text("state")
+    }
+
+    /// The `OpenID` Connect issuer whose tokens it takes.
+    pub(crate) fn issuer(&self) -> &str {
+        self.text("issuer")
+    }
+
+    /// What the client `kdelta` is known by at the issuer.
+    pub(crate) fn client_secret(&self) -> &str {
+        self.text("clientSecret")
+    }
+
+    /// A proxy before it that lets `reader` in by name and password.
+    pub(crate) fn front(&self) -> &str {
+        self.text("front")
+    }
+
+    /// The password of `reader` there.
+    pub(crate) fn password(&self) -> &str {
+        self.text("password")
+    }
+
     /// Ends the server and waits until its state is written.
     pub(crate) fn stop(mut self) {
         self.close();

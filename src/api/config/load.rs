@@ -106,7 +106,7 @@ fn no_server(files: &Kubeconfig) -> Error {
 /// Checks the parts and joins them; kube-client reads the files of certificates.
 fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Config, Error> {
     cluster::check(&parts.cluster_name, &parts.cluster)?;
-    parts.user = user::settle(&parts.user_name, parts.user, options.stdin_is_terminal)?;
+    parts.user = user::settle(&parts.user_name, parts.user)?;
     let has_tls = parts.cluster.certificate_authority.is_some()
         || parts.cluster.certificate_authority_data.is_some()
         || parts.cluster.insecure_skip_tls_verify == Some(true)
@@ -116,8 +116,10 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
     if url.scheme() != "https" {
         parts.user = user::without_credentials(parts.user);
     }
-    // A plugin is told the server as it stands in the file, without the slash that a URL adds.
-    parts.cluster.server = Some(url.as_str().trim_end_matches('/').to_owned());
+    // A plugin is told the server as it stands in the file, without a slash that only a URL adds.
+    let has_slash = parts.cluster.server.as_ref().is_some_and(|server| server.ends_with('/'));
+    let told = if has_slash { url.as_str() } else { url.as_str().trim_end_matches('/') };
+    parts.cluster.server = Some(told.to_owned());
     let namespace = given(parts.context.namespace.as_ref());
     let namespace = namespace.or_else(|| {
         if in_cluster::is_possible(&options.in_cluster) {
@@ -145,6 +147,7 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
         kube,
         proxy,
         http1_only: options.http1_only,
+        stdin_is_terminal: options.stdin_is_terminal,
     })
 }
 

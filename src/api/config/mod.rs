@@ -30,6 +30,7 @@ pub struct Config {
     tls_server_name: Option<String>,
     proxy: Option<String>,
     http1_only: bool,
+    stdin_is_terminal: bool,
 }
 
 impl Config {
@@ -48,6 +49,7 @@ impl Config {
             tls_server_name: None,
             proxy: None,
             http1_only: false,
+            stdin_is_terminal: false,
         })
     }
 
@@ -129,15 +131,14 @@ impl Config {
         &mut self.kube
     }
 
-    /// Whether a program has to be run before the first request.
-    pub(super) fn has_plugin(&self) -> bool {
-        self.kube.auth_info.exec.is_some()
+    #[cfg(test)]
+    pub(super) fn with_terminal(self) -> Self {
+        Self { stdin_is_terminal: true, ..self }
     }
 
-    /// Whether credentials made anew may be other ones.
-    pub(super) fn is_renewable(&self) -> bool {
-        let user = &self.kube.auth_info;
-        user.exec.is_some() || user.token_file.is_some() || user.client_certificate.is_some()
+    /// Whether a credential plugin may ask its user.
+    pub(super) fn stdin_is_terminal(&self) -> bool {
+        self.stdin_is_terminal
     }
 }
 

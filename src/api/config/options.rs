@@ -60,7 +60,9 @@ pub struct ConfigOptions {
     pub disable_compression: bool,
     /// Whether to speak HTTP/1.1 only (`DISABLE_HTTP2`).
     pub http1_only: bool,
-    /// Whether standard input is a terminal, so that a credential plugin may ask its user.
+    /// Whether standard input is a terminal at which a credential plugin may ask its user: it then has standard input
+    /// and standard error of this process to itself. Otherwise it has no input, and what it says is told as
+    /// [`crate::api::Notice::Plugin`].
     pub stdin_is_terminal: bool,
     /// What a pod is given to find its own server.
     pub in_cluster: InCluster,

@@ -320,8 +320,8 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
             "invalid configuration: command must be specified for u to use exec authentication plugin",
         ),
         (
-            "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Always}}",
-            "exec plugin cannot support interactive mode: standard input is not a terminal",
+            "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x, env: [{value: v}]}}",
+            "invalid configuration: env variable name must be specified for u to use exec authentication plugin",
         ),
         ("{auth-provider: {name: nobody}}", "no Auth Provider found for name \"nobody\""),
     ];
@@ -348,9 +348,10 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
 fn a_direct_credential_stands_before_a_plugin() {
     let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x}";
     let (_folder, options) = Folder::with(&with_user(&format!("{{{plugin}}}")));
-    assert!(Config::load(&options).unwrap().has_plugin());
+    let has_plugin = |options: &ConfigOptions| Config::load(options).unwrap().kube().auth_info.exec.is_some();
+    assert!(has_plugin(&options));
     let options = ConfigOptions { token: Some(Secret::new("t")), ..options };
-    assert!(!Config::load(&options).unwrap().has_plugin());
+    assert!(!has_plugin(&options));
 }
 
 #[test]
