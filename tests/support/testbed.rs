@@ -79,6 +79,11 @@ impl Testbed {
         self.text("caFile")
     }
 
+    /// The folder of its certificates and keys.
+    pub(crate) fn state(&self) -> &Path {
+        Path::new(self.text("state"))
+    }
+
     /// A kubeconfig of the administrator.
     pub(crate) fn kubeconfig(&self) -> &str {
         self.text("kubeconfig")
