@@ -4,9 +4,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use http::header::{ACCEPT, HeaderValue};
+use http::uri::{PathAndQuery, Uri};
 use tracing::debug;
 
-use super::config::Config;
+use super::config::{Config, Proxy};
 use super::credentials::{Credentials, Proof};
 use super::notice::Listener;
 use super::session::Session;
@@ -107,34 +110,29 @@ impl Client {
     }
 
     async fn attempt(&self, proof: &Proof, request: &Request) -> Result<Response, listwatch::Error> {
-        let session = self.session(proof);
-        let (http, place) = session.lane().map_err(|error| listwatch::Error::Transport(error.to_string()))?;
-        let url = self.url(request);
-        let shown =
-            url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
-        let mut building = http
-            .get(url)
-            .header(http::header::ACCEPT, request.accept.as_ref())
-            .headers(self.inner.credentials.headers(proof));
-        if let Some(timeout) = request.timeout {
-            building = building.timeout(timeout);
-        }
+        let (http, place) = self.session(proof).lane();
+        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
+        let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
+        *asked.headers_mut() = self.inner.credentials.headers(proof);
+        asked.headers_mut().insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(unaskable)?);
+        let path = asked.uri().path_and_query().cloned();
+        let shown = path.as_ref().map(PathAndQuery::as_str);
         let started = Instant::now();
-        let answer = building.send().await.map_err(|error| {
-            let error = failure::before_answer(
-                error,
-                &self.inner.authority,
-                self.inner.config.proxy_authority().as_deref(),
-            );
-            debug!(method = "GET", path = %shown, %error, elapsed = ?started.elapsed(), "no answer");
+        let answer = http.send(asked, request.timeout).await.map_err(|error| {
+            let error = failure::before_answer(error.as_ref(), &self.inner.authority, proxy);
+            debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
             error
         })?;
-        let code = answer.status();
-        debug!(method = "GET", path = %shown, status = code.as_u16(), version = ?answer.version(), elapsed = ?started.elapsed(), "answer");
-        self.inner.warnings.of(answer.headers());
+        let version = answer.head.version;
         let response = Response::new(answer, Arc::clone(&self.inner.authority), place);
+        let code = response.status();
+        debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
+        self.inner.warnings.of(response.headers());
         if code.is_success() {
             return Ok(response);
+        }
+        if let Some(refusal) = proxy.and_then(|proxy| failure::of_proxy(code, proxy)) {
+            return Err(refusal);
         }
         let retry_after =
             response.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
@@ -143,15 +141,21 @@ impl Client {
         Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
     }
 
-    fn url(&self, request: &Request) -> reqwest::Url {
-        let mut url = self.inner.config.request_url();
+    fn uri(&self, request: &Request) -> Result<Uri, listwatch::Error> {
+        let mut url = self.inner.config.url().clone();
         let path = format!("{}{}", url.path().trim_end_matches('/'), request.path);
         url.set_path(&path);
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
-        url
+        url.as_str().parse().map_err(unaskable)
     }
+}
+
+/// What can't be put into a request: no server would understand it.
+fn unaskable(error: impl Into<http::Error>) -> listwatch::Error {
+    let message = format!("the request can't be sent: {}", error.into());
+    listwatch::Error::Invalid(listwatch::Status { message, ..listwatch::Status::default() })
 }
 
 /// Shows where it goes, never what it shows there.
@@ -335,9 +339,9 @@ mod tests {
     #[tokio::test]
     async fn more_streams_than_one_connection_takes_get_another_one() {
         let session = Session::open(&Config::for_server("http://127.0.0.1:1").unwrap()).unwrap();
-        let places: Vec<_> = (0..81).map(|_| session.lane().unwrap().1).collect();
+        let places: Vec<_> = (0..81).map(|_| session.lane().1).collect();
         assert!(Arc::ptr_eq(&places[0], &places[79]) && !Arc::ptr_eq(&places[0], &places[80]));
         drop(places);
-        assert_eq!(Arc::strong_count(&session.lane().unwrap().1), 2, "what was left is taken again");
+        assert_eq!(Arc::strong_count(&session.lane().1), 2, "what was left is taken again");
     }
 }

@@ -26,10 +26,11 @@ mod table;
 #[cfg(test)]
 mod test_server;
 mod tls;
+mod transport;
 mod warnings;
 
 pub use client::Client;
-pub use config::{Config, ConfigOptions, Contexts, InCluster};
+pub use config::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster};
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;

@@ -30,7 +30,7 @@ impl TestEnv {
     pub(crate) fn certificate(&self, testbed: &Testbed, name: &str, flags: &[&str]) -> (PathBuf, PathBuf) {
         let prefix = self.home().join(name);
         let mut command = tool();
-        command.args(["certificate", "--state", testbed.state()]).args(flags).arg(&prefix);
+        command.args(["certificate", "--state"]).arg(testbed.state()).args(flags).arg(&prefix);
         let output = command.output().expect("it runs");
         assert!(output.status.success(), "{output:?}");
         (prefix.with_extension("crt"), prefix.with_extension("key"))

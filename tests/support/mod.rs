@@ -4,6 +4,7 @@
 mod api;
 mod demo;
 mod env;
+mod forward;
 mod login;
 mod process;
 mod proxy;
@@ -12,6 +13,7 @@ mod testbed;
 pub(crate) use api::{Answer, Api, config_maps};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
+pub(crate) use forward::Forward;
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;

@@ -79,6 +79,11 @@ impl Testbed {
         self.text("caFile")
     }
 
+    /// The folder of its certificates and keys.
+    pub(crate) fn state(&self) -> &Path {
+        Path::new(self.text("state"))
+    }
+
     /// A kubeconfig of the administrator.
     pub(crate) fn kubeconfig(&self) -> &str {
         self.text("kubeconfig")
@@ -87,11 +92,6 @@ impl Testbed {
     /// The bearer token of one of its users: admin, reader, nobody.
     pub(crate) fn token(&self, user: &str) -> &str {
         self.ready["tokens"][user].as_str().unwrap_or_else(|| panic!("no user {user}"))
-    }
-
-    /// The folder of its state, with the key of its certificate authority.
-    pub(crate) fn state(&self) -> &str {
-        self.text("state")
     }
 
     /// The `OpenID` Connect issuer whose tokens it takes.

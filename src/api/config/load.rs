@@ -128,7 +128,7 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
             None
         }
     });
-    let (proxy, name) = (parts.cluster.proxy_url.clone(), parts.cluster.tls_server_name.clone());
+    let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
     let (authority, context) = (parts.cluster.certificate_authority.clone(), parts.context_name.clone());
     let mut kube = kube_client::Config::try_from(joined(parts)).map_err(unusable)?;
     if kube.root_cert.as_ref().is_some_and(Vec::is_empty) {
@@ -140,13 +140,12 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
         kube.root_cert_file = authority.map(Into::into);
     }
     Ok(Config {
-        tls_server_name: name.filter(|name| url.scheme() == "https" && Some(name.as_str()) != url.host_str()),
         url,
         context,
         namespace: namespace.unwrap_or_else(|| "default".to_owned()),
         kube,
-        proxy,
-        http1_only: options.http1_only,
+        way,
+        proxies: options.proxies.clone(),
         stdin_is_terminal: options.stdin_is_terminal,
     })
 }

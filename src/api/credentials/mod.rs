@@ -155,7 +155,7 @@ impl Source {
             return Ok(Self::Fixed(token));
         }
         if let Some(provider) = &user.auth_provider {
-            return Ok(Self::Oidc(Renewing::new(Oidc::of(&provider.config)?)));
+            return Ok(Self::Oidc(Renewing::new(Oidc::of(&provider.config, config)?)));
         }
         Ok(match &user.exec {
             Some(exec) => Self::Plugin(Renewing::new(Plugin::of(exec, config, listener))),

@@ -9,19 +9,25 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::request::Builder;
+use http::{Request, StatusCode};
 use jiff::Timestamp;
-use reqwest::{RequestBuilder, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde::Deserialize;
+use tower::BoxError;
+use url::Url;
 
 use super::renewing::{Issued, Issuer};
 use super::{basic, bearer, cut, id_token};
+use crate::api::config::Config;
 use crate::api::error::Error;
 use crate::api::failure::{sentence, system_words};
 use crate::api::secret::Secret;
 use crate::api::tls;
+use crate::api::transport::Transport;
 
 /// An answer of an issuer is some kilobytes.
 const ANSWER_LIMIT: usize = 1024 * 1024;
@@ -37,7 +43,7 @@ pub(super) struct Oidc {
     id_token: Option<Secret>,
     /// The last one that the issuer gave, or the kubeconfig's.
     refresh_token: Option<Secret>,
-    http: reqwest::Client,
+    http: Transport,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +65,7 @@ impl Oidc {
     ///
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] naming what is missing or can't be used.
-    pub(super) fn of(settings: &HashMap<String, String>) -> Result<Self, Error> {
+    pub(super) fn of(settings: &HashMap<String, String>, config: &Config) -> Result<Self, Error> {
         let given = |name: &str| settings.get(name).filter(|text| !text.is_empty());
         let must = |name: &str| given(name).ok_or_else(|| Error::Credentials(format!("Must provide {name}")));
         let url = must("idp-issuer-url")?;
@@ -67,7 +73,7 @@ impl Oidc {
         let secret = |name: &str| given(name).cloned().map(Secret::from);
         let issuer = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
         let issuer = issuer.ok_or_else(|| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
-        let http = http_client(&issuer, authorities(settings)?)?;
+        let http = transport(&issuer, authorities(settings)?, config)?;
         Ok(Self {
             issuer,
             client_id,
@@ -104,7 +110,7 @@ impl Oidc {
     async fn token_endpoint(&self) -> Result<Url, String> {
         let well_known =
             format!("{}/.well-known/openid-configuration", self.issuer.as_str().trim_end_matches('/'));
-        let (status, body) = self.send(self.http.get(well_known)).await?;
+        let (status, body) = self.send(Request::get(well_known), String::new()).await?;
         if !status.is_success() {
             return Err(format!("oidc: failed to query metadata endpoint {status}"));
         }
@@ -120,8 +126,8 @@ impl Oidc {
 
     /// One refresh, with the client's id and secret in the header or in the body (RFC 6749, 2.3.1).
     async fn ask(&self, endpoint: &Url, refresh_token: &Secret, in_header: bool) -> Result<Answer, String> {
-        let request = self.refreshing(endpoint, refresh_token, in_header)?;
-        let (status, body) = self.send(request).await?;
+        let (head, form) = self.refreshing(endpoint, refresh_token, in_header)?;
+        let (status, body) = self.send(head, form).await?;
         let answer: Option<Answer> = serde_json::from_slice(&body).ok();
         match answer {
             Some(answer) if status.is_success() || answer.error.is_some() => Ok(answer),
@@ -137,33 +143,33 @@ impl Oidc {
         endpoint: &Url,
         refresh_token: &Secret,
         in_header: bool,
-    ) -> Result<RequestBuilder, String> {
+    ) -> Result<(Builder, String), String> {
         let (id, secret) = (&self.client_id, self.client_secret.expose());
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("grant_type", "refresh_token").append_pair("refresh_token", refresh_token.expose());
-        let mut request = self.http.post(endpoint.clone());
+        let mut head = Request::post(endpoint.as_str());
         if in_header {
             let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
             let header = basic::header(&encoded(id), &encoded(secret)).map_err(|error| error.to_string())?;
-            request = request.header(AUTHORIZATION, header);
+            head = head.header(AUTHORIZATION, header);
         } else {
             form.append_pair("client_id", id);
             if !secret.is_empty() {
                 form.append_pair("client_secret", secret);
             }
         }
-        Ok(request
-            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-            .header(ACCEPT, "application/json")
-            .body(form.finish()))
+        Ok((head.header(CONTENT_TYPE, "application/x-www-form-urlencoded"), form.finish()))
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<(reqwest::StatusCode, Vec<u8>), String> {
-        let failed = |error| {
+    /// Redirections are not followed: one would take the refresh token elsewhere.
+    async fn send(&self, head: Builder, body: String) -> Result<(StatusCode, Vec<u8>), String> {
+        let failed = |error: BoxError| {
             let host = self.issuer.host_str().unwrap_or_default();
-            format!("oidc: the issuer {host} does not answer: {}", sentence(error))
+            format!("oidc: the issuer {host} does not answer: {}", sentence(error.as_ref()))
         };
-        let mut answer = request.send().await.map_err(failed)?;
+        let request = head.header(ACCEPT, "application/json").body(Bytes::from(body));
+        let request = request.map_err(|error| failed(error.into()))?;
+        let mut answer = self.http.send(request, Some(PATIENCE)).await.map_err(failed)?;
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > ANSWER_LIMIT {
@@ -171,7 +177,7 @@ impl Oidc {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok((answer.status(), body))
+        Ok((answer.head.status, body))
     }
 }
 
@@ -217,18 +223,10 @@ fn authorities(settings: &HashMap<String, String>) -> Result<Option<Vec<Vec<u8>>
     Ok(Some(read.into_iter().map(|certificate| certificate.to_vec()).collect()))
 }
 
-fn http_client(issuer: &Url, root_cert: Option<Vec<Vec<u8>>>) -> Result<reqwest::Client, Error> {
-    let invalid = |why: String| Error::Invalid(format!("no HTTP client can be made for the issuer: {why}"));
-    let uri = issuer.as_str().parse().map_err(|_| invalid("its URL is none".to_owned()))?;
+fn transport(issuer: &Url, root_cert: Option<Vec<Vec<u8>>>, config: &Config) -> Result<Transport, Error> {
+    let uri = issuer.as_str().parse();
+    let uri = uri.map_err(|_| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
     let mut trust = kube_client::Config::new(uri);
     trust.root_cert = root_cert;
-    let mut builder = reqwest::Client::builder()
-        .timeout(PATIENCE)
-        // A redirected request would take the refresh token elsewhere.
-        .redirect(reqwest::redirect::Policy::none())
-        .tls_backend_preconfigured(tls::client_config(&trust)?);
-    if tls::is_loopback(issuer.host_str().unwrap_or_default()) {
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| invalid(sentence(error)))
+    Ok(Transport::new(&config.way_to(issuer)?, tls::client_config(&trust)?, true))
 }

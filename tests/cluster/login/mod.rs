@@ -1,6 +1,11 @@
-//! Every way to log in, on the real server: the right credential is let in, a wrong one is refused and said.
+//! Every way to a server and every way to log in there: the right one is let in, a wrong one is refused and said.
 
 mod certificates;
+mod impersonation;
+mod in_cluster;
+mod merge;
 mod oidc;
 mod plugin;
+mod proxy;
 mod tokens;
+mod trust;
