@@ -6,6 +6,7 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod handed_back;
 mod login;
 mod parity;
 mod pods;
