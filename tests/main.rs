@@ -6,4 +6,5 @@ mod commands;
 mod generated;
 mod help;
 mod pipeline;
+mod readme;
 mod support;
