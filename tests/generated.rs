@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::TestEnv;
+use crate::support::{TestEnv, tell};
 
 /// The files of `completions/`, by the shells they are for.
 const SCRIPTS: [(&str, &str); 5] = [
@@ -91,7 +91,7 @@ fn a_formatter_of_manuals_has_no_complaints() {
     };
     for name in kept("man").keys() {
         let Ok(output) = groff(&folder("man").join(name)) else {
-            eprintln!("NOT FORMATTED, because groff is not on this machine: man/{name}");
+            tell(&format!("NOT FORMATTED, because groff is not on this machine: man/{name}"));
             continue;
         };
         let complaints = String::from_utf8_lossy(&output.stderr);

@@ -2,12 +2,12 @@
 
 use std::process::Command;
 
-use crate::support::{DemoServer, Kdelta, TestEnv};
+use crate::support::{DemoServer, Kdelta, TestEnv, tell};
 
 /// What the program says on a terminal, which `script` makes; nothing where there is no `script`.
 fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("NOT TRIED, because script is not on this machine: hints on a terminal");
+        tell("NOT TRIED, because script is not on this machine: hints on a terminal");
         return None;
     }
     let mut command = Command::new("script");

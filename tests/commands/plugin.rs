@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{DemoServer, Kdelta, TestEnv};
+use crate::support::{DemoServer, Kdelta, TestEnv, tell};
 
 /// A folder with both links.
 fn links(env: &TestEnv) -> PathBuf {
@@ -50,7 +50,7 @@ fn kubectl_finds_the_plugin_and_its_completion() {
     let folder = std::env::var_os("PATH")
         .and_then(|path| std::env::split_paths(&path).find(|folder| folder.join("kubectl").is_file()));
     let Some(kubectl) = folder.map(|folder| folder.join("kubectl")) else {
-        eprintln!("NOT TRIED, because kubectl is not on this machine: kubectl delta");
+        tell("NOT TRIED, because kubectl is not on this machine: kubectl delta");
         return;
     };
     let (links, demo) = (links(&env), DemoServer::start(&env, &[]));

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::support::{DemoServer, Kdelta, TestEnv};
+use crate::support::{DemoServer, Kdelta, TestEnv, tell};
 
 /// A demo, a home whose PATH has the program besides the system's, and the words before each line.
 struct Shell {
@@ -15,7 +15,9 @@ impl Shell {
     fn new() -> Self {
         let env = TestEnv::new();
         symlink(env!("CARGO_BIN_EXE_kdelta"), env.home().join("kdelta")).expect("a link");
-        for (shell, file) in [("bash", "kdelta.bash"), ("fish", "kdelta.fish"), ("zsh", "_kdelta")] {
+        for (shell, file) in
+            [("bash", "kdelta.bash"), ("fish", "kdelta.fish"), ("zsh", "_kdelta"), ("nushell", "kdelta.nu")]
+        {
             env.file(file, &env.kdelta(&["completions", shell]).finish().quiet_success());
         }
         let demo = DemoServer::start(&env, &["--speed", "0.01"]);
@@ -25,7 +27,7 @@ impl Shell {
     /// Runs a script in a shell; nothing where there is no such shell, after one line that says so.
     fn run(&self, shell: &[&str], script: &str) -> Option<String> {
         if Command::new(shell[0]).arg("--version").output().is_err() {
-            eprintln!("NOT TRIED, because {} is not on this machine: its completion", shell[0]);
+            tell(&format!("NOT TRIED, because {} is not on this machine: its completion", shell[0]));
             return None;
         }
         let system = std::env::var("PATH").unwrap_or_default();
@@ -146,5 +148,30 @@ fn zsh_offers_the_words_to_its_completion() {
     ] {
         let Some(found) = zsh(&line) else { return };
         assert_eq!(found, answer, "{line}");
+    }
+}
+
+#[test]
+fn nushell_asks_the_script_for_kdelta_and_itself_for_the_rest() {
+    let shell = Shell::new();
+    let nu = |line: &str| {
+        let words = line.replace(' ', "' '");
+        let script = format!(
+            "source kdelta.nu; do $env.config.completions.external.completer ['{words}'] | to json --raw"
+        );
+        shell.run(&["nu", "--no-config-file"], &script)
+    };
+    let on = format!("kdelta -s {} -n shop", shell.demo.url);
+    for (line, answer) in [
+        (
+            format!("{on} get deploy "),
+            r#"[{"value":"checkout","description":""},{"value":"payments","description":""}]"#,
+        ),
+        (format!("{on} get replicas"), r#"[{"value":"replicasets","description":"ReplicaSet, apps/v1"}]"#),
+        (format!("{on} get pods --kubeconfig "), "null"),
+        ("ls ".to_owned(), "null"),
+    ] {
+        let Some(found) = nu(&line) else { return };
+        assert_eq!(found.trim_end(), answer, "{line}");
     }
 }
