@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use crate::support::{DemoServer, Kdelta, TestEnv, tell};
+use serde_json::json;
+
+use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually, tell};
 
 /// What the program says on a terminal, which `script` makes; nothing where there is no `script`.
 fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
@@ -40,6 +42,32 @@ fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
     }
     let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();
     assert_eq!((piped.code, &*piped.stderr), (0, "No resources found in shpo namespace.\n"));
+}
+
+#[test]
+fn who_may_not_know_the_namespaces_is_told_nothing_of_them() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let (role, user) = (format!("lister-{namespace}"), format!("user-{namespace}"));
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
+    api.create(&format!("{rbac}/clusterroles"), &json!({"metadata": {"name": role}, "rules": rules}));
+    api.create(
+        &format!("{rbac}/clusterrolebindings"),
+        &json!({
+            "metadata": {"name": role},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+        }),
+    );
+    let get = format!("get cm -n {namespace}x --kubeconfig {}", testbed.kubeconfig());
+    let nothing = format!("No resources found in {namespace}x namespace.\n");
+    let Some(told) = on_terminal(&env, &get) else { return };
+    assert!(told.contains(&format!("did you mean {namespace}")), "{told}");
+    // The right may take a moment to be known to the server.
+    let told = eventually("the user may list", || {
+        on_terminal(&env, &format!("{get} --as {user}")).filter(|told| !told.contains("Forbidden"))
+    });
+    assert_eq!(told, nothing);
 }
 
 #[test]
