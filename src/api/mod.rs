@@ -22,6 +22,7 @@ mod secret;
 mod session;
 mod status;
 mod streams;
+mod suggest;
 mod table;
 #[cfg(test)]
 mod test_server;
@@ -42,3 +43,4 @@ pub use resource::ResourceClient;
 pub use response::Response;
 pub use secret::Secret;
 pub use streams::{ResourceList, ResourceWatch};
+pub use suggest::nearest;

@@ -57,15 +57,7 @@ impl Forward {
 
     /// One that speaks HTTP in TLS, with the certificate of that server.
     pub(crate) fn https(login: Login, testbed: &Testbed) -> Self {
-        let state = testbed.state();
-        let certificate = CertificateDer::from_pem_file(state.join("apiserver.crt")).expect("a certificate");
-        let key = PrivateKeyDer::from_pem_file(state.join("apiserver.key")).expect("a key");
-        let _first = rustls::crypto::ring::default_provider().install_default();
-        let config = ServerConfig::builder()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
-            .expect("a key of its certificate");
-        Self::start(Speaks::Https(TlsAcceptor::from(Arc::new(config))), login)
+        Self::start(Speaks::Https(TlsAcceptor::from(Arc::new(server_tls(testbed)))), login)
     }
 
     /// One that speaks SOCKS5.
@@ -233,6 +225,16 @@ impl Manners {
         }
         std::future::pending().await
     }
+}
+
+/// TLS as that server speaks it, with its certificate.
+pub(crate) fn server_tls(testbed: &Testbed) -> ServerConfig {
+    let state = testbed.state();
+    let certificate = CertificateDer::from_pem_file(state.join("apiserver.crt")).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_file(state.join("apiserver.key")).expect("a key");
+    let _first = rustls::crypto::ring::default_provider().install_default();
+    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
+    config.expect("a key of its certificate")
 }
 
 /// A text with its length before it.

@@ -13,7 +13,7 @@ mod testbed;
 pub(crate) use api::{Answer, Api, config_maps};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
-pub(crate) use forward::Forward;
+pub(crate) use forward::{Forward, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;
@@ -24,6 +24,11 @@ use std::time::{Duration, Instant};
 /// How long a test waits for what must happen. Long, because machines are shared and slow; nothing waits it out but a
 /// test that fails.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Tells what a test left out, straight to stderr: what goes through the test harness is shown for failures only.
+pub(crate) fn tell(line: &str) {
+    let _told = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
+}
 
 /// Asks again until there is an answer, and fails the test when there is none in time.
 #[track_caller]

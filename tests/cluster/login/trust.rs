@@ -7,13 +7,11 @@ use std::{fs, thread};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::StreamOwned;
 use rustls::server::Acceptor;
-use rustls::{ServerConfig, StreamOwned};
 use serde_json::{Value, json};
 
-use crate::support::{Forward, OnServer, TestEnv, Testbed};
+use crate::support::{Forward, OnServer, TestEnv, Testbed, server_tls};
 
 const DEFAULT: [&str; 5] = ["get", "ns", "default", "-o", "name"];
 
@@ -126,12 +124,8 @@ fn a_server_of_the_flags_has_the_files_tls_server_name_no_more() {
 fn listener(testbed: &Testbed) -> (u16, thread::JoinHandle<(Option<String>, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let file = |name: &str| testbed.state().join(name);
-    let certificate = CertificateDer::from_pem_file(file("apiserver.crt")).expect("a certificate");
-    let key = PrivateKeyDer::from_pem_file(file("apiserver.key")).expect("a key");
+    let config = Arc::new(server_tls(testbed));
     let answering = thread::spawn(move || {
-        let _first = rustls::crypto::ring::default_provider().install_default();
-        let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
         let (mut stream, _) = listener.accept().expect("a client");
         let mut acceptor = Acceptor::default();
         let hello = loop {
@@ -141,7 +135,7 @@ fn listener(testbed: &Testbed) -> (u16, thread::JoinHandle<(Option<String>, Stri
             }
         };
         let name = hello.client_hello().server_name().map(str::to_owned);
-        let connection = hello.into_connection(Arc::new(config.expect("a key"))).expect("a connection");
+        let connection = hello.into_connection(config).expect("a connection");
         let mut stream = BufReader::new(StreamOwned::new(connection, stream));
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
