@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// The variables that the program and its library read, and what each is for: the help and the manual print it.
-pub(crate) const VARIABLES: [(&str, &str); 24] = [
+pub(crate) const VARIABLES: [(&str, &str); 25] = [
     ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
     ("HOME", "where .kube/config and the cache are (USERPROFILE on Windows)"),
     ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
@@ -14,9 +14,10 @@ pub(crate) const VARIABLES: [(&str, &str); 24] = [
     ("POD_NAMESPACE", "the namespace inside a pod"),
     ("HTTPS_PROXY", "the proxy to https servers, in capitals or not"),
     ("HTTP_PROXY", "the proxy to http servers"),
-    ("ALL_PROXY", "the proxy to both"),
-    ("NO_PROXY", "the hosts that are reached without one"),
+    ("NO_PROXY", "the hosts, domains and networks that are reached without one, as in Go's programs"),
     ("DISABLE_HTTP2", "set to anything: HTTP/1.1 only"),
+    ("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "after how much silence a connection is tried: 30; 0 is never"),
+    ("HTTP2_PING_TIMEOUT_SECONDS", "how long it may take to answer that: 15"),
     ("SSL_CERT_FILE", "the authorities to trust where the kubeconfig names none"),
     ("SSL_CERT_DIR", "a directory of them"),
     ("KUBE_FEATURE_WatchListClient", "false: initial states are asked for by pages"),
