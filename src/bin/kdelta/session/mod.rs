@@ -38,6 +38,7 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    mutation_detector: bool,
     /// Whether the server has accepted anything yet; see [`Source`].
     answered: Arc<AtomicBool>,
     /// Hears what a user should know and nothing fails for.
@@ -82,6 +83,7 @@ impl Session {
             context: Arc::from(if demo.is_some() { "demo" } else { config.context() }),
             client,
             request_timeout: *request_timeout,
+            mutation_detector: settings.mutation_detector,
             answered: Arc::default(),
             warn,
             _demo: demo,
@@ -144,7 +146,8 @@ impl Session {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter, Arc::clone(&self.answered)))
+        let source = Source::new(asked, unselected, filter, Arc::clone(&self.answered));
+        Ok(source.with_mutation_detector(self.mutation_detector))
     }
 }
 

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use kdelta::informer::MUTATION_DETECTOR_VARIABLE;
+
 /// What the program takes from its surroundings; kubeconfig and proxies are read by the library's `api`.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -26,6 +28,8 @@ pub(crate) struct Environment {
     pub(crate) demo_seed: Option<String>,
     /// `$KUBE_FEATURE_WatchListClient`.
     pub(crate) watch_list_client: Option<String>,
+    /// `$KUBE_CACHE_MUTATION_DETECTOR` is true, in one of the ways in which Go writes it.
+    pub(crate) mutation_detector: bool,
     /// Whether stdin is a terminal.
     pub(crate) stdin_is_terminal: bool,
     /// Whether stdout is a terminal.
@@ -60,6 +64,9 @@ impl Environment {
             demo_seed: set("KDELTA_DEMO_SEED").map(|value| value.to_string_lossy().into_owned()),
             watch_list_client: set("KUBE_FEATURE_WatchListClient")
                 .map(|value| value.to_string_lossy().into_owned()),
+            mutation_detector: set(MUTATION_DETECTOR_VARIABLE).is_some_and(|value| {
+                ["1", "t", "T", "true", "TRUE", "True"].iter().any(|truth| value == *truth)
+            }),
             stdin_is_terminal: false,
             stdout_is_terminal: false,
             stderr_is_terminal: false,
@@ -96,5 +103,14 @@ mod tests {
         assert!(environment.no_color && environment.force_color);
         assert!(environment.dumb_terminal && environment.clicolor_off);
         assert_eq!(environment.home, Some("/h".into()));
+    }
+
+    #[test]
+    fn mutations_are_looked_for_where_client_go_would() {
+        for (value, wanted) in
+            [("true", true), ("1", true), ("T", true), ("false", false), ("yes", false), ("", false)]
+        {
+            assert_eq!(with(&[("KUBE_CACHE_MUTATION_DETECTOR", value)]).mutation_detector, wanted, "{value}");
+        }
     }
 }
