@@ -6,6 +6,7 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod informer;
 mod parity;
 mod pods;
 
