@@ -4,7 +4,34 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use kdelta::informer::MUTATION_DETECTOR_VARIABLE;
+/// The variables that the program and its library read, and what each is for: the help and the manual print it.
+pub(crate) const VARIABLES: [(&str, &str); 25] = [
+    ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
+    ("HOME", "where .kube/config and the cache are (USERPROFILE on Windows)"),
+    ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
+    ("KUBERNETES_SERVICE_HOST", "the server inside a pod"),
+    ("KUBERNETES_SERVICE_PORT", "its port"),
+    ("POD_NAMESPACE", "the namespace inside a pod"),
+    ("HTTPS_PROXY", "the proxy to https servers, in capitals or not"),
+    ("HTTP_PROXY", "the proxy to http servers"),
+    ("ALL_PROXY", "the proxy to both"),
+    ("NO_PROXY", "the hosts that are reached without one"),
+    ("DISABLE_HTTP2", "set to anything: HTTP/1.1 only"),
+    ("SSL_CERT_FILE", "the authorities to trust where the kubeconfig names none"),
+    ("SSL_CERT_DIR", "a directory of them"),
+    ("KUBE_FEATURE_WatchListClient", "false: initial states are asked for by pages"),
+    ("KUBE_CACHE_MUTATION_DETECTOR", "true: cached objects are compared with what they were, for doubts"),
+    ("KUBECACHEDIR", "kubectl's cache; kdelta keeps what discovery found in kdelta/ there"),
+    ("KDELTA_CACHE_DIR", "another directory for that"),
+    ("KDELTA_DEMO_SEED", "a number: the demo does the same things each time"),
+    ("NO_COLOR", "set to anything: no colour"),
+    ("TERM", "dumb: no colour"),
+    ("CLICOLOR", "0: no colour"),
+    ("CLICOLOR_FORCE", "anything but 0: colour in files and pipes too"),
+    ("FORCE_COLOR", "the same"),
+    ("COLUMNS", "the width of the help"),
+    ("USERPROFILE", "the home directory where HOME is not set"),
+];
 
 /// What the program takes from its surroundings; kubeconfig and proxies are read by the library's `api`.
 #[derive(Debug, Clone, Default)]
@@ -64,8 +91,8 @@ impl Environment {
             demo_seed: set("KDELTA_DEMO_SEED").map(|value| value.to_string_lossy().into_owned()),
             watch_list_client: set("KUBE_FEATURE_WatchListClient")
                 .map(|value| value.to_string_lossy().into_owned()),
-            mutation_detector: set(MUTATION_DETECTOR_VARIABLE).is_some_and(|value| {
-                ["1", "t", "T", "true", "TRUE", "True"].iter().any(|truth| value == *truth)
+            mutation_detector: set("KUBE_CACHE_MUTATION_DETECTOR").is_some_and(|value| {
+                ["1", "t", "true"].iter().any(|truth| value.eq_ignore_ascii_case(truth))
             }),
             stdin_is_terminal: false,
             stdout_is_terminal: false,
