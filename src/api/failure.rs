@@ -175,7 +175,7 @@ fn plain_words(words: String) -> String {
     }
     match words.as_str() {
         "deadline has elapsed" => "operation timed out".to_owned(),
-        "tls handshake eof" => "EOF".to_owned(),
+        "tls handshake eof" | "connection closed before message completed" => "EOF".to_owned(),
         _ => words,
     }
 }
@@ -261,6 +261,14 @@ mod tests {
         let words = ["error decoding response body", "error reading a body from connection", said];
         let words = words.map(|word| plain_words(word.to_owned()));
         assert_eq!(fold(&words), "unexpected EOF");
+    }
+
+    #[test]
+    fn an_end_where_an_answer_should_be_is_an_end_of_the_file() {
+        for said in ["connection closed before message completed", "tls handshake eof"] {
+            let words = ["client error (SendRequest)", said].map(|word| plain_words(word.to_owned()));
+            assert_eq!(fold(&words), "EOF");
+        }
     }
 
     #[test]

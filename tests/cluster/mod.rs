@@ -8,6 +8,7 @@ mod ends;
 mod gap;
 mod handed_back;
 mod login;
+mod informer;
 mod parity;
 mod pods;
 

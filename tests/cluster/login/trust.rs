@@ -51,6 +51,9 @@ fn a_server_is_trusted_whose_certificate_an_authority_of_the_cluster_signed_or_i
     assert_eq!(outcome(&env, testbed, data(OTHER_AUTHORITY), &[]), unknown);
     // Without any, those of the system.
     assert_eq!(outcome(&env, testbed, json!({"certificate-authority": null}), &[]), unknown);
+    let config = env.kubeconfig_with(testbed, json!({"certificate-authority": null}), json!({}));
+    let call = env.kdelta(&DEFAULT).env("KUBECONFIG", &config).env("SSL_CERT_FILE", testbed.ca_file());
+    assert_eq!(call.finish().quiet_success(), "namespace/default\n");
     let other = env.file("other.crt", OTHER_AUTHORITY);
     assert_eq!(outcome(&env, testbed, json!({"certificate-authority": "other.crt"}), &[]), unknown);
 

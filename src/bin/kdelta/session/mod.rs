@@ -42,6 +42,7 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    mutation_detector: bool,
     /// Whether the server has accepted anything yet; see [`Source`].
     answered: Arc<AtomicBool>,
     /// Hears what a user should know and nothing fails for.
@@ -90,6 +91,7 @@ impl Session {
             context: Arc::from(if demo.is_some() { "demo" } else { config.context() }),
             client,
             request_timeout: *request_timeout,
+            mutation_detector: settings.mutation_detector,
             answered: Arc::default(),
             warn,
             _demo: demo,
@@ -152,7 +154,8 @@ impl Session {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter, Arc::clone(&self.answered)))
+        let source = Source::new(asked, unselected, filter, Arc::clone(&self.answered));
+        Ok(source.with_mutation_detector(self.mutation_detector))
     }
 }
 
