@@ -143,7 +143,8 @@ impl Watch {
             self.latest.borrow_and_update();
             self.changes(&mut out);
             let now = self.cluster.clock.elapsed();
-            if now >= self.ends {
+            // The resource may have gone with its definition, and its watches go with it.
+            if now >= self.ends || !self.cluster.store.serves(self.kind_id) {
                 self.over = true;
                 return Some(out).filter(|out| !out.is_empty());
             }
@@ -160,6 +161,7 @@ impl Watch {
                 continue;
             }
             tokio::select! {
+                // A resource that goes is told of in the same way.
                 changed = self.latest.changed() => changed.ok()?,
                 () = self.cluster.clock.reaches(self.ends.min(self.next_bookmark)) => {}
             }

@@ -1,5 +1,9 @@
 //! The demo beside the real server: one script of requests to both, whose answers are of the same code, kind and shape.
 
+mod kinds;
+mod kubectl;
+mod refusals;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
@@ -278,17 +282,21 @@ fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step) -> Ans
 fn the_demo_answers_as_the_real_server_does() {
     let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
-    let own = Api::open(&demo.url);
+    compare(&real, &Api::open(&demo.url), SCRIPT);
+}
+
+/// Does the same on both, and fails with what they answer otherwise.
+fn compare(real: &Api, demo: &Api, script: &[Step]) {
     let mut differences = Vec::new();
-    for step in SCRIPT {
-        let (wanted, is) = (ask(&real, step), ask(&own, step));
+    for step in script {
+        let (wanted, is) = (ask(real, step), ask(demo, step));
         let (wanted, is) = (digest(&wanted, step.4), digest(&is, step.4));
         if wanted != is {
-            let (method, path, accept, ..) = step;
-            differences.push(format!("{method} {path} {accept}\n  real {wanted}\n  demo {is}"));
+            let (method, path, accept, body, _) = step;
+            differences.push(format!("{method} {path} {accept} {}\n  real {wanted}\n  demo {is}", body.1));
         }
     }
-    assert!(differences.is_empty(), "{} of {}:\n{}", differences.len(), SCRIPT.len(), differences.join("\n"));
+    assert!(differences.is_empty(), "{} of {}:\n{}", differences.len(), script.len(), differences.join("\n"));
 }
 
 #[test]
