@@ -110,6 +110,7 @@ pub(super) fn template_hash(template: &Value) -> String {
 pub(super) fn pod(birth: &Birth<'_>, template: &Value, owners: Value) -> Value {
     let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
     metadata["ownerReferences"] = owners;
+    metadata["generation"] = 1.into();
     metadata["managedFields"] = managed_by("kube-controller-manager", "v1", birth.created);
     let mut spec = template["spec"].clone();
     spec["serviceAccountName"] = "default".into();

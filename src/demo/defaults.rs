@@ -53,7 +53,32 @@ pub(super) fn fill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
         ("", "persistentvolumes") => {
             default(&mut object["spec"], "persistentVolumeReclaimPolicy", &json!("Retain"));
             default(&mut object["spec"], "volumeMode", &json!("Filesystem"));
-            object["status"] = json!({"phase": "Available"});
+            if object["spec"]["hostPath"].is_object() {
+                default(&mut object["spec"]["hostPath"], "type", &json!(""));
+            }
+            object["status"] = json!({"phase": "Pending"});
+        }
+        ("", "nodes") => {
+            let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+            default(&mut object["spec"], "taints", &json!([taint]));
+        }
+        ("", "events") => {
+            for key in ["eventTime", "firstTimestamp", "lastTimestamp"] {
+                default(object, key, &Value::Null);
+            }
+            default(object, "reportingComponent", &json!(""));
+            default(object, "reportingInstance", &json!(""));
+        }
+        ("", "endpoints") => {
+            for subset in object["subsets"].as_array_mut().into_iter().flatten() {
+                protocols(subset.get_mut("ports"));
+            }
+        }
+        ("discovery.k8s.io", _) => {
+            protocols(object.get_mut("ports"));
+            for endpoint in object["endpoints"].as_array_mut().into_iter().flatten() {
+                default(endpoint, "conditions", &json!({}));
+            }
         }
         ("", "resourcequotas") => object["status"] = json!({"hard": object["spec"]["hard"]}),
         ("storage.k8s.io", _) => {
@@ -91,7 +116,7 @@ pub(super) fn fill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
 
 /// Fills in anew what an object lost when it was changed; what it has stays.
 pub(super) fn refill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
-    if kind.plural == "customresourcedefinitions" {
+    if ["customresourcedefinitions", "nodes"].contains(&kind.plural.as_str()) {
         return;
     }
     let (status, generation) = (object.get("status").cloned(), object["metadata"].get("generation").cloned());
@@ -131,15 +156,30 @@ pub(super) fn pod_spec(spec: &mut Value) {
     default(spec, "dnsPolicy", &json!("ClusterFirst"));
     default(spec, "schedulerName", &json!("default-scheduler"));
     default(spec, "securityContext", &json!({}));
-    for container in spec["containers"].as_array_mut().into_iter().flatten() {
-        default(container, "imagePullPolicy", &json!("IfNotPresent"));
-        default(container, "resources", &json!({}));
-        default(container, "terminationMessagePath", &json!("/dev/termination-log"));
-        default(container, "terminationMessagePolicy", &json!("File"));
+    for list in ["containers", "initContainers"] {
+        spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().for_each(container);
+    }
+}
+
+fn container(container: &mut Value) {
+    // What has no tag, or the one that moves, may have changed since it was pulled.
+    let image = container["image"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    let moves = !image.contains([':', '@']) || image.ends_with(":latest");
+    default(container, "imagePullPolicy", &json!(if moves { "Always" } else { "IfNotPresent" }));
+    default(container, "resources", &json!({}));
+    default(container, "terminationMessagePath", &json!("/dev/termination-log"));
+    default(container, "terminationMessagePolicy", &json!("File"));
+    protocols(container.get_mut("ports"));
+}
+
+fn protocols(ports: Option<&mut Value>) {
+    for port in ports.and_then(Value::as_array_mut).into_iter().flatten() {
+        default(port, "protocol", &json!("TCP"));
     }
 }
 
 fn pod(object: &mut Value) {
+    object["metadata"]["generation"] = 1.into();
     let spec = &mut object["spec"];
     default(spec, "serviceAccountName", &json!("default"));
     default(spec, "enableServiceLinks", &json!(true));
@@ -194,7 +234,10 @@ pub(super) fn cron_job(object: &mut Value) {
     default(spec, "suspend", &json!(false));
     default(spec, "successfulJobsHistoryLimit", &json!(3));
     default(spec, "failedJobsHistoryLimit", &json!(1));
-    pod_spec(&mut spec["jobTemplate"]["spec"]["template"]["spec"]);
+    default(&mut spec["jobTemplate"], "metadata", &json!({}));
+    let template = &mut spec["jobTemplate"]["spec"]["template"];
+    default(template, "metadata", &json!({}));
+    pod_spec(&mut template["spec"]);
     object["metadata"]["generation"] = 1.into();
     object["status"] = json!({});
 }
@@ -234,8 +277,10 @@ fn service(object: &mut Value) {
         default(spec, "clusterIP", &format!("10.96.{a}.{b}").into());
         let ip = spec["clusterIP"].clone();
         default(spec, "clusterIPs", &json!([ip]));
-        default(spec, "ipFamilies", &json!(["IPv4"]));
-        default(spec, "ipFamilyPolicy", &json!("SingleStack"));
+        // Where nothing chooses the addresses, they may be of both families.
+        let is_open = spec["clusterIP"] == "None" && spec["selector"].is_null();
+        default(spec, "ipFamilies", &if is_open { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
+        default(spec, "ipFamilyPolicy", &json!(if is_open { "RequireDualStack" } else { "SingleStack" }));
         default(spec, "internalTrafficPolicy", &json!("Cluster"));
     }
     let outside = ["NodePort", "LoadBalancer"].contains(&spec["type"].as_str().unwrap_or_default());
@@ -266,6 +311,7 @@ pub(super) fn job(object: &mut Value) {
     default(spec, "completions", &json!(1));
     default(spec, "backoffLimit", &json!(6));
     default(spec, "suspend", &json!(false));
+    default(spec, "manualSelector", &json!(false));
     default(spec, "completionMode", &json!("NonIndexed"));
     default(spec, "podReplacementPolicy", &json!("TerminatingOrFailed"));
     spec["selector"] = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});

@@ -127,6 +127,13 @@ impl Refusal {
         Self::new(501, "NotImplemented", message)
     }
 
+    /// A JSON patch with a step that can't be done.
+    pub(super) fn patch_failed(why: &str) -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        let cause = json!({"reason": "UnexpectedServerResponse", "message": why});
+        Self::new(422, "Invalid", message).with(json!({"causes": [cause]}))
+    }
+
     /// An apply that would take fields from others.
     pub(super) fn apply_conflict(conflicts: &[(String, String)]) -> Self {
         let count = conflicts.len();

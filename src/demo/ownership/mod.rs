@@ -52,7 +52,9 @@ impl By {
         } else {
             format!(" with subresource {:?}", self.subresource)
         };
-        format!("{:?}{subresource} using {}", self.manager, self.api_version)
+        let using =
+            if self.operation == "Apply" { String::new() } else { format!(" using {}", self.api_version) };
+        format!("{:?}{subresource}{using}", self.manager)
     }
 }
 
@@ -142,7 +144,7 @@ pub(super) fn conflicts(object: &Value, given: &Value, kind: &Kind, by: &By) -> 
     for entry in entries(object).iter().filter(|entry| !by.is_of(entry)) {
         let other = By {
             manager: entry["manager"].as_str().unwrap_or_default().to_owned(),
-            operation: "Update",
+            operation: if entry["operation"] == "Apply" { "Apply" } else { "Update" },
             subresource: entry["subresource"].as_str().unwrap_or_default().to_owned(),
             api_version: entry["apiVersion"].as_str().unwrap_or_default().to_owned(),
             time: String::new(),
@@ -152,6 +154,14 @@ pub(super) fn conflicts(object: &Value, given: &Value, kind: &Kind, by: &By) -> 
         }
     }
     found
+}
+
+/// The fields that a client-side apply has set, going by what it wrote down: a server-side apply by the same client takes
+/// them over.
+pub(super) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
+    let last = &object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
+    let last = last.as_str().and_then(|last| serde_json::from_str::<Value>(last).ok());
+    last.map_or_else(Vec::new, |last| FieldSet::of(&owned_part(&last), schema::of(kind)).paths())
 }
 
 /// Applies what is given: it is merged in, what the same manager gave before and gives no more is taken out unless

@@ -15,11 +15,14 @@ pub(in crate::demo) fn missing(kind: &Kind, object: &Value) -> Vec<String> {
     paths
 }
 
+/// What is there even where nobody says so, and then lacks what it requires itself.
+const WHOLE: [&str; 4] = ["metadata", "spec", "template", "jobTemplate"];
+
 fn walk(node: Node<'_>, value: &Value, path: &str, paths: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             let required = node.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            for name in required.filter(|name| *name != "metadata") {
+            for name in required.filter(|name| !WHOLE.contains(name)) {
                 if map.get(name).is_none_or(is_nothing) {
                     paths.push(join(path, name));
                 }

@@ -134,10 +134,7 @@ fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) ->
     match how {
         PatchKind::Merge => ways::merge(value, patch),
         PatchKind::Strategic | PatchKind::Apply => ways::strategic(value, patch, schema::of(&target.kind)),
-        PatchKind::Json => ways::json_patch(value, patch).map_err(|why| {
-            let cause = Cause::invalid("patch", "", &why);
-            Refusal::invalid(&target.kind, &target.name, &[cause])
-        })?,
+        PatchKind::Json => ways::json_patch(value, patch).map_err(|why| Refusal::patch_failed(&why))?,
     }
     Ok(())
 }
@@ -151,7 +148,8 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     }
     let found = schema::check(kind, &mut given);
     if let Some(field) = found.unknown.first() {
-        return Err(Refusal::not_in_schema(kind, &format!("{namespace}/{name}"), field));
+        let said = given["metadata"]["namespace"].as_str().unwrap_or_default();
+        return Err(Refusal::not_in_schema(kind, &format!("{said}/{name}"), field));
     }
     if let Some(wrong) = found.wrong {
         return Err(Refusal::undecodable(kind, &wrong));
@@ -167,7 +165,9 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     let by = By::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
     change(cluster, target, query, |value| {
         let conflicts = ownership::conflicts(value, &given, kind, &by);
-        if !conflicts.is_empty() && !query.force() {
+        let excused = if query.manager() == "kubectl" { ownership::excused(value, kind) } else { Vec::new() };
+        let taken = conflicts.iter().any(|(_, field)| !excused.contains(field));
+        if taken && !query.force() {
             return Err(Refusal::apply_conflict(&conflicts));
         }
         ownership::apply(value, &given, kind, &by);

@@ -39,10 +39,10 @@ pub(super) fn causes(kind: &Kind, object: &Value, before: Option<&Value>) -> Vec
         ("", "services") => service(spec, &mut causes),
         _ => {}
     }
+    causes.sort_by_key(Cause::text);
     if let Some(before) = before {
         immutable(kind, object, before, &mut causes);
     }
-    causes.sort_by_key(Cause::text);
     causes
 }
 

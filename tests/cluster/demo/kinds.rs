@@ -51,7 +51,7 @@ fn core() -> Vec<Made> {
         (
             "/api/v1/namespaces/kinds/endpoints",
             json!({"subsets": [
-                {"addresses": [{"ip": "1.2.3.4"}, {"ip": "1.2.3.5"}], "ports": [{"port": 80}, {"port": 81, "name": "x"}]},
+                {"addresses": [{"ip": "1.2.3.4"}, {"ip": "1.2.3.5"}], "ports": [{"port": 80, "name": "y"}, {"port": 81, "name": "x"}]},
             ]}),
         ),
         (
@@ -181,7 +181,9 @@ fn told(object: &Value) -> Value {
         }
     }
     // What a server without kubelets and schedulers need not say, and what newer ones add.
-    spec.as_object_mut().map(|spec| spec.remove("template"));
+    for key in ["template", "serviceAccountName"] {
+        spec.as_object_mut().map(|spec| spec.remove(key));
+    }
     if object["spec"].is_null() {
         object.as_object_mut().map(|object| object.remove("spec"));
     }
@@ -205,6 +207,7 @@ fn cells(table: &Value) -> Value {
         Some(text) if text.strip_suffix('s').is_some_and(|age| age.parse::<u32>().is_ok()) => "age".into(),
         Some(text) if text.ends_with('Z') && text.starts_with("20") => "time".into(),
         Some(text) if text.starts_with("10.") => "address".into(),
+        Some(text) if text.contains("controller-uid=") => "drawn".into(),
         Some(text) if text.starts_with("80:3") => "80:3".into(),
         _ => cell.clone(),
     });

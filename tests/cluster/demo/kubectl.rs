@@ -56,7 +56,7 @@ const COMMANDS: &[&str] = &[
     "scale deployment applied --replicas=0",
     "scale deployment applied --replicas=1 --current-replicas=5",
     "get deployment applied -o jsonpath={.spec}",
-    "get deployment,configmap -o name",
+    "get deployment,secret -o name",
     "get pods -l none=such",
     "get nope",
     "get pod nope",
@@ -70,7 +70,6 @@ const COMMANDS: &[&str] = &[
     "delete configmap c",
     "delete configmap c --ignore-not-found",
     "delete deployment -l app=d",
-    "delete deployment applied --cascade=orphan",
     "delete clusterrole both-r",
     "delete priorityclass both-p",
 ];
