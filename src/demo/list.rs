@@ -225,9 +225,13 @@ fn chunks(list: Listing) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>>
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
+    use http_body_util::BodyExt;
     use serde_json::json;
 
     use super::*;
+    use crate::demo::cluster::Clock;
     use crate::demo::query::Query;
 
     fn store() -> (Store, KindId) {
@@ -239,6 +243,39 @@ mod tests {
             store.create(kind, map).expect("new");
         }
         (store, kind)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_list_is_compressed_where_that_can_be_read() {
+        let (store, id) = store();
+        let text = "x".repeat(20_000);
+        for at in 0..10 {
+            let map =
+                json!({"metadata": {"name": format!("big{at}"), "namespace": "n"}, "data": {"text": text}});
+            store.create(id, map).expect("new");
+        }
+        let kind = store.kind(id);
+        let clock = Clock::new(jiff::Timestamp::UNIX_EPOCH);
+        let cluster = Arc::new(Cluster { store, clock, address: String::new() });
+        for (labels, gzip, wanted) in [("", true, true), ("", false, false), ("odd=true", true, false)] {
+            let query = Query::parse(&format!("labelSelector={labels}"));
+            let selection = Selection::read(&query, &kind, None).expect("selectors");
+            let options = ListOptions::read(&query).expect("options");
+            let page = page(&cluster.store, id, &selection, &options).expect("a page");
+            let count = page.items.len();
+            let response = answer(Arc::clone(&cluster), Arc::clone(&kind), Form::Objects, page, gzip);
+            let is_gzip = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
+            assert_eq!(is_gzip, wanted, "{labels} {gzip}");
+            let Ok(body) = response.into_body().collect().await;
+            let mut body = body.to_bytes().to_vec();
+            if is_gzip {
+                let mut plain = Vec::new();
+                flate2::read::GzDecoder::new(body.as_slice()).read_to_end(&mut plain).expect("gzip");
+                body = plain;
+            }
+            let list: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(list["items"].as_array().map(Vec::len), Some(count));
+        }
     }
 
     fn ask(store: &Store, kind: KindId, query: &str) -> Result<(Vec<String>, ListMeta), Refusal> {

@@ -127,11 +127,10 @@ impl Refusal {
         Self::new(501, "NotImplemented", message)
     }
 
-    /// A JSON patch with a step that can't be done.
-    pub(super) fn patch_failed(why: &str) -> Self {
+    /// A JSON patch with a step that can't be done. A real server says no more either.
+    pub(super) fn patch_failed() -> Self {
         let message = "the server rejected our request due to an error in our request";
-        let cause = json!({"reason": "UnexpectedServerResponse", "message": why});
-        Self::new(422, "Invalid", message).with(json!({"causes": [cause]}))
+        Self::new(422, "Invalid", message).with(json!({}))
     }
 
     /// An apply that would take fields from others.

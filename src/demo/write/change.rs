@@ -134,7 +134,7 @@ fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) ->
     match how {
         PatchKind::Merge => ways::merge(value, patch),
         PatchKind::Strategic | PatchKind::Apply => ways::strategic(value, patch, schema::of(&target.kind)),
-        PatchKind::Json => ways::json_patch(value, patch).map_err(|why| Refusal::patch_failed(&why))?,
+        PatchKind::Json => ways::json_patch(value, patch).map_err(|_| Refusal::patch_failed())?,
     }
     Ok(())
 }

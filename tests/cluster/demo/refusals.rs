@@ -115,7 +115,7 @@ const SCRIPT: &[Step] = &[
             APPLY,
             r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"paused":true}}"#,
         ),
-        Shape,
+        Kind,
     ),
     (
         "PATCH",
