@@ -47,6 +47,8 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
         &[
             "reflector/clock.rs",
             "demo/cluster.rs",
+            // How long a whole answer of a server may take, which who asks says.
+            "api/transport/mod.rs",
             // What `--duration` asks for, how often a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/synced.rs",

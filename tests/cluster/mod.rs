@@ -6,6 +6,8 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod handed_back;
+mod login;
 mod informer;
 mod parity;
 mod pods;
