@@ -7,8 +7,8 @@ mod demo;
 mod ends;
 mod gap;
 mod handed_back;
-mod login;
 mod informer;
+mod login;
 mod parity;
 mod pods;
 
