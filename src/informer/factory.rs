@@ -160,7 +160,7 @@ impl SharedInformerFactory {
 
     /// Ends the informers that were started, each in order, and waits until they have ended (client-go waits for the
     /// caller to end them). Answers those that had given up before, with what they had given up with. From now on
-    /// none is started.
+    /// none is started. Of several calls the first one waits and answers.
     ///
     /// # Panics
     /// Where a source panicked, with its panic.

@@ -86,8 +86,8 @@ async fn come_late(pump: Arc<Pump>, steps: usize, way: (ProcessorListener, Inbox
     }
 }
 
-/// Reads one notification and is then stuck, until it is removed.
-async fn stick(pump: Arc<Pump>, steps: usize) {
+/// Reads one notification and is then stuck; being removed does not change that, but nobody waits for it any more.
+async fn stick(pump: Arc<Pump>, steps: usize, stuck: Rc<RefCell<Vec<Inbox>>>) {
     let (listener, mut inbox) = channel(1);
     let progress = Arc::clone(&listener.progress);
     if !register(&pump, listener) {
@@ -97,6 +97,7 @@ async fn stick(pump: Arc<Pump>, steps: usize) {
     for _ in 0..steps {
         step().await;
     }
+    stuck.borrow_mut().push(inbox);
     pump.processor.remove(&progress);
 }
 
@@ -116,7 +117,9 @@ fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_stor
                 let late = come_late(Arc::clone(&pump), schedule.below(40), way, Rc::clone(&told));
                 schedule.spawn("a late handler", late);
             }
-            schedule.spawn("a stuck handler", stick(Arc::clone(&pump), schedule.below(40)));
+            let stuck = Rc::default();
+            let sticks = stick(Arc::clone(&pump), schedule.below(40), Rc::clone(&stuck));
+            schedule.spawn("a stuck handler", sticks);
             schedule.spawn("the source", tell(Arc::clone(&pump), Rc::clone(&schedule), hurry.clone()));
             let popping = Arc::clone(&pump);
             schedule.spawn("the task that pops", async move {
