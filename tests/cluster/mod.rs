@@ -6,8 +6,10 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod many;
 mod parity;
 mod pods;
+mod streams;
 
 use std::process::Command;
 

@@ -39,6 +39,11 @@ impl Proxy {
         self.port
     }
 
+    /// How many connections it has been given since it was last cut.
+    pub(crate) fn connections(&self) -> usize {
+        self.open.lock().expect("no panic inside").len() / 2
+    }
+
     /// Breaks every connection and refuses new ones.
     pub(crate) fn cut(&mut self) {
         if let Some(acceptor) = self.accepting.take() {

@@ -2,11 +2,13 @@
 
 pub(crate) mod api_resources;
 pub(crate) mod demo;
+mod forbidden;
 mod format;
 pub(crate) mod get;
 pub(crate) mod index;
 mod needs;
 mod synced;
+mod walk;
 pub(crate) mod watch;
 mod watched;
 

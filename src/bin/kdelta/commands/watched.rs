@@ -3,11 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kdelta::listwatch::Error;
 use kdelta::object::Origin;
 use kdelta::reflector::{Observer, ReflectorEvent};
+use tokio::sync::Notify;
 
+use crate::exit::Report;
 use crate::output::Messages;
-use crate::session::{Part, Source};
+use crate::session::{Part, Session, Source};
 use crate::view::Notices;
 
 /// Listens to reflectors. Cheap to clone; clones count together.
@@ -55,6 +58,39 @@ impl Watched {
                 watched.messages.notice(&line);
             }
         })
+    }
+
+    /// The same observer for a part whose type may come and go: that it is not there is not said, but has the types
+    /// looked at.
+    pub(super) fn without_missing(observer: Observer, look: Arc<Notify>) -> Observer {
+        Arc::new(move |event| match event {
+            ReflectorEvent::Lost { error: Error::NotFound(_), .. } => look.notify_one(),
+            // It may be found missing next; where it is not, the new list is told.
+            ReflectorEvent::Relisting { .. } => {}
+            _ => observer(event),
+        })
+    }
+
+    /// Says which contexts can't be used; answers whether there are any.
+    pub(super) fn tell_unusable(&self, session: &Session) -> bool {
+        for (context, error) in session.unusable() {
+            let report = Report::of(error, "");
+            self.messages.error(&format!("{context}: {}", report.text), report.hint.as_deref());
+        }
+        !session.unusable().is_empty()
+    }
+
+    /// Says that a cluster can't be asked while others are; where there is but the one it is the end.
+    ///
+    /// # Errors
+    /// The error, where there are no others.
+    pub(super) fn tell_setback(&self, prefix: &str, error: anyhow::Error) -> anyhow::Result<()> {
+        if prefix.is_empty() {
+            return Err(error);
+        }
+        let report = Report::of(&error, "");
+        self.messages.error(&format!("{prefix}{}", report.text), report.hint.as_deref());
+        Ok(())
     }
 
     fn count(&self, event: &ReflectorEvent) {
