@@ -245,8 +245,10 @@ fn the_types_of_a_group_join_and_leave() {
     create("gears", "Gear", "g2");
     running.stdout.json_until("it is there again", is(format!("ADDED {namespace}/g2")));
     running.signal("INT");
-    let said = running.stderr.find("the end", |_| true);
-    assert!(said.contains("received"), "nothing is said of types that come and go: {said}");
+    running.stderr.find("the end", |line| {
+        assert!(!line.contains("lost"), "it is not lost, it is gone: {line}");
+        line.contains("received")
+    });
 }
 
 /// A kubeconfig with a context for each of these servers, as its administrator, and one that leads nowhere.
@@ -343,6 +345,6 @@ fn five_hundred_watches_run_at_once_on_a_few_connections() {
         api.create_config_map(&namespace, name, &json!({}));
         running.stdout.json_until("it", is(format!("ADDED {namespace}/{name}")));
     }
-    let connections = proxy.connections();
-    assert!((7..=40).contains(&connections), "500 watches on {connections} connections");
+    // Connections that were begun at once for one and the same lane are given up but for one.
+    eventually("80 on each", || (7..=9).contains(&proxy.connections()).then_some(()));
 }

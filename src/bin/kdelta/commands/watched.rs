@@ -1,6 +1,6 @@
 //! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kdelta::listwatch::Error;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use crate::exit::Report;
 use crate::output::Messages;
 use crate::session::{Part, Session, Source};
-use crate::view::Notices;
+use crate::view::{Crowd, Notices};
 
 /// Listens to reflectors. Cheap to clone; clones count together.
 #[derive(Clone)]
@@ -19,6 +19,27 @@ pub(crate) struct Watched {
     messages: Arc<Messages>,
     verbose: bool,
     counts: Arc<Counts>,
+    /// A std mutex: held while a line is made.
+    crowd: Arc<Mutex<Crowd>>,
+}
+
+/// The place of a part among all that are watched, for as long as it is.
+struct Place {
+    crowd: Arc<Mutex<Crowd>>,
+    number: usize,
+}
+
+impl Place {
+    fn line(&self, prefix: &str, event: &ReflectorEvent, own: Option<String>) -> Option<String> {
+        let mut crowd = self.crowd.lock().unwrap_or_else(PoisonError::into_inner);
+        crowd.line(prefix, self.number, event, own)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+    }
 }
 
 /// Relaxed counters: they are read once, at the end.
@@ -26,11 +47,13 @@ pub(crate) struct Watched {
 struct Counts {
     relists: AtomicU64,
     reconnects: AtomicU64,
+    /// Parts that were ever watched, which numbers them.
+    parts: AtomicUsize,
 }
 
 impl Watched {
     pub(crate) fn new(messages: Arc<Messages>, verbose: bool) -> Self {
-        Self { messages, verbose, counts: Arc::default() }
+        Self { messages, verbose, counts: Arc::default(), crowd: Arc::default() }
     }
 
     pub(super) fn messages(&self) -> &Messages {
@@ -50,10 +73,15 @@ impl Watched {
     pub(super) fn observer(&self, part: &Part) -> Observer {
         // A std mutex: one reflector speaks at a time, and a line is all that is made under it.
         let notices = Mutex::new(Notices::of(part.title(), self.verbose));
-        let watched = self.clone();
+        let place = Place {
+            crowd: Arc::clone(&self.crowd),
+            number: self.counts.parts.fetch_add(1, Ordering::Relaxed),
+        };
+        let (watched, prefix) = (self.clone(), Arc::clone(&part.prefix));
         Arc::new(move |event| {
             watched.count(event);
-            let line = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
+            let own = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
+            let line = if watched.verbose { own } else { place.line(&prefix, event, own) };
             if let Some(line) = line {
                 watched.messages.notice(&line);
             }
