@@ -154,6 +154,15 @@ fn what_is_not_allowed_everywhere_is_asked_for_in_each_namespace() {
     assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{}", done.stderr);
     assert!(done.stderr.contains(refused), "{}", done.stderr);
 
+    let done = env.kdelta_on(testbed, &["get", "cm", "-A", "--as", &user]).finish();
+    assert!(done.code == 1 && done.stderr.contains(refused), "{} {}", done.code, done.stderr);
+    let done = env.kdelta_on(testbed, &["watch", "cm", "-n", "x-*", "--as", &user]).finish();
+    assert!(
+        done.stderr.starts_with("Error from server (Forbidden): namespaces is forbidden: "),
+        "{}",
+        done.stderr
+    );
+
     allow(&api, &user, None, "namespaces");
     let mut running = env.kdelta_on(testbed, &words).start();
     let fallback = "configmaps: not allowed in all namespaces at once, asking in each\n";

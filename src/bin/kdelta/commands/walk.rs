@@ -86,12 +86,9 @@ impl<'a> Walk<'a> {
     /// As [`Walk::start`].
     pub(super) async fn failed(&mut self, part: Part, error: anyhow::Error) -> anyhow::Result<()> {
         self.without += 1;
-        let refusal = match error.downcast_ref::<Error>() {
-            Some(refusal @ Error::Forbidden(_)) => refusal.clone(),
-            _ => {
-                self.failures.push((part, error));
-                return Ok(());
-            }
+        let Some(refusal @ Error::Forbidden(_)) = error.downcast_ref::<Error>().cloned() else {
+            self.failures.push((part, error));
+            return Ok(());
         };
         if self.survey.refuse(&part) {
             self.watched.messages().notice(&forbidden::fallback(&part));
@@ -123,7 +120,7 @@ impl<'a> Walk<'a> {
         match self.refusal.take() {
             // Of what is forbidden everywhere the first refusal says enough.
             Some((part, error)) if nothing && self.failures.is_empty() => {
-                self.failures.push((part, error.into()))
+                self.failures.push((part, error.into()));
             }
             _ => {
                 if let Some(line) = forbidden::line(&self.forbidden) {

@@ -81,6 +81,11 @@ impl Cluster {
         &self.origin.prefix
     }
 
+    /// Who hears what a user should know and nothing fails for.
+    pub(super) fn warn(&self) -> Warn {
+        Arc::clone(&self.warn)
+    }
+
     /// What the server serves.
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.discovery

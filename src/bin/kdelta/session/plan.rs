@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     scope: Scope,
     /// The namespaces that are there and whose labels match; `None` until they are known.
     live: Option<BTreeSet<Arc<str>>>,
+    /// Whether it is known that they can't be.
+    unlistable: bool,
     /// What may not be asked for in all namespaces at once, and so is asked for in each.
     refused: Vec<Arc<ApiResource>>,
 }
@@ -70,7 +72,7 @@ impl Plan {
         let scope = match &selection.namespaces {
             Namespaces::All => Scope::All,
             Namespaces::Current => Scope::These(vec![Arc::clone(&origin.namespace)]),
-            Namespaces::Named(names) => Scope::These(all(names)),
+            Namespaces::Named(these) => Scope::These(all(these)),
             Namespaces::Matching { always, patterns, .. } => {
                 Scope::Matching { always: all(always), patterns: patterns.clone() }
             }
@@ -89,6 +91,7 @@ impl Plan {
             kinds: Vec::new(),
             scope,
             live: None,
+            unlistable: false,
             refused: Vec::new(),
         })
     }
@@ -151,6 +154,7 @@ impl Plan {
         let is_way_out = matches!(self.scope, Scope::All)
             && part.resource.namespaced
             && part.namespace.is_empty()
+            && !self.unlistable
             && !self.refused.contains(&part.resource);
         if is_way_out {
             self.refused.push(Arc::clone(&part.resource));
@@ -164,6 +168,7 @@ impl Plan {
         let is_all = matches!(self.scope, Scope::All);
         if is_all {
             self.live = Some(BTreeSet::new());
+            self.unlistable = true;
         }
         is_all
     }
@@ -193,7 +198,9 @@ impl Plan {
                 if names.is_empty() {
                     add(None);
                 }
-                names.iter().for_each(|name| add(Some(Arc::from(name.as_str()))));
+                for name in names {
+                    add(Some(Arc::from(name.as_str())));
+                }
             }
         }
         parts.retain(|Planned { part, .. }| {

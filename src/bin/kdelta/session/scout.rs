@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kdelta::api::{Catalog, Representation};
@@ -9,7 +10,7 @@ use kdelta::informer::{Notification, QueueKind, SharedIndexInformer, Subscriptio
 use kdelta::listwatch::Error;
 use kdelta::object::ApiResource;
 use kdelta::queue::Mark;
-use kdelta::reflector::ReflectorOptions;
+use kdelta::reflector::{Observer, ReflectorEvent, ReflectorOptions};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cluster::{Selected, namespaces};
 use super::plan::Plan;
-use super::{Cluster, Filter, reflector_options};
+use super::{Cluster, Filter, Part, reflector_options};
 use crate::settings::{Namespaces, Print, Selection};
 
 /// Notifications between an informer and its scout.
@@ -162,11 +163,24 @@ fn follow(
     let source = cluster.source(&part, selected, &print, Representation::Metadata, filter).ok()?;
     let options = ReflectorOptions {
         give_up: Some(source.gives_up(true)),
-        ..reflector_options(selection, &source, None)
+        ..reflector_options(selection, &source, Some(forbidden_once(cluster, &part)))
     };
     let informer = SharedIndexInformer::builder(source).queue(QueueKind::Ordered).reflector(options).build();
     let subscription = informer.subscribe(SUBSCRIBED, None).ok()?;
     Some((informer, subscription))
+}
+
+/// Losses are told by the parts; that what was listed may not be watched is told here.
+fn forbidden_once(cluster: &Cluster, part: &Part) -> Observer {
+    let (warn, what) = (cluster.warn(), part.resource.group_resource());
+    let told = AtomicBool::new(false);
+    Arc::new(move |event| {
+        if let ReflectorEvent::Lost { error: error @ Error::Forbidden(_), .. } = event
+            && !told.swap(true, Ordering::Relaxed)
+        {
+            warn(&format!("{what} that are new will not be seen: {error}"));
+        }
+    })
 }
 
 async fn tell_namespaces(cluster: &Cluster, subscription: &mut Subscription, sender: &mpsc::Sender<News>) {

@@ -24,6 +24,8 @@ const BATCH: usize = 256;
 /// How long the lines of an initial state wait for each other, and how many of them.
 const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
+/// How many errors are remembered as told.
+const REMEMBERED: usize = 1000;
 
 /// What has been printed, and what has failed.
 pub(super) struct Course<'a, W> {
@@ -109,12 +111,11 @@ impl<'a, W: Write> Course<'a, W> {
             // It counts from the first line.
             let more = async {
                 let next = self.roster.stream.next_batch(batch, BATCH);
-                match until {
-                    Some(until) => timeout_at(until, next).await.is_ok(),
-                    None => {
-                        next.await;
-                        true
-                    }
+                if let Some(until) = until {
+                    timeout_at(until, next).await.is_ok()
+                } else {
+                    next.await;
+                    true
                 }
             };
             tokio::select! {
@@ -230,6 +231,9 @@ impl<'a, W: Write> Course<'a, W> {
         for (part, error) in std::mem::take(&mut self.failures) {
             let report = Report::of(&error, "");
             let text = format!("{}{}", part.prefix, report.text);
+            if self.told.len() >= REMEMBERED {
+                self.told.clear();
+            }
             if self.told.insert(text.clone()) {
                 self.watched.messages().error(&text, report.hint.as_deref());
             }
@@ -252,7 +256,9 @@ impl<'a, W: Write> Course<'a, W> {
         }
         self.tell_failures();
         if self.roster.is_synced() {
-            self.begun = true;
+            if !std::mem::replace(&mut self.begun, true) && self.roster.is_empty() {
+                self.watched.messages().notice("Nothing matches at the moment.");
+            }
             self.tell_forbidden();
         }
         let until = &self.watch.until;

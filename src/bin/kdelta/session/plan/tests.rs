@@ -91,8 +91,8 @@ const SOME: &[&str] = &[
 #[test]
 fn a_resource_without_namespaces_is_asked_for_once() {
     let both: &[(&str, &[&str])] = &[("pods", &[]), ("!nodes", &[])];
-    let named = Namespaces::Named(vec!["a".into(), "b".into()]);
-    assert_eq!(told(&plan(&[], both, named).unwrap()), ["a:pods", "b:pods", ":nodes"]);
+    let two = Namespaces::Named(vec!["a".into(), "b".into()]);
+    assert_eq!(told(&plan(&[], both, two).unwrap()), ["a:pods", "b:pods", ":nodes"]);
     assert_eq!(told(&plan(&[], both, Namespaces::Current).unwrap()), ["home:pods", ":nodes"]);
     assert_eq!(told(&plan(&[], both, Namespaces::All).unwrap()), [":pods", ":nodes"]);
     let names: &[(&str, &[&str])] = &[("pods", &["x", "y"]), ("!nodes", &["x"])];
@@ -232,4 +232,7 @@ fn what_is_refused_everywhere_is_asked_for_in_each_namespace() {
     plan.learn_namespaces(live(&["a", "b"]));
     assert_eq!(told(&plan), ["a:pods", "b:pods", ":secrets", ":nodes"]);
     assert!(!plan.refuse(&plan.parts()[0].part), "a namespace's own refusal is the last word");
+    assert!(plan.give_up_refused() && plan.is_settled());
+    assert_eq!(told(&plan), [":secrets", ":nodes"]);
+    assert!(!plan.refuse(&plan.parts()[0].part), "there are no namespaces to ask for it in");
 }
