@@ -165,7 +165,7 @@ fn what_is_not_allowed_everywhere_is_asked_for_in_each_namespace() {
 
     allow(&api, &user, None, "namespaces");
     let mut running = env.kdelta_on(testbed, &words).start();
-    let fallback = "configmaps: not allowed in all namespaces at once, asking in each\n";
+    let fallback = "not allowed in all namespaces at once, asking in each: configmaps\n";
     assert_eq!(running.stderr.find("the other way", |_| true), fallback);
     running.stdout.find("what is allowed", |line| line == "configmap/x\n");
     let left_out = running.stderr.find("what is left out", |_| true);

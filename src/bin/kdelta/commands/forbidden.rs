@@ -11,9 +11,12 @@ use crate::session::Part;
 /// So many names are read; of more the number says enough.
 const NAMED: usize = 5;
 
-/// The line for a part that is not allowed in all namespaces at once, and so is asked for in each.
-pub(super) fn fallback(part: &Part) -> String {
-    format!("{}: not allowed in all namespaces at once, asking in each", part.title())
+/// The line for what is not allowed in all namespaces at once, and so is asked for in each; nothing for none.
+pub(super) fn fallback(parts: &[Part]) -> Option<String> {
+    let titles: Vec<String> = parts.iter().map(Part::title).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    (!titles.is_empty())
+        .then(|| format!("not allowed in all namespaces at once, asking in each: {}", some(&titles, "types")))
 }
 
 /// The refusal of all namespaces at once, where each can't be asked either.
@@ -36,17 +39,21 @@ pub(super) fn line(parts: &[Part]) -> Option<String> {
     let each = types.into_iter().map(|title| {
         let mut names = namespaces.remove(&title).unwrap_or_default();
         names.dedup();
-        if names.iter().all(|name| name.is_empty()) { title } else { format!("{title} in {}", some(&names)) }
+        if names.iter().all(|name| name.is_empty()) {
+            title
+        } else {
+            format!("{title} in {}", some(&names, "namespaces"))
+        }
     });
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| format!("not allowed, and so left out: {}", each.join("; ")))
 }
 
-fn some(names: &[&str]) -> String {
+fn some(names: &[&str], what: &str) -> String {
     let mut text = names[..names.len().min(NAMED)].join(", ");
     if names.len() > NAMED {
         // Writing to a String can't fail.
-        let _ = write!(text, " and {} more namespaces", names.len() - NAMED);
+        let _ = write!(text, " and {} more {what}", names.len() - NAMED);
     }
     text
 }
@@ -63,6 +70,15 @@ mod tests {
 
     fn told(texts: &[&str]) -> Option<String> {
         line(&texts.iter().map(|text| part(text)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_asked_for_in_each_namespace_is_one_line() {
+        assert_eq!(fallback(&[]), None);
+        assert_eq!(
+            fallback(&[part(":pods"), part(":deployments.apps")]).as_deref(),
+            Some("not allowed in all namespaces at once, asking in each: pods, deployments.apps")
+        );
     }
 
     #[test]

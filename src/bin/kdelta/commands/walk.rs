@@ -23,6 +23,8 @@ pub(super) struct Walk<'a> {
     /// How many of them were refused, or failed.
     without: usize,
     failures: Vec<(Part, anyhow::Error)>,
+    /// Those that are not allowed in all namespaces at once.
+    fallbacks: Vec<Part>,
     /// Those that nobody named.
     forbidden: Vec<Part>,
     /// The first refusal that another way was found around.
@@ -50,6 +52,7 @@ impl<'a> Walk<'a> {
             seen: HashSet::new(),
             without: 0,
             failures: Vec::new(),
+            fallbacks: Vec::new(),
             forbidden: Vec::new(),
             refusal: None,
             partial: watched.tell_unusable(session),
@@ -91,7 +94,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         };
         if self.survey.refuse(&part) {
-            self.watched.messages().notice(&forbidden::fallback(&part));
+            self.fallbacks.push(part.clone());
             self.refusal.get_or_insert((part, refusal));
             return self.settle().await;
         }
@@ -123,9 +126,8 @@ impl<'a> Walk<'a> {
                 self.failures.push((part, error.into()));
             }
             _ => {
-                if let Some(line) = forbidden::line(&self.forbidden) {
-                    self.watched.messages().notice(&line);
-                }
+                let lines = [forbidden::fallback(&self.fallbacks), forbidden::line(&self.forbidden)];
+                lines.iter().flatten().for_each(|line| self.watched.messages().notice(line));
             }
         }
         let is_partial = self.partial || !self.forbidden.is_empty();

@@ -282,6 +282,36 @@ mod tests {
         })
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn so_many_initial_states_are_asked_for_at_a_time() {
+        let shared = Shared::new();
+        let mut places = Vec::new();
+        for _ in 0..LISTS_AT_A_TIME {
+            places.push(shared.place().await.expect("a place"));
+        }
+        let soon = std::time::Duration::from_secs(1);
+        assert!(tokio::time::timeout(soon, shared.place()).await.is_err());
+        places.pop();
+        assert!(tokio::time::timeout(soon, shared.place()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn that_no_initial_state_comes_through_a_watch_is_found_out_once_for_a_server() {
+        let first = source(false);
+        let event =
+            |for_good| ReflectorEvent::WatchListFellBack { error: Error::Timeout(String::new()), for_good };
+        let second = Source { shared: first.shared.clone(), ..source(false) };
+        let options = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
+        first.learning(None)(&event(false));
+        let error = second.watch(&options).await.err().expect("nobody listens");
+        assert!(matches!(error, Error::Refused(_)), "{error:?}");
+        first.learning(None)(&event(true));
+        let error = second.watch(&options).await.err().expect("it is not even asked");
+        assert!(matches!(error, Error::NotSupported(_)), "{error:?}");
+        let error = second.watch(&WatchOptions::default()).await.err().expect("nobody listens");
+        assert!(matches!(error, Error::Refused(_)), "{error:?}");
+    }
+
     #[test]
     fn a_watch_goes_on_where_a_server_that_answered_is_gone() {
         assert_eq!(ends(&Error::Refused(String::new())), [[true, true], [false, true]]);

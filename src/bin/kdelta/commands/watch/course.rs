@@ -16,7 +16,7 @@ use super::stream::{Told, What};
 use crate::commands::forbidden;
 use crate::commands::watched::Watched;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Interrupt, Part, Setback};
+use crate::session::{Interrupt, Part, Planned, Setback};
 use crate::settings::{Format, Watch};
 
 /// What is printed between two flushes, at most.
@@ -43,8 +43,10 @@ pub(super) struct Course<'a, W> {
     told: HashSet<String>,
     /// The parts that nobody named and that are forbidden, with their errors; told together.
     forbidden: Vec<(Part, Error)>,
-    /// The refusals of all namespaces at once, for which each namespace is asked instead.
-    refusals: Vec<(Part, Error)>,
+    /// The parts that are not allowed in all namespaces at once; told together.
+    fallbacks: Vec<Part>,
+    /// Their refusals, for which each namespace is asked instead.
+    refusals: Vec<(Planned, Error)>,
 }
 
 impl<'a, W: Write> Course<'a, W> {
@@ -66,6 +68,7 @@ impl<'a, W: Write> Course<'a, W> {
             failures: Vec::new(),
             told: HashSet::new(),
             forbidden: Vec::new(),
+            fallbacks: Vec::new(),
             refusals: Vec::new(),
         }
     }
@@ -161,9 +164,15 @@ impl<'a, W: Write> Course<'a, W> {
                 self.partial = true;
             }
             Err(Setback::Namespaces { cluster }) => {
-                for (part, error) in self.refusals.extract_if(.., |(part, _)| part.cluster == cluster) {
-                    self.failures.push((part, forbidden::everywhere(error)));
+                let of_it = |(planned, _): &mut (Planned, Error)| planned.part.cluster == cluster;
+                for (planned, error) in self.refusals.extract_if(.., of_it) {
+                    if planned.open_type {
+                        self.forbidden.push((planned.part, error));
+                    } else {
+                        self.failures.push((planned.part, forbidden::everywhere(error)));
+                    }
                 }
+                self.fallbacks.clear();
                 self.partial = true;
             }
         }
@@ -206,10 +215,10 @@ impl<'a, W: Write> Course<'a, W> {
         let planned = planned.clone();
         let is_forbidden = matches!(error, Error::Forbidden(_));
         if is_forbidden && self.roster.survey.refuse(&planned.part) {
-            self.watched.messages().notice(&forbidden::fallback(&planned.part));
             self.printer.leave(number);
             self.roster.strike(number);
-            self.refusals.push((planned.part, error));
+            self.fallbacks.push(planned.part.clone());
+            self.refusals.push((planned, error));
             return self.call();
         }
         self.printer.ended(number, received, &error)?;
@@ -240,8 +249,11 @@ impl<'a, W: Write> Course<'a, W> {
         }
     }
 
-    /// Says what is left out, once it is known to be all for now.
+    /// Says what is asked for otherwise and what is left out, once it is known to be all for now.
     fn tell_forbidden(&mut self) {
+        if let Some(line) = forbidden::fallback(&std::mem::take(&mut self.fallbacks)) {
+            self.watched.messages().notice(&line);
+        }
         let parts: Vec<Part> =
             std::mem::take(&mut self.forbidden).into_iter().map(|(part, _)| part).collect();
         if let Some(line) = forbidden::line(&parts) {
@@ -251,7 +263,7 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
     fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
-        if self.roster.has_failed() || (!self.failures.is_empty() && self.roster.is_empty()) {
+        if self.roster.has_failed() || (self.has_news_of_failure() && self.roster.is_empty()) {
             return self.failed().map(Some);
         }
         self.tell_failures();
@@ -267,10 +279,15 @@ impl<'a, W: Write> Course<'a, W> {
         Ok((counted || synced).then(|| self.done()))
     }
 
+    fn has_news_of_failure(&self) -> bool {
+        !self.failures.is_empty() || !self.forbidden.is_empty()
+    }
+
     /// No part is left. What was refused everywhere is told as the server said it first.
     fn failed(&mut self) -> anyhow::Result<ExitCode> {
         let several = self.forbidden.len() > 1;
-        let first = self.refusals.drain(..).chain(self.forbidden.first().cloned()).next();
+        let refused = self.refusals.drain(..).map(|(planned, error)| (planned.part, error));
+        let first = refused.chain(self.forbidden.first().cloned()).next();
         if several {
             self.tell_forbidden();
         }
