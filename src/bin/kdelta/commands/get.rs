@@ -15,6 +15,7 @@ use kdelta::reflector::{Reflector, ReflectorStore};
 use kdelta::store::{Indexer, StoreError};
 use tokio::sync::Notify;
 
+use super::empty;
 use super::format;
 use super::needs;
 use super::synced::{show, synced_indexer};
@@ -57,9 +58,9 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     let count = printer.finish(walk.is_complete())?;
     if count == 0 && walk.is_complete() && prints_nothing(get, &walk.parts()) {
-        watched.messages().notice(&format::nothing_found(&walk.parts()));
+        empty::tell(session, watched, &walk.parts()).await;
     }
-    walk.end()
+    Ok(empty::code(count, get.fail_if_empty, walk.end()?))
 }
 
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Context;
 use kdelta::store::Indexers;
 
-use super::format;
+use super::empty;
 use super::needs;
 use super::synced::synced_indexer;
 use super::walk::Walk;
@@ -58,13 +58,15 @@ pub(crate) async fn run(
         counts.retain(|value, _| values.contains(value));
     }
     if counts.is_empty() && end == ExitCode::Ok {
-        watched.messages().notice(&match (objects, &index.values) {
-            (0, _) => format::nothing_found(&parts),
-            (_, None) => format!("No values of {name} found in {objects} objects"),
-            (_, Some(_)) => format!("No such values of {name} found in {objects} objects"),
-        });
+        if objects == 0 {
+            empty::tell(session, watched, &parts).await;
+        } else {
+            let such = if index.values.is_some() { "such " } else { "" };
+            watched.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));
+        }
     }
+    let code = empty::code(counts.len(), index.fail_if_empty, end);
     let rows = counts.into_iter().map(|(value, count)| vec![value, count.to_string()]);
     columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, index.headers, &mut out)?;
-    Ok(end)
+    Ok(code)
 }

@@ -8,6 +8,7 @@ use kdelta::api::{
 };
 use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 
+use super::names::namespaces;
 use super::plan::Plan;
 use super::source::Shared;
 use super::{Filter, Part, Source};
@@ -20,7 +21,7 @@ pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct Cluster {
     /// What its parts are made from.
     origin: Part,
-    client: Client,
+    pub(super) client: Client,
     discovery: Discovery,
     request_timeout: Option<Duration>,
     shared: Shared,
@@ -57,7 +58,7 @@ impl Cluster {
             cluster: place,
             context: Arc::from(context),
             prefix: Arc::from(prefix),
-            resource: namespaces(),
+            resource: Arc::new(namespaces()),
             namespace: Arc::from(config.default_namespace()),
             name: None,
         };
@@ -162,17 +163,6 @@ impl Cluster {
 pub(super) struct Selected<'a> {
     pub(super) labels: Option<&'a str>,
     pub(super) fields: Option<&'a str>,
-}
-
-/// The one resource that every server has.
-pub(super) fn namespaces() -> Arc<ApiResource> {
-    Arc::new(ApiResource {
-        group: String::new(),
-        version: "v1".into(),
-        resource: "namespaces".into(),
-        kind: "Namespace".into(),
-        namespaced: false,
-    })
 }
 
 /// The same representation with whole objects in it.

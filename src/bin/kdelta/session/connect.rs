@@ -1,6 +1,6 @@
 //! From the settings of a connection to what the library is told of it.
 
-use kdelta::api::{ConfigOptions, Contexts as Known};
+use kdelta::api::{ConfigOptions, Contexts as Known, Error};
 
 use crate::settings::{Connection, Contexts, Pattern};
 
@@ -34,7 +34,7 @@ fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Resul
         let found: Vec<&String> = known.iter().filter(|name| pattern.matches(name)).collect();
         match pattern.text() {
             name if found.is_empty() && pattern.is_plain() => {
-                anyhow::bail!("context {name:?} does not exist")
+                return Err(Error::NoContext(name.to_owned()).into());
             }
             text if found.is_empty() => anyhow::bail!("no context matches {text:?}"),
             _ => {}

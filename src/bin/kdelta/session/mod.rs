@@ -4,8 +4,10 @@
 mod cluster;
 mod connect;
 pub(crate) mod demo;
+mod first;
 mod indices;
 mod interrupt;
+mod names;
 mod part;
 mod plan;
 mod scout;
@@ -15,6 +17,7 @@ mod survey;
 pub(crate) use cluster::Cluster;
 pub(crate) use indices::{Filter, function, indexers, needs_body};
 pub(crate) use interrupt::{EndsAtOnce, Interrupt, Interrupts};
+pub(crate) use names::{configured, namespaces, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as parts_for_tests;

@@ -16,7 +16,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::cluster::{Selected, namespaces};
+use super::cluster::Selected;
+use super::names::namespaces;
 use super::plan::Plan;
 use super::{Cluster, Filter, Part, reflector_options};
 use crate::settings::{Namespaces, Print, Selection};
@@ -95,7 +96,7 @@ impl Scouts {
         };
         let selection = Arc::clone(&self.selection);
         self.tasks.spawn(async move {
-            let follow = follow(&cluster, &selection, namespaces(), labels.as_deref());
+            let follow = follow(&cluster, &selection, Arc::new(namespaces()), labels.as_deref());
             let Some((informer, mut subscription)) = follow else { return };
             let told = tell_namespaces(&cluster, &mut subscription, &sender);
             let (ended, ()) = tokio::join!(informer.run(CancellationToken::new()), told);

@@ -14,18 +14,19 @@ mod usage;
 pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use demo::Demo;
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, VARIABLES};
 pub(crate) use pattern::Pattern;
 #[cfg(test)]
 pub(crate) use targets::Target;
 pub(crate) use targets::Types;
 pub(crate) use tasks::{
-    ApiResources, Format, Get, Index, ListMode, Namespaces, Print, Selection, Task, Watch,
+    ApiResources, Format, Get, Index, ListMode, Namespaces, OBJECT_FORMATS, Print, RESOURCE_FORMATS,
+    Selection, Task, Watch,
 };
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::ResourceColumn;
 use crate::args::{Cli, ColorWhen, Command};
+pub(crate) use crate::args::{ResourceColumn, Shell};
 
 /// All that the user asked for, checked.
 #[derive(Debug, Clone)]
