@@ -4,6 +4,8 @@
 mod api;
 mod demo;
 mod env;
+mod forward;
+mod login;
 mod process;
 mod proxy;
 mod testbed;
@@ -11,6 +13,8 @@ mod testbed;
 pub(crate) use api::{Answer, Api, config_maps};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
+pub(crate) use forward::{Forward, server_tls};
+pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use testbed::{Testbed, tool};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kdelta::api::{
-    Client, Config, Discovery, DiscoveryOptions, IncludeObject, Representation, ResourceClient,
+    Client, Config, Discovery, DiscoveryOptions, IncludeObject, Notice, Representation, ResourceClient,
 };
 use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 
@@ -16,6 +16,14 @@ use crate::settings::{Connection, Print, Selection, Types};
 
 /// Hears what a user should know and nothing fails for.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Who hears what of a server.
+pub(super) struct Listeners {
+    /// What it warns of.
+    pub(super) warn: Warn,
+    /// What a credential plugin says and does.
+    pub(super) plugin: Arc<dyn Fn(Notice<'_>) + Send + Sync>,
+}
 
 /// A server, and who we are to it. Connects to nothing by itself.
 pub(crate) struct Cluster {
@@ -39,15 +47,18 @@ impl Cluster {
         config: &Config,
         connection: &Connection,
         is_one_of_many: bool,
-        warn: &Warn,
+        told: &Listeners,
     ) -> anyhow::Result<Self> {
         let prefix = if is_one_of_many { format!("{context}: ") } else { String::new() };
         let warn: Warn = {
-            let (warn, prefix) = (Arc::clone(warn), prefix.clone());
+            let (warn, prefix) = (Arc::clone(&told.warn), prefix.clone());
             Arc::new(move |text| warn(&format!("{prefix}{text}")))
         };
-        let tell = Arc::clone(&warn);
-        let client = Client::with_warnings(config, move |text| tell(text))?;
+        let (tell, plugin) = (Arc::clone(&warn), Arc::clone(&told.plugin));
+        let client = Client::with_notices(config, move |notice| match notice {
+            Notice::Warning(text) => tell(text),
+            other => plugin(other),
+        })?;
         let defaults = DiscoveryOptions::default();
         let discovery = DiscoveryOptions {
             cache_folder: connection.cache_dir.clone(),

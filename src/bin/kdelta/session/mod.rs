@@ -28,13 +28,13 @@ pub(crate) use survey::{Setback, Survey};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::api::{Config, Representation};
+use kdelta::api::{Config, Notice, Representation};
 use kdelta::demo::Demo;
 use kdelta::object::{ResourceVersion, SelectorError};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
-use cluster::{Selected, Warn};
+use cluster::{Listeners, Selected};
 
 /// The longest wait between two tries. A person watches, so it is shorter than a controller's.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -48,38 +48,48 @@ pub(crate) struct Session {
     clusters: Vec<Arc<Cluster>>,
     /// The contexts that can't be used, each with the reason.
     unusable: Vec<(String, anyhow::Error)>,
+    /// Whether informers are to notice changes of what they hold.
+    mutation_detector: bool,
     /// The cluster in the program, which lives as long as the session.
     _demo: Option<Demo>,
 }
 
 impl Session {
     /// Finds the servers and who we are to them; where a demo is asked for it is started. Connects to nothing yet. What
-    /// a server will warn of is told.
+    /// a server will warn of is told to the first, what a credential plugin says and does to the second.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words. Of several contexts, only when none can be used.
     pub(crate) async fn open(
         settings: &Settings,
         warn: impl Fn(&str) + Send + Sync + 'static,
+        plugin: impl Fn(Notice<'_>) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        let warn: Warn = Arc::new(warn);
+        let told = Listeners { warn: Arc::new(warn), plugin: Arc::new(plugin) };
         let connection = &settings.connection;
         if let Some(asked) = settings.demo {
             let demo = demo::start(asked).await?;
             // What another program serves on this port later is nothing that a demo's discovery should be kept for.
             let connection = Connection { cache_dir: None, ..connection.clone() };
             let config = Config::for_server(&demo.url())?;
-            let cluster = Cluster::open(0, "demo", &config, &connection, false, &warn)?;
-            return Ok(Self { clusters: vec![Arc::new(cluster)], unusable: Vec::new(), _demo: Some(demo) });
+            let cluster = Cluster::open(0, "demo", &config, &connection, false, &told)?;
+            let clusters = vec![Arc::new(cluster)];
+            let mutation_detector = settings.mutation_detector;
+            return Ok(Self { clusters, unusable: Vec::new(), mutation_detector, _demo: Some(demo) });
         }
         let options = connect::options(connection, settings.terminal.stdin);
         let all = connect::each_context(connection, &options)?;
         let is_one_of_many = all.len() > 1;
-        let mut opened = Self { clusters: Vec::new(), unusable: Vec::new(), _demo: None };
+        let mut opened = Self {
+            clusters: Vec::new(),
+            unusable: Vec::new(),
+            mutation_detector: settings.mutation_detector,
+            _demo: None,
+        };
         for options in all {
             let place = opened.clusters.len();
             let cluster = Config::load(&options).map_err(anyhow::Error::from).and_then(|config| {
-                Cluster::open(place, config.context(), &config, connection, is_one_of_many, &warn)
+                Cluster::open(place, config.context(), &config, connection, is_one_of_many, &told)
             });
             match cluster {
                 Ok(cluster) => opened.clusters.push(Arc::new(cluster)),
@@ -127,7 +137,8 @@ impl Session {
             labels: selection.label_selector.as_deref(),
             fields: selection.field_selector.as_deref(),
         };
-        self.clusters[part.cluster].source(part, selected, print, representation, filter)
+        let source = self.clusters[part.cluster].source(part, selected, print, representation, filter)?;
+        Ok(source.with_mutation_detector(self.mutation_detector))
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn look_up(
         What::Users => return Ok(plain(names()?.users)),
         _ => {}
     }
-    let session = Session::open(settings, |_| {}).await?;
+    let session = Session::open(settings, |_| {}, |_| {}).await?;
     // Of several contexts the first has to do.
     let cluster = session.cluster();
     let asked = Asked { line, cluster, is_demo: settings.demo.is_some() };

@@ -74,11 +74,8 @@ impl Stream {
         options: ReflectorOptions,
     ) -> Result<(), InformerError> {
         while self.parts.try_join_next().is_some() {}
-        let informer = SharedIndexInformer::builder(source)
-            .queue(QueueKind::Ordered)
-            .queue_capacity(QUEUED)
-            .reflector(options)
-            .build();
+        let informer =
+            source.informer().queue(QueueKind::Ordered).queue_capacity(QUEUED).reflector(options).build();
         let member = Member {
             part,
             subscription: informer.subscribe(SUBSCRIBED, None)?,
