@@ -49,8 +49,12 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "demo/cluster.rs",
             // How long a whole answer of a server may take, which who asks says.
             "api/transport/mod.rs",
-            // What `--duration` asks for, how often a number on the screen is drawn, and how long a clean end may take.
+            // What `--duration` asks for, how long lines wait for each other and a part that leaves for its end, how often
+            // a server is asked what it offers and a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",
+            "bin/kdelta/commands/watch/course.rs",
+            "bin/kdelta/commands/watch/stream.rs",
+            "bin/kdelta/session/scout.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",
             // How long a TAB, and a hint, may wait for the cluster.

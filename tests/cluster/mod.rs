@@ -9,8 +9,10 @@ mod gap;
 mod handed_back;
 mod informer;
 mod login;
+mod many;
 mod parity;
 mod pods;
+mod streams;
 
 use std::process::Command;
 

@@ -4,5 +4,6 @@ mod complete;
 mod demo;
 mod errors;
 mod hints;
+mod many;
 mod plugin;
 mod shells;

@@ -138,12 +138,14 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         let last = Arc::clone(messages);
         let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            Task::Get(get) => return commands::get::run(&session, get, &watched, out).await,
-            Task::Index(index) => return commands::index::run(&session, index, &watched, out).await,
-            Task::ApiResources(asked) => commands::api_resources::run(&session, asked, &watched, out).await?,
-            Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => {}
+            Task::Get(get) => commands::get::run(&session, get, &watched, out).await,
+            Task::Index(index) => commands::index::run(&session, index, &watched, out).await,
+            Task::ApiResources(asked) => {
+                commands::api_resources::run(&session, asked, &watched, out).await?;
+                Ok(ExitCode::Ok)
+            }
+            Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
         }
-        Ok(ExitCode::Ok)
     });
     // A name look-up may still hold a blocking thread: nobody waits for it any more.
     runtime.shutdown_background();

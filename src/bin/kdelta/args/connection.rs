@@ -13,9 +13,13 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
 
-    /// The context of the kubeconfig to use
+    /// The context of the kubeconfig to use; several as a,b or 'prod-*'
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) context: Option<String>,
+
+    /// Every context of the kubeconfig; wins over --context
+    #[arg(long, global = true)]
+    pub(crate) all_contexts: bool,
 
     /// The cluster of the kubeconfig to use
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
@@ -25,7 +29,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
-    /// The namespace to look in
+    /// The namespace to look in; several as a,b or 'team-*'
     #[arg(short, long, global = true, value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
 

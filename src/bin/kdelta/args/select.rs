@@ -15,14 +15,23 @@ pub(crate) struct ByArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct SelectArgs {
-    /// TYPE[,TYPE…] [NAME…] or TYPE/NAME…; a type is a plural, a singular, a kind, a short name, type.group or
-    /// type.version.group
+    /// TYPE[,TYPE…] [NAME…] or TYPE/NAME…; a type is a plural, a singular, a kind, a short name, type.group,
+    /// type.version.group, a category such as all, or '*.group' for every type of a group
     #[arg(value_name = "RESOURCE", help_heading = "Resources")]
     pub(crate) resources: Vec<String>,
 
-    /// All namespaces; wins over -n
+    /// Every type that can be listed and watched, but events, leases and metrics unless they are named; with -n only
+    /// those that live in namespaces
+    #[arg(long, help_heading = "Resources")]
+    pub(crate) all_kinds: bool,
+
+    /// All namespaces; wins over -n. Where that is not allowed, each namespace where it is
     #[arg(short = 'A', long)]
     pub(crate) all_namespaces: bool,
+
+    /// Only namespaces with these labels, of those that -n names or of all
+    #[arg(long, value_name = "SELECTOR")]
+    pub(crate) namespace_selector: Option<String>,
 
     /// Label selector: key=value, key!=value, 'key in (a, b)', key, !key, joined by commas
     #[arg(short = 'l', long, value_name = "SELECTOR")]

@@ -16,6 +16,8 @@ Examples:
   kdelta watch pods                      the pods of this namespace
   kdelta watch deploy/web -n shop        one deployment
   kdelta watch pods,svc -A -o json       two kinds in one stream of JSON lines
+  kdelta watch --all-kinds -n 'team-*'   everything in these namespaces, also in those to come
+  kdelta watch nodes --context 'prod-*'  the nodes of several clusters
   kdelta watch pods --watch-only --count 1
   kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
 "
@@ -50,7 +52,7 @@ pub(crate) struct WatchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "End")]
 pub(crate) struct UntilArgs {
-    /// Stop after N printed deltas
+    /// Stop after N printed deltas, whichever they are of
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
 
@@ -58,7 +60,7 @@ pub(crate) struct UntilArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
 
-    /// Stop once the initial state is complete
+    /// Stop once the initial state is complete: all that matches at that moment
     #[arg(long)]
     pub(crate) until_synced: bool,
 }

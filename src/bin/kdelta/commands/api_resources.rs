@@ -16,7 +16,7 @@ pub(crate) async fn run(
     watched: &Watched,
     mut out: impl Write,
 ) -> anyhow::Result<()> {
-    let catalog = session.discovery().refresh().await?;
+    let catalog = session.cluster().discovery().refresh().await?;
     for missing in catalog.missing() {
         watched.messages().warning(&missing.reason);
     }

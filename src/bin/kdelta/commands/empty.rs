@@ -3,11 +3,11 @@
 use super::format;
 use super::watched::Watched;
 use crate::exit::ExitCode;
-use crate::session::{Part, Session};
+use crate::session::{Planned, Session};
 
 /// Says that there is nothing, in kubectl's words. On a terminal it is looked up whether the namespace is there at all,
 /// and one like it is named.
-pub(super) async fn tell(session: &Session, watched: &Watched, parts: &[Part]) {
+pub(super) async fn tell(session: &Session, watched: &Watched, parts: &[Planned]) {
     let messages = watched.messages();
     messages.notice(&format::nothing_found(parts));
     if messages.has_reader()
@@ -18,7 +18,7 @@ pub(super) async fn tell(session: &Session, watched: &Watched, parts: &[Part]) {
     }
 }
 
-/// The exit code of an answer of so many objects.
-pub(super) fn code(found: usize, fail_if_empty: bool) -> ExitCode {
-    if found == 0 && fail_if_empty { ExitCode::Empty } else { ExitCode::Ok }
+/// The exit code of an answer of so many objects that would else end with this one.
+pub(super) fn code(found: usize, fail_if_empty: bool, end: ExitCode) -> ExitCode {
+    if found == 0 && fail_if_empty && end == ExitCode::Ok { ExitCode::Empty } else { end }
 }

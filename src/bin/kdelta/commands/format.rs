@@ -1,62 +1,83 @@
 //! The forms of output that several commands share.
 
+use std::sync::Arc;
+
+use kdelta::object::ApiResource;
+
 use crate::output::{Listing, Stream};
-use crate::session::Part;
+use crate::session::Planned;
 use crate::settings::{Format, Namespaces, Print, Selection};
 use crate::view::{Layout, NamespaceColumn};
 
-/// The columns of a table of these parts.
-fn layout(print: &Print, selection: &Selection, parts: &[Part], event: bool) -> Layout {
-    Layout {
-        wide: print.format == Format::Table { wide: true },
-        event,
-        namespace: namespace_column(selection, parts),
-        kind: print.show_kind || parts.iter().any(|part| part.resource != parts[0].resource),
-        labels: print.label_columns.clone(),
-        show_labels: print.show_labels,
+/// What decides the form of the output: what it is of, and whether that is of several contexts.
+pub(super) struct Extent<'a> {
+    pub(super) selection: &'a Selection,
+    pub(super) resources: &'a [Arc<ApiResource>],
+    pub(super) parts: &'a [Planned],
+    pub(super) several_contexts: bool,
+}
+
+impl Extent<'_> {
+    /// The columns of a table.
+    fn layout(&self, print: &Print, event: bool) -> Layout {
+        Layout {
+            wide: print.format == Format::Table { wide: true },
+            context: self.several_contexts,
+            event,
+            namespace: if self.has_several_namespaces() {
+                NamespaceColumn::Namespaced
+            } else {
+                NamespaceColumn::Never
+            },
+            kind: print.show_kind || self.has_several_kinds(),
+            labels: print.label_columns.clone(),
+            show_labels: print.show_labels,
+        }
     }
-}
 
-fn namespace_column(selection: &Selection, parts: &[Part]) -> NamespaceColumn {
-    match selection.namespaces {
-        Namespaces::All => NamespaceColumn::Namespaced,
-        _ if several_namespaces(parts) => NamespaceColumn::Namespaced,
-        _ => NamespaceColumn::Never,
+    fn has_several_kinds(&self) -> bool {
+        let mut kinds = self.resources.iter().map(|resource| resource.group_resource());
+        let first = kinds.next();
+        self.selection.targets.iter().any(|target| target.types.is_open())
+            || kinds.any(|kind| Some(kind) != first)
     }
-}
 
-fn several_namespaces(parts: &[Part]) -> bool {
-    let mut namespaces = parts.iter().filter(|part| part.resource.namespaced).map(|part| &part.namespace);
-    let first = namespaces.next();
-    namespaces.any(|namespace| Some(namespace) != first)
-}
-
-/// What `get` prints of these parts; one object asked for by its name is printed bare.
-pub(super) fn listing(print: &Print, selection: &Selection, parts: &[Part]) -> Listing {
-    let single = matches!(parts, [Part { name: Some(_), .. }]);
-    match print.format {
-        Format::Table { .. } => Listing::table(layout(print, selection, parts, false), print.headers),
-        Format::Json => Listing::json(single),
-        Format::Yaml => Listing::yaml(single),
-        Format::Name => Listing::Name,
+    fn has_several_namespaces(&self) -> bool {
+        let parts = self.parts.iter().map(|planned| &planned.part);
+        let mut namespaces = parts.filter(|part| part.resource.namespaced).map(|part| &part.namespace);
+        let first = namespaces.next();
+        matches!(self.selection.namespaces, Namespaces::All | Namespaces::Matching { .. })
+            || namespaces.any(|namespace| Some(namespace) != first)
     }
-}
 
-/// What `watch` prints of these parts.
-pub(super) fn stream(print: &Print, selection: &Selection, parts: &[Part], colour: bool) -> Stream {
-    match print.format {
-        Format::Table { .. } => Stream::table(layout(print, selection, parts, true), print.headers, colour),
-        Format::Json => Stream::json_lines(),
-        Format::Yaml => Stream::yaml(),
-        Format::Name => Stream::Name,
+    /// What `get` prints; one object asked for by its name is printed bare.
+    pub(super) fn listing(&self, print: &Print) -> Listing {
+        let single = matches!(self.parts, [only] if only.part.name.is_some());
+        match print.format {
+            Format::Table { .. } => Listing::table(self.layout(print, false), print.headers),
+            Format::Json => Listing::json(single),
+            Format::Yaml => Listing::yaml(single),
+            Format::Name => Listing::Name,
+        }
+    }
+
+    /// What `watch` prints.
+    pub(super) fn stream(&self, print: &Print, colour: bool) -> Stream {
+        match print.format {
+            Format::Table { .. } => Stream::table(self.layout(print, true), print.headers, colour),
+            Format::Json => Stream::json_lines(),
+            Format::Yaml => Stream::yaml(),
+            Format::Name => Stream::Name,
+        }
     }
 }
 
 /// kubectl's words for an empty answer.
-pub(super) fn nothing_found(parts: &[Part]) -> String {
+pub(super) fn nothing_found(parts: &[Planned]) -> String {
     match parts {
-        [first, rest @ ..]
-            if !first.namespace.is_empty() && rest.iter().all(|part| part.namespace == first.namespace) =>
+        [Planned { part: first, .. }, rest @ ..]
+            if !first.namespace.is_empty()
+                && rest.iter().all(|other| other.part.namespace == first.namespace) =>
         {
             format!("No resources found in {} namespace.", first.namespace)
         }

@@ -16,13 +16,13 @@ use kdelta::store::{Indexer, StoreError};
 use tokio::sync::Notify;
 
 use super::empty;
-use super::format;
 use super::needs;
 use super::synced::{show, synced_indexer};
+use super::walk::Walk;
 use super::watched::Watched;
-use crate::exit::{ExitCode, Several, Usage};
+use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, Listing};
-use crate::session::{Filter, Part, Session, Source, indexers, reflector_options};
+use crate::session::{Filter, Part, Planned, Session, Source, indexers, reflector_options};
 use crate::settings::{By, Format, Get};
 use crate::view::Age;
 
@@ -33,40 +33,41 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     watched: &Watched,
     out: W,
 ) -> anyhow::Result<ExitCode> {
-    let parts = session.parts(&get.selection).await?;
-    let printer = Arc::new(Printer::new(format::listing(&get.print, &get.selection, &parts), out));
-    let mut failures: Vec<anyhow::Error> = Vec::new();
-    for part in &parts {
-        let source = watched.source(part, source(session, get, part)?);
+    let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, watched).await?;
+    let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print));
+    let printer = Arc::new(Printer::new(listing, out));
+    let is_only = walk.parts().len() == 1;
+    while let Some(part) = walk.next() {
+        let source = watched.source(&part, source(session, get, &part)?);
         let done = match &part.name {
-            _ if !get.by.is_empty() => indexed(get, part, source, watched, &printer).await,
-            Some(name) => one(get, part, &source, name, &printer).await,
+            _ if !get.by.is_empty() => indexed(get, &part, source, watched, &printer).await,
+            Some(name) => one(get, &part, &source, name, &printer).await,
             None => {
                 // The rows of a table wait for its widest cell, and of several tables the last for the next.
-                let waits = matches!(get.print.format, Format::Table { .. }) && parts.len() == 1;
+                let waits = matches!(get.print.format, Format::Table { .. }) && is_only;
                 let count = waits.then(|| watched.messages().count(&part.title()));
-                all(get, part, source, count, &printer).await
+                all(get, &part, source, count, &printer).await
             }
         };
         // A reader who is gone ends it, whatever the server may still say.
         printer.check()?;
-        failures.extend(done.err());
+        if let Err(error) = done {
+            walk.failed(part, error).await?;
+        }
     }
-    let count = printer.finish(failures.is_empty())?;
-    if !failures.is_empty() {
-        return Err(Several(failures).into());
+    let count = printer.finish(walk.is_complete())?;
+    if count == 0 && walk.is_complete() && prints_nothing(get, &walk.parts()) {
+        empty::tell(session, watched, &walk.parts()).await;
     }
-    if count == 0 && prints_nothing(get, &parts) {
-        empty::tell(session, watched, &parts).await;
-    }
-    Ok(empty::code(count, get.fail_if_empty))
+    Ok(empty::code(count, get.fail_if_empty, walk.end()?))
 }
 
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not
 /// want to hear of it.
-fn prints_nothing(get: &Get, parts: &[Part]) -> bool {
+fn prints_nothing(get: &Get, parts: &[Planned]) -> bool {
     let is_table = matches!(get.print.format, Format::Table { .. });
-    is_table && !get.ignore_not_found && (!get.by.is_empty() || parts.iter().all(|part| part.name.is_none()))
+    let by_name = parts.iter().any(|planned| planned.part.name.is_some());
+    is_table && !get.ignore_not_found && (!get.by.is_empty() || !by_name)
 }
 
 /// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
@@ -186,7 +187,9 @@ impl<W: Write> Printer<W> {
         let State { listing, now, printed, error, out } = &mut *state;
         let (Some(listing), None) = (listing, &error) else { return };
         *printed += 1;
-        if let Err(failure) = listing.item(object, &part.resource, Age::AsSent { now: *now }, out) {
+        if let Err(failure) =
+            listing.item(object, &part.resource, &part.context, Age::AsSent { now: *now }, out)
+        {
             *error = Some(failure);
             self.failed.notify_one();
         }

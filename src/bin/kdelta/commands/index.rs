@@ -9,6 +9,7 @@ use kdelta::store::Indexers;
 use super::empty;
 use super::needs;
 use super::synced::synced_indexer;
+use super::walk::Walk;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Column, columns};
@@ -26,15 +27,21 @@ pub(crate) async fn run(
     let function = function(&index.by).context(Usage)?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut objects = 0;
-    let parts = session.parts(&index.selection).await?;
-    for part in &parts {
+    let mut walk = Walk::start(session, &index.selection, false, watched).await?;
+    while let Some(part) = walk.next() {
         let representation = needs::keys_and(needs_body(&index.by));
         let source = session
-            .source(part, &index.selection, &Print::default(), representation, Filter::default())
+            .source(&part, &index.selection, &Print::default(), representation, Filter::default())
             .context(Usage)?;
-        let source = watched.source(part, source);
+        let source = watched.source(&part, source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
-        let indexer = synced_indexer(source, indexers, &index.selection, part, watched).await?;
+        let indexer = match synced_indexer(source, indexers, &index.selection, &part, watched).await {
+            Ok(indexer) => indexer,
+            Err(error) => {
+                walk.failed(part, error.into()).await?;
+                continue;
+            }
+        };
         objects += indexer.list_keys().len();
         for (value, count) in indexer.index_counts(&name)? {
             *counts.entry(value).or_default() += count;
@@ -44,16 +51,21 @@ pub(crate) async fn run(
             watched.messages().warning(&format!("{left_out} {} could not be indexed", part.title()));
         }
     }
+    let parts = walk.parts();
+    // Numbers that are too low say nothing, unless it is said what they leave out.
+    let end = walk.end()?;
     if let Some(values) = &index.values {
         counts.retain(|value, _| values.contains(value));
     }
-    if counts.is_empty() && objects == 0 {
-        empty::tell(session, watched, &parts).await;
-    } else if counts.is_empty() {
-        let such = if index.values.is_some() { "such " } else { "" };
-        watched.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));
+    if counts.is_empty() && end == ExitCode::Ok {
+        if objects == 0 {
+            empty::tell(session, watched, &parts).await;
+        } else {
+            let such = if index.values.is_some() { "such " } else { "" };
+            watched.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));
+        }
     }
-    let code = empty::code(counts.len(), index.fail_if_empty);
+    let code = empty::code(counts.len(), index.fail_if_empty, end);
     let rows = counts.into_iter().map(|(value, count)| vec![value, count.to_string()]);
     columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, index.headers, &mut out)?;
     Ok(code)

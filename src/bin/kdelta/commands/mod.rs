@@ -5,12 +5,14 @@ pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod demo;
 mod empty;
+mod forbidden;
 mod format;
 pub(crate) mod get;
 pub(crate) mod index;
 pub(crate) mod man;
 mod needs;
 mod synced;
+mod walk;
 pub(crate) mod watch;
 mod watched;
 

@@ -1,14 +1,17 @@
 //! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kdelta::listwatch::Error;
 use kdelta::object::Origin;
 use kdelta::reflector::{Observer, ReflectorEvent};
+use tokio::sync::Notify;
 
+use crate::exit::Report;
 use crate::output::Messages;
-use crate::session::{Part, Source};
-use crate::view::Notices;
+use crate::session::{Part, Session, Source};
+use crate::view::{Crowd, Notices};
 
 /// Listens to reflectors. Cheap to clone; clones count together.
 #[derive(Clone)]
@@ -16,6 +19,27 @@ pub(crate) struct Watched {
     messages: Arc<Messages>,
     verbose: bool,
     counts: Arc<Counts>,
+    /// A std mutex: held while a line is made.
+    crowd: Arc<Mutex<Crowd>>,
+}
+
+/// The place of a part among all that are watched, for as long as it is.
+struct Place {
+    crowd: Arc<Mutex<Crowd>>,
+    number: usize,
+}
+
+impl Place {
+    fn line(&self, prefix: &str, event: &ReflectorEvent, own: Option<String>) -> Option<String> {
+        let mut crowd = self.crowd.lock().unwrap_or_else(PoisonError::into_inner);
+        crowd.line(prefix, self.number, event, own)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+    }
 }
 
 /// Relaxed counters: they are read once, at the end.
@@ -23,11 +47,13 @@ pub(crate) struct Watched {
 struct Counts {
     relists: AtomicU64,
     reconnects: AtomicU64,
+    /// Parts that were ever watched, which numbers them.
+    parts: AtomicUsize,
 }
 
 impl Watched {
     pub(crate) fn new(messages: Arc<Messages>, verbose: bool) -> Self {
-        Self { messages, verbose, counts: Arc::default() }
+        Self { messages, verbose, counts: Arc::default(), crowd: Arc::default() }
     }
 
     pub(super) fn messages(&self) -> &Messages {
@@ -47,14 +73,52 @@ impl Watched {
     pub(super) fn observer(&self, part: &Part) -> Observer {
         // A std mutex: one reflector speaks at a time, and a line is all that is made under it.
         let notices = Mutex::new(Notices::of(part.title(), self.verbose));
-        let watched = self.clone();
+        let place = Place {
+            crowd: Arc::clone(&self.crowd),
+            number: self.counts.parts.fetch_add(1, Ordering::Relaxed),
+        };
+        let (watched, prefix) = (self.clone(), Arc::clone(&part.prefix));
         Arc::new(move |event| {
             watched.count(event);
-            let line = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
+            let own = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
+            let line = if watched.verbose { own } else { place.line(&prefix, event, own) };
             if let Some(line) = line {
                 watched.messages.notice(&line);
             }
         })
+    }
+
+    /// The same observer for a part whose type may come and go: that it is not there is not said, but has the types
+    /// looked at.
+    pub(super) fn without_missing(observer: Observer, look: Arc<Notify>) -> Observer {
+        Arc::new(move |event| match event {
+            ReflectorEvent::Lost { error: Error::NotFound(_), .. } => look.notify_one(),
+            // It may be found missing next; where it is not, the new list is told.
+            ReflectorEvent::Relisting { .. } => {}
+            _ => observer(event),
+        })
+    }
+
+    /// Says which contexts can't be used; answers whether there are any.
+    pub(super) fn tell_unusable(&self, session: &Session) -> bool {
+        for (context, error) in session.unusable() {
+            let report = Report::of(error, "");
+            self.messages.error(&format!("{context}: {}", report.text), report.hint.as_deref());
+        }
+        !session.unusable().is_empty()
+    }
+
+    /// Says that a cluster can't be asked while others are; where there is but the one it is the end.
+    ///
+    /// # Errors
+    /// The error, where there are no others.
+    pub(super) fn tell_setback(&self, prefix: &str, error: anyhow::Error) -> anyhow::Result<()> {
+        if prefix.is_empty() {
+            return Err(error);
+        }
+        let report = Report::of(&error, "");
+        self.messages.error(&format!("{prefix}{}", report.text), report.hint.as_deref());
+        Ok(())
     }
 
     fn count(&self, event: &ReflectorEvent) {

@@ -43,7 +43,7 @@ impl Listing {
         if single { Self::YamlSingle(YamlDocuments::default()) } else { Self::Yaml(YamlList::default()) }
     }
 
-    /// Takes one object; what is written may wait until [`Listing::finish`].
+    /// Takes one object of that context; what is written may wait until [`Listing::finish`].
     ///
     /// # Errors
     /// `out` failed.
@@ -51,6 +51,7 @@ impl Listing {
         &mut self,
         object: &Object,
         resource: &Arc<ApiResource>,
+        context: &str,
         age: Age,
         out: &mut impl Write,
     ) -> io::Result<()> {
@@ -59,7 +60,8 @@ impl Listing {
                 if table.layout().shows_namespace(resource) {
                     table.keep_namespace_column();
                 }
-                let line = table.layout().line(object, resource, None, age);
+                let layout = table.layout();
+                let line = layout.in_context(context, layout.line(object, resource, None, age));
                 table.line(&line, out)
             }
             Self::Json(list) => list.item(object, out),
@@ -104,7 +106,7 @@ mod tests {
         for name in names {
             let json = format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop"}}}}"#);
             let object = Object::from_json(json.as_bytes(), &Ingest::of(pods.type_meta())).expect("a pod");
-            listing.item(&object, &pods, age, &mut out).expect("a Vec takes all");
+            listing.item(&object, &pods, "", age, &mut out).expect("a Vec takes all");
         }
         listing.finish(&mut out).expect("a Vec takes all");
         String::from_utf8(out).expect("text")
@@ -141,7 +143,7 @@ mod tests {
             let resource = resource(plural, !namespace.is_empty());
             let object = Object::named(resource.type_meta(), namespace, "x");
             let age = Age::AsSent { now: jiff::Timestamp::UNIX_EPOCH };
-            listing.item(&object, &resource, age, &mut out).expect("a Vec takes all");
+            listing.item(&object, &resource, "", age, &mut out).expect("a Vec takes all");
         }
         listing.finish(&mut out).expect("a Vec takes all");
         assert_eq!(

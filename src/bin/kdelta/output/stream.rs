@@ -55,7 +55,9 @@ impl Stream {
                 // A state that lay in the index since it was sent, perhaps for hours.
                 let is_old = change.final_state_unknown || change.kind == ChangeKind::Sync;
                 let age = if is_old { Age::Fresh { now } } else { Age::AsSent { now } };
-                let line = table.layout().line(&change.object, &change.resource, Some(change.kind), age);
+                let layout = table.layout();
+                let line = layout.line(&change.object, &change.resource, Some(change.kind), age);
+                let line = layout.in_context(&change.context, line);
                 table.line(&line, out)
             }
             Self::JsonLines(lines) => lines.change(change, resume, out),

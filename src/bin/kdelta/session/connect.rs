@@ -1,14 +1,58 @@
 //! From the settings of a connection to what the library is told of it.
 
-use kdelta::api::ConfigOptions;
+use kdelta::api::{ConfigOptions, Contexts as Known, Error};
 
-use crate::settings::Connection;
+use crate::settings::{Connection, Contexts, Pattern};
+
+/// The same for each of the contexts asked for.
+///
+/// # Errors
+/// A kubeconfig that can't be read, and contexts that are not there.
+pub(super) fn each_context(
+    connection: &Connection,
+    options: &ConfigOptions,
+) -> anyhow::Result<Vec<ConfigOptions>> {
+    let with = |name: String| ConfigOptions { context: Some(name), ..options.clone() };
+    let names = match &connection.contexts {
+        Contexts::Current => return Ok(vec![options.clone()]),
+        Contexts::Named(name) => vec![name.clone()],
+        Contexts::Matching { text, patterns } => matching(text, patterns, &Known::load(options)?.names)?,
+        Contexts::All => Known::load(options)?.names,
+    };
+    anyhow::ensure!(!names.is_empty(), "the kubeconfig has no contexts");
+    Ok(names.into_iter().map(with).collect())
+}
+
+/// The contexts that one of the patterns matches, each once, in the order of the patterns.
+fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Result<Vec<String>> {
+    if known.iter().any(|name| name == text) {
+        return Ok(vec![text.to_owned()]);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for pattern in patterns {
+        let before = names.len();
+        let found: Vec<&String> = known.iter().filter(|name| pattern.matches(name)).collect();
+        match pattern.text() {
+            name if found.is_empty() && pattern.is_plain() => {
+                return Err(Error::NoContext(name.to_owned()).into());
+            }
+            text if found.is_empty() => anyhow::bail!("no context matches {text:?}"),
+            _ => {}
+        }
+        for name in found {
+            if !names[..before].contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    Ok(names)
+}
 
 /// The environment's kubeconfig, and the flags over it.
 pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> ConfigOptions {
     let Connection {
         kubeconfig,
-        context,
+        contexts: _,
         cluster,
         user,
         server,
@@ -28,7 +72,6 @@ pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> Confi
     } = connection.clone();
     ConfigOptions {
         kubeconfig,
-        context,
         cluster,
         user,
         server,
@@ -48,5 +91,25 @@ pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> Confi
         disable_compression,
         stdin_is_terminal,
         ..ConfigOptions::from_env()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_found_by_name_and_by_pattern_each_once() {
+        let known = ["prod-eu", "dev", "prod-us", "a,b"].map(str::to_owned);
+        let find = |text: &str| {
+            let patterns: Vec<_> = text.split(',').map(Pattern::new).collect();
+            matching(text, &patterns, &known).map_err(|error| error.to_string())
+        };
+        let names = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(find("dev,prod-*"), names(&["dev", "prod-eu", "prod-us"]));
+        assert_eq!(find("prod-us,prod-*"), names(&["prod-us", "prod-eu"]));
+        assert_eq!(find("a,b"), names(&["a,b"]));
+        assert_eq!(find("dev,x"), Err("context \"x\" does not exist".to_owned()));
+        assert_eq!(find("dev,x*"), Err("no context matches \"x*\"".to_owned()));
     }
 }

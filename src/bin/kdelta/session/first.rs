@@ -6,12 +6,12 @@ use kdelta::api::{Representation, ResourceClient};
 use kdelta::listwatch::{Error, ListOptions, ListStream, ListerWatcher};
 use kdelta::object::{ApiResource, Object};
 
-use super::Session;
+use super::Cluster;
 
 /// How many of them. A server sends so many rows, or so much metadata, in a few milliseconds.
 const FIRST: u32 = 500;
 
-impl Session {
+impl Cluster {
     /// The namespace of requests that name none.
     pub(crate) fn default_namespace(&self) -> &str {
         self.client.config().default_namespace()

@@ -7,8 +7,8 @@ use kdelta::listwatch;
 use kdelta::object::ApiResource;
 use tokio::time::timeout;
 
-use super::part::Part;
-use super::{Session, connect};
+use super::plan::Planned;
+use super::{Cluster, Session, connect};
 use crate::settings::Connection;
 
 /// How long a hint may be looked for.
@@ -50,10 +50,20 @@ pub(crate) fn namespaces() -> ApiResource {
 }
 
 impl Session {
-    /// A namespace of these parts that does not exist, with those that are like it; nothing where all exist, or who
-    /// asks may not know.
-    pub(crate) async fn similar_namespaces(&self, parts: &[Part]) -> Option<(String, Vec<String>)> {
-        let asked = parts.iter().map(|part| &*part.namespace).filter(|namespace| !namespace.is_empty());
+    /// A namespace of these parts that does not exist, with those that are like it; nothing where all exist, who asks
+    /// may not know, or there are several contexts.
+    pub(crate) async fn similar_namespaces(&self, parts: &[Planned]) -> Option<(String, Vec<String>)> {
+        match &self.clusters[..] {
+            [cluster] => cluster.similar_namespaces(parts).await,
+            _ => None,
+        }
+    }
+}
+
+impl Cluster {
+    async fn similar_namespaces(&self, parts: &[Planned]) -> Option<(String, Vec<String>)> {
+        let asked = parts.iter().map(|planned| &*planned.part.namespace);
+        let asked = asked.filter(|namespace| !namespace.is_empty());
         let find = async {
             for namespace in asked {
                 if !self.is_missing(namespace).await {

@@ -1,15 +1,21 @@
-//! The collections that a selection comes to: a resource, in a namespace or in all, whole or by one name.
+//! One of the collections that a selection comes to: a resource, in a namespace or in all, whole or by one name.
 
 use std::sync::Arc;
 
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::ApiResource;
 
-use crate::settings::{Namespaces, Selection};
+use crate::settings::Selection;
 
 /// One collection: it has a list and a watch of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
+    /// Which of the session's clusters.
+    pub(crate) cluster: usize,
+    /// The name of its kubeconfig context; empty where there is none.
+    pub(crate) context: Arc<str>,
+    /// What a message about it begins with: empty, or the context where there are several.
+    pub(crate) prefix: Arc<str>,
     /// What it is a collection of.
     pub(crate) resource: Arc<ApiResource>,
     /// The namespace; empty for all of them, and for what lives in none.
@@ -19,11 +25,12 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// How a notice names it: `pods`, `pods/web`, `deployments.apps`.
+    /// How a notice names it: `pods`, `pods/web`, `deployments.apps`, `prod: pods`.
     pub(crate) fn title(&self) -> String {
+        let Self { prefix, resource, .. } = self;
         match &self.name {
-            None => self.resource.group_resource(),
-            Some(name) => format!("{}/{name}", self.resource.group_resource()),
+            None => format!("{prefix}{}", resource.group_resource()),
+            Some(name) => format!("{prefix}{}/{name}", resource.group_resource()),
         }
     }
 
@@ -61,79 +68,42 @@ impl Part {
     }
 }
 
-/// The parts of some resources, in the order given: namespaces inside a resource, names inside a namespace.
-pub(super) fn parts(
-    resources: &[(Arc<ApiResource>, &[String])],
-    namespaces: &Namespaces,
-    default_namespace: &str,
-) -> anyhow::Result<Vec<Part>> {
-    let mut parts: Vec<Part> = Vec::new();
-    for (resource, names) in resources {
-        if *namespaces == Namespaces::All && resource.namespaced && !names.is_empty() {
-            anyhow::bail!("a resource cannot be retrieved by name across all namespaces");
-        }
-        for namespace in scopes(resource, namespaces, default_namespace) {
-            let part = |name: Option<&String>| Part {
-                resource: Arc::clone(resource),
-                namespace: Arc::from(namespace),
-                name: name.map(|name| Arc::from(name.as_str())),
-            };
-            let named: Vec<_> = names.iter().map(|name| part(Some(name))).collect();
-            let these = if named.is_empty() { vec![part(None)] } else { named };
-            parts.extend(these.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
-        }
-    }
-    Ok(parts)
-}
-
-fn scopes<'a>(resource: &ApiResource, namespaces: &'a Namespaces, default: &'a str) -> Vec<&'a str> {
-    match namespaces {
-        _ if !resource.namespaced => vec![""],
-        Namespaces::All => vec![""],
-        Namespaces::Current => vec![default],
-        Namespaces::Named(names) => names.iter().map(String::as_str).collect(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::settings::ListMode;
+    use crate::settings::{ListMode, Namespaces};
 
-    fn resource(name: &str, namespaced: bool) -> Arc<ApiResource> {
+    /// `pods`, `deployments.apps`, `!nodes`: one with an `!` lives in no namespace.
+    pub(crate) fn resource(text: &str) -> Arc<ApiResource> {
+        let name = text.trim_start_matches('!');
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
         Arc::new(ApiResource {
-            group: String::new(),
+            group: group.into(),
             version: "v1".into(),
-            resource: name.into(),
-            kind: name.into(),
-            namespaced,
+            resource: plural.into(),
+            kind: plural.into(),
+            namespaced: !text.starts_with('!'),
         })
     }
 
-    fn titles(names: &[String], namespaces: &Namespaces) -> Vec<String> {
-        let resources = [(resource("pods", true), names), (resource("nodes", false), names)];
-        let parts = parts(&resources, namespaces, "home").expect("parts");
-        parts.iter().map(|part| format!("{}:{}", part.namespace, part.title())).collect()
-    }
-
-    #[test]
-    fn a_resource_without_namespaces_is_asked_for_once() {
-        let named = Namespaces::Named(vec!["a".into(), "b".into()]);
-        assert_eq!(titles(&[], &named), ["a:pods", "b:pods", ":nodes"]);
-        assert_eq!(titles(&[], &Namespaces::Current), ["home:pods", ":nodes"]);
-        assert_eq!(titles(&[], &Namespaces::All), [":pods", ":nodes"]);
-        assert_eq!(
-            titles(&["x".into(), "y".into()], &Namespaces::Current),
-            ["home:pods/x", "home:pods/y", ":nodes/x", ":nodes/y"]
-        );
+    /// What a plan's parts are made from, in that namespace.
+    pub(crate) fn origin(namespace: &str) -> Part {
+        Part {
+            cluster: 0,
+            context: "".into(),
+            prefix: "".into(),
+            resource: resource("!origins"),
+            namespace: namespace.into(),
+            name: None,
+        }
     }
 
     #[test]
     fn a_request_that_makes_no_sense_is_told_with_what_was_asked_for() {
         let part = |name: Option<&str>| Part {
-            resource: resource("pods", true),
-            namespace: "home".into(),
+            resource: resource("pods"),
             name: name.map(Arc::from),
+            ..origin("home")
         };
         let selection = |labels: Option<&str>, fields: Option<&str>| Selection {
             targets: Vec::new(),
@@ -162,13 +132,5 @@ mod tests {
         assert_eq!(told(part(Some("x")), selection(None, None), bad()), "it is wrong");
         let forbidden = Error::Forbidden(status("Forbidden"));
         assert_eq!(told(part(None), selection(None, None), forbidden), "it is wrong");
-    }
-
-    #[test]
-    fn names_need_a_namespace() {
-        let names = ["x".to_owned()];
-        let error =
-            parts(&[(resource("pods", true), &names)], &Namespaces::All, "home").expect_err("refused");
-        assert_eq!(error.to_string(), "a resource cannot be retrieved by name across all namespaces");
     }
 }

@@ -1,18 +1,61 @@
 //! A part of the cluster as the machine's source: what the server selects, it selects; the rest is selected here, by
 //! the same rules that a server follows.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kdelta::api::{ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{
-    Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchEvent, WatchOptions, WatchStream,
+    Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
 };
-use kdelta::object::{FieldSelector, Object};
-use kdelta::reflector::GiveUp;
+use kdelta::object::{ApiResource, FieldSelector, Object};
+use kdelta::reflector::{GiveUp, Observer, ReflectorEvent};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::indices::Filter;
+
+/// Initial states that one server is asked for at a time: enough to keep it busy, and no burst that would have it
+/// turn us away.
+const LISTS_AT_A_TIME: usize = 32;
+
+/// What the sources of one server have in common.
+#[derive(Clone)]
+pub(super) struct Shared {
+    /// Whether the server has ever accepted a list or a watch; also for who decides when to give up.
+    answered: Arc<AtomicBool>,
+    /// A place for each initial state that is on its way at a time. Taken before it is asked for, and given back with
+    /// the end of its stream, so that whoever waits for one waits for streams that are read.
+    lists: Arc<Semaphore>,
+    /// The resources whose initial state does not come through a watch, as one source found out for all. A std mutex:
+    /// held for a look.
+    without_watch_list: Arc<Mutex<HashSet<ApiResource>>>,
+}
+
+impl Shared {
+    pub(super) fn new() -> Self {
+        Self {
+            answered: Arc::default(),
+            lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
+            without_watch_list: Arc::default(),
+        }
+    }
+
+    fn without_watch_list(&self) -> MutexGuard<'_, HashSet<ApiResource>> {
+        self.without_watch_list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fell_back(&self, resource: &ApiResource) -> bool {
+        self.without_watch_list().contains(resource)
+    }
+
+    /// A place, as soon as there is one.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        // Fails when the semaphore is closed, which nobody does.
+        Arc::clone(&self.lists).acquire_owned().await.ok()
+    }
+}
 
 /// Lists and watches one part.
 ///
@@ -25,9 +68,7 @@ pub(crate) struct Source {
     filter: Filter,
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
     refused: AtomicBool,
-    /// Whether the server has ever accepted a list or a watch. Shared by all sources, and with who decides when to give
-    /// up.
-    answered: Arc<AtomicBool>,
+    shared: Shared,
     /// Objects that have come in so far, for who shows it. Relaxed: a number on a screen.
     arrived: Arc<AtomicU64>,
     /// Hears of the refusal, once.
@@ -40,14 +81,14 @@ impl Source {
         asked: ResourceClient,
         unselected: Option<(ResourceClient, FieldSelector)>,
         filter: Filter,
-        answered: Arc<AtomicBool>,
+        shared: Shared,
     ) -> Self {
         Self {
             asked,
             unselected,
             filter,
             refused: AtomicBool::new(false),
-            answered,
+            shared,
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
             mutation_detector: false,
@@ -92,7 +133,7 @@ impl Source {
     /// One that did is tried again; where it refuses connections, only by a `patient` source: a watch goes on through
     /// the restart of a server, an answer is not waited for that long.
     pub(crate) fn gives_up(&self, patient: bool) -> GiveUp {
-        let answered = Arc::clone(&self.answered);
+        let answered = Arc::clone(&self.shared.answered);
         Arc::new(move |error| match error {
             Error::Refused(_) => !(patient && answered.load(Ordering::Relaxed)),
             Error::Tls(_)
@@ -106,6 +147,19 @@ impl Source {
         })
     }
 
+    /// The observer, and before it one that has the other sources of the server learn from this one's reflector.
+    pub(super) fn learning(&self, observer: Option<Observer>) -> Observer {
+        let (shared, resource) = (self.shared.clone(), self.asked.resource().clone());
+        Arc::new(move |event| {
+            if matches!(event, ReflectorEvent::WatchListFellBack { for_good: true, .. }) {
+                shared.without_watch_list().insert(resource.clone());
+            }
+            if let Some(observer) = &observer {
+                observer(event);
+            }
+        })
+    }
+
     /// What to ask, and what to select of the answer.
     fn plan(&self) -> (&ResourceClient, Filter) {
         match &self.unselected {
@@ -116,9 +170,9 @@ impl Source {
         }
     }
 
-    fn selected<S>(&self, stream: S, filter: Filter) -> Selected<S> {
-        self.answered.store(true, Ordering::Relaxed);
-        Selected { stream, filter, arrived: Arc::clone(&self.arrived) }
+    fn selected<S>(&self, stream: S, filter: Filter, place: Option<OwnedSemaphorePermit>) -> Selected<S> {
+        self.shared.answered.store(true, Ordering::Relaxed);
+        Selected { stream, filter, arrived: Arc::clone(&self.arrived), place }
     }
 
     /// Whether to ask once more, after this refusal, without the field selector.
@@ -140,10 +194,11 @@ impl ListerWatcher for Source {
     type Watch = Selected<ResourceWatch>;
 
     async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
+        let place = self.shared.place().await;
         loop {
             let (client, filter) = self.plan();
             match client.list(options).await {
-                Ok(stream) => return Ok(self.selected(stream, filter)),
+                Ok(stream) => return Ok(self.selected(stream, filter, place)),
                 Err(error) if self.can_do_without(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -151,10 +206,15 @@ impl ListerWatcher for Source {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
+        let place = if options.send_initial_events { self.shared.place().await } else { None };
+        if options.send_initial_events && self.shared.fell_back(self.asked.resource()) {
+            let message = "the server did not send an initial state before".to_owned();
+            return Err(Error::NotSupported(Status { message, ..Status::default() }));
+        }
         loop {
             let (client, filter) = self.plan();
             match client.watch(options).await {
-                Ok(stream) => return Ok(self.selected(stream, filter)),
+                Ok(stream) => return Ok(self.selected(stream, filter, place)),
                 Err(error) if self.can_do_without(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -167,6 +227,8 @@ pub(crate) struct Selected<S> {
     stream: S,
     filter: Filter,
     arrived: Arc<AtomicU64>,
+    /// Held while the initial state comes in.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl<S> Selected<S> {
@@ -201,6 +263,10 @@ impl<S: WatchStream> WatchStream for Selected<S> {
                 Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
                     return Some(Ok(WatchEvent::Deleted(object)));
                 }
+                Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }) => {
+                    self.place = None;
+                    return Some(Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }));
+                }
                 event => return Some(event),
             }
         }
@@ -209,13 +275,10 @@ impl<S: WatchStream> WatchStream for Selected<S> {
 
 #[cfg(test)]
 mod tests {
-    use kdelta::api::{Client, Config};
-    use kdelta::listwatch::Status;
-    use kdelta::object::ApiResource;
-
     use super::*;
+    use kdelta::api::{Client, Config};
 
-    fn source(answered: &Arc<AtomicBool>) -> Source {
+    fn source(answered: bool) -> Source {
         let client =
             Client::new(&Config::for_server("http://127.0.0.1:1").expect("a config")).expect("a client");
         let resource = ApiResource {
@@ -226,15 +289,46 @@ mod tests {
             namespaced: true,
         };
         let filter = Filter::by(&[]).expect("no filter");
-        Source::new(ResourceClient::new(client, resource), None, filter, Arc::clone(answered))
+        let shared = Shared { answered: Arc::new(AtomicBool::new(answered)), ..Shared::new() };
+        Source::new(ResourceClient::new(client, resource), None, filter, shared)
     }
 
     /// Whether that ends a patient source and an impatient one: before the server has answered, and after.
     fn ends(error: &Error) -> [[bool; 2]; 2] {
         [false, true].map(|answered| {
-            let source = source(&Arc::new(AtomicBool::new(answered)));
+            let source = source(answered);
             [true, false].map(|patient| source.gives_up(patient)(error))
         })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_initial_states_are_asked_for_at_a_time() {
+        let shared = Shared::new();
+        let mut places = Vec::new();
+        for _ in 0..LISTS_AT_A_TIME {
+            places.push(shared.place().await.expect("a place"));
+        }
+        let soon = std::time::Duration::from_secs(1);
+        assert!(tokio::time::timeout(soon, shared.place()).await.is_err());
+        places.pop();
+        assert!(tokio::time::timeout(soon, shared.place()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn that_no_initial_state_comes_through_a_watch_is_found_out_once_for_a_server() {
+        let first = source(false);
+        let event =
+            |for_good| ReflectorEvent::WatchListFellBack { error: Error::Timeout(String::new()), for_good };
+        let second = Source { shared: first.shared.clone(), ..source(false) };
+        let options = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
+        first.learning(None)(&event(false));
+        let error = second.watch(&options).await.err().expect("nobody listens");
+        assert!(matches!(error, Error::Refused(_)), "{error:?}");
+        first.learning(None)(&event(true));
+        let error = second.watch(&options).await.err().expect("it is not even asked");
+        assert!(matches!(error, Error::NotSupported(_)), "{error:?}");
+        let error = second.watch(&WatchOptions::default()).await.err().expect("nobody listens");
+        assert!(matches!(error, Error::Refused(_)), "{error:?}");
     }
 
     #[test]

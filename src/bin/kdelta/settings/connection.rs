@@ -6,14 +6,14 @@ use std::time::Duration;
 use kdelta::api::Secret;
 
 use super::environment::Environment;
-use super::{UsageError, duration};
+use super::{Pattern, UsageError, duration};
 use crate::args::ConnectionArgs;
 
 /// What the flags say of the connection; what they leave out is the kubeconfig's to say.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
     pub(crate) kubeconfig: Option<PathBuf>,
-    pub(crate) context: Option<String>,
+    pub(crate) contexts: Contexts,
     pub(crate) cluster: Option<String>,
     pub(crate) user: Option<String>,
     pub(crate) server: Option<String>,
@@ -34,6 +34,34 @@ pub(crate) struct Connection {
     pub(crate) cache_dir: Option<PathBuf>,
 }
 
+/// Which contexts of the kubeconfig.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Contexts {
+    /// The current one.
+    Current,
+    Named(String),
+    /// `a,b,'prod-*'`: those that one of these matches, in this order. A text that is a name as it stands is one name.
+    Matching {
+        text: String,
+        patterns: Vec<Pattern>,
+    },
+    /// `--all-contexts`.
+    All,
+}
+
+impl Contexts {
+    fn read(all: bool, text: Option<&String>) -> Self {
+        let Some(text) = given(text).filter(|_| !all) else {
+            return if all { Self::All } else { Self::Current };
+        };
+        if Pattern::new(&text).is_plain() && !text.contains(',') {
+            return Self::Named(text);
+        }
+        let patterns = text.split(',').filter(|each| !each.is_empty()).map(Pattern::new).collect();
+        Self::Matching { text, patterns }
+    }
+}
+
 /// Whom to act as. Whether uid, groups and extra may stand without a user depends on the kubeconfig.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Impersonate {
@@ -45,9 +73,16 @@ pub(crate) struct Impersonate {
 
 impl Connection {
     pub(super) fn read(args: &ConnectionArgs, environment: &Environment) -> Result<Self, UsageError> {
+        let contexts = Contexts::read(args.all_contexts, args.context.as_ref());
+        if !matches!(contexts, Contexts::Current | Contexts::Named(_)) {
+            let flags = [(args.server.is_some(), "server"), (args.cluster.is_some(), "cluster")];
+            if let Some((_, flag)) = flags.into_iter().find(|(given, _)| *given) {
+                return Err(UsageError::SeveralContexts(flag));
+            }
+        }
         Ok(Self {
             kubeconfig: args.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
-            context: given(args.context.as_ref()),
+            contexts,
             cluster: given(args.cluster.as_ref()),
             user: given(args.user.as_ref()),
             server: given(args.server.as_ref()),
@@ -135,6 +170,17 @@ mod tests {
         assert_eq!(cache_dir(None, &environment), Some("/own".into()));
         assert_eq!(cache_dir(Some(Path::new("/flag")), &environment), Some("/flag/kdelta".into()));
         assert_eq!(cache_dir(None, &Environment::default()), None);
+    }
+
+    #[test]
+    fn contexts_are_one_or_several() {
+        let read = |text: &str| Contexts::read(false, Some(&text.to_owned()));
+        assert_eq!(read(""), Contexts::Current);
+        assert_eq!(read("prod"), Contexts::Named("prod".into()));
+        for text in ["a,b", "prod-*", "a,"] {
+            assert!(matches!(read(text), Contexts::Matching { .. }), "{text}");
+        }
+        assert_eq!(Contexts::read(true, Some(&"a".into())), Contexts::All);
     }
 
     #[test]

@@ -35,6 +35,7 @@ impl Demo {
             (connection.server.is_some(), "server"),
             (connection.kubeconfig.is_some(), "kubeconfig"),
             (connection.context.is_some(), "context"),
+            (connection.all_contexts, "all-contexts"),
             (connection.cluster.is_some(), "cluster"),
         ];
         if let Some((_, flag)) = elsewhere.into_iter().find(|(given, _)| *given) {

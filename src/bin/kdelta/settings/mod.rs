@@ -6,21 +6,26 @@ mod connection;
 mod demo;
 mod duration;
 mod environment;
+mod pattern;
 mod targets;
 mod tasks;
 mod usage;
 
 pub(crate) use by::{By, IndexName};
-pub(crate) use connection::Connection;
+pub(crate) use connection::{Connection, Contexts};
 pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
+pub(crate) use pattern::Pattern;
+#[cfg(test)]
+pub(crate) use targets::Target;
+pub(crate) use targets::Types;
 pub(crate) use tasks::{
     ApiResources, Format, Get, Index, ListMode, Namespaces, OBJECT_FORMATS, Print, RESOURCE_FORMATS,
     Selection, Task, Watch,
 };
 pub(crate) use usage::UsageError;
 
-use crate::args::{Cli, ColorWhen};
+use crate::args::{Cli, ColorWhen, Command};
 pub(crate) use crate::args::{ResourceColumn, Shell};
 
 /// All that the user asked for, checked.
@@ -60,9 +65,14 @@ impl Settings {
             is_terminal,
             colour: colour(cli.terminal.color, is_terminal, environment),
         };
+        let connection = Connection::read(&cli.connection, environment)?;
+        let is_one = matches!(connection.contexts, Contexts::Current | Contexts::Named(_));
+        if !is_one && matches!(cli.command, Command::ApiResources(_) | Command::Demo(_)) {
+            return Err(UsageError::OneContext(cli.command.name()));
+        }
         Ok(Self {
-            connection: Connection::read(&cli.connection, environment)?,
             demo: Demo::read(cli, environment)?,
+            connection,
             terminal: Terminal {
                 stdin: environment.stdin_is_terminal,
                 stdout: stream(environment.stdout_is_terminal),

@@ -1,29 +1,73 @@
-//! The words after the command: `TYPE[,TYPE…] [NAME…]` or `TYPE/NAME…`, as kubectl reads them.
+//! The words after the command: `TYPE[,TYPE…] [NAME…]` or `TYPE/NAME…`, as kubectl reads them, and `--all-kinds`.
 
-use super::UsageError;
+use super::{Pattern, UsageError};
 
-/// A type as it was typed, with the names asked for; no names: the whole collection.
+/// Types as they were typed, with the names asked for; no names: the whole collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// `pods`, `deploy`, `deployments.v1.apps`, … Discovery knows what it means.
-    pub(crate) word: String,
-    /// In the order typed, each once.
+    pub(crate) types: Types,
+    /// In the order typed, each once. None where the types are many.
     pub(crate) names: Vec<String>,
 }
 
-/// Reads the words. Each type occurs once in the answer, in the order of its first mention.
+/// What a word stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// `pods`, `deploy`, `deployments.v1.apps`, `all`, … Discovery knows what it means.
+    Word(String),
+    /// `'*.apps'`: those that there are at the moment and whose plural and group match.
+    Matching {
+        /// As it was typed.
+        text: String,
+        plural: Pattern,
+        /// `None` is any.
+        group: Option<Pattern>,
+    },
+    /// `--all-kinds`.
+    All,
+}
+
+impl Types {
+    /// Whether what it stands for may be more tomorrow than today.
+    pub(crate) fn is_open(&self) -> bool {
+        !matches!(self, Self::Word(_))
+    }
+
+    fn read(word: &str) -> Result<Self, UsageError> {
+        let (plural, group) = match word.split_once('.') {
+            Some((plural, group)) => (Pattern::new(plural), Some(Pattern::new(group))),
+            None => (Pattern::new(word), None),
+        };
+        match &group {
+            _ if Pattern::new(word).is_plain() => Ok(Self::Word(word.to_owned())),
+            None if plural.is_any() => Err(UsageError::EveryType(word.to_owned())),
+            _ => Ok(Self::Matching { text: word.to_owned(), plural, group }),
+        }
+    }
+}
+
+/// Reads the words. Each type occurs once in the answer, in the order of its first mention; `all_kinds` comes first.
 ///
-/// Beyond kubectl, a comma list may mix both forms: `pods,deploy/web`.
-pub(crate) fn parse(words: &[String], has_selector: bool) -> Result<Vec<Target>, UsageError> {
-    let mentions = if words.iter().any(|word| word.contains('/')) {
-        combined(words, has_selector)?
-    } else {
-        apart(words, has_selector)?
+/// Beyond kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`.
+pub(crate) fn parse(
+    words: &[String],
+    has_selector: bool,
+    all_kinds: bool,
+) -> Result<Vec<Target>, UsageError> {
+    let mentions = match words {
+        [] if all_kinds => Vec::new(),
+        _ if words.iter().any(|word| word.contains('/')) => combined(words, has_selector)?,
+        _ => apart(words, has_selector)?,
     };
     let mut targets: Vec<Target> = Vec::new();
+    targets.extend(all_kinds.then(|| Target { types: Types::All, names: Vec::new() }));
     for &(word, _) in &mentions {
-        if targets.iter().all(|target| target.word != word) {
-            targets.push(Target { word: word.to_owned(), names: names_of(word, &mentions) });
+        let (types, names) = (Types::read(word)?, names_of(word, &mentions));
+        if types.is_open() && !names.is_empty() {
+            return Err(UsageError::NamesOfMany(word.to_owned()));
+        }
+        if targets.iter().all(|target| target.types != types) {
+            targets.push(Target { types, names });
         }
     }
     if targets.is_empty() { Err(UsageError::NoResource) } else { Ok(targets) }
@@ -32,11 +76,9 @@ pub(crate) fn parse(words: &[String], has_selector: bool) -> Result<Vec<Target>,
 /// A type, and the name mentioned with it.
 type Mention<'a> = (&'a str, Option<&'a str>);
 
-/// `TYPE/NAME` and comma lists of it.
+/// `TYPE/NAME`, and types among them. What kubectl refuses of it is refused where it can't be meant: the type of a
+/// `TYPE/NAME` as a word before it.
 fn combined(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
-    if words.iter().any(|word| !word.contains('/')) {
-        return Err(UsageError::MixedForms);
-    }
     if has_selector {
         return Err(UsageError::SelectorWithSlash);
     }
@@ -46,7 +88,13 @@ fn combined(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, Us
         Some(("", _) | (_, "")) => Err(UsageError::EmptyTypeOrName),
         Some((word, name)) => Ok((word, Some(name))),
     };
-    words.iter().flat_map(|word| items(word)).map(mention).collect()
+    let mentions: Vec<Mention<'_>> =
+        words.iter().flat_map(|word| items(word)).map(mention).collect::<Result<_, _>>()?;
+    let named = |word: &str| mentions.iter().any(|(other, name)| *other == word && name.is_some());
+    if words.iter().any(|word| named(word)) {
+        return Err(UsageError::MixedForms);
+    }
+    Ok(mentions)
 }
 
 /// `TYPE[,TYPE…] [NAME…]`: every name of every type.
@@ -88,10 +136,12 @@ mod tests {
 
     fn read(line: &str) -> Result<Vec<(String, Vec<String>)>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match parse(&words, false) {
-            Ok(targets) => Ok(targets.into_iter().map(|target| (target.word, target.names)).collect()),
-            Err(error) => Err(error.to_string()),
-        }
+        let targets = parse(&words, false, false).map_err(|error| error.to_string())?;
+        let told = |target: Target| match target.types {
+            Types::Word(word) | Types::Matching { text: word, .. } => (word, target.names),
+            Types::All => ("--all-kinds".to_owned(), target.names),
+        };
+        Ok(targets.into_iter().map(told).collect())
     }
 
     fn targets(expected: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
@@ -110,15 +160,42 @@ mod tests {
     }
 
     #[test]
-    fn a_comma_list_may_mix_types_and_names() {
-        assert_eq!(read("pods,deploy/web"), Ok(targets(&[("pods", &[]), ("deploy", &["web"])])));
+    fn types_and_names_may_be_mixed() {
+        for line in ["pods,svc,deploy/web", "pods,svc deploy/web", "pods svc deploy/web"] {
+            assert_eq!(
+                read(line),
+                Ok(targets(&[("pods", &[]), ("svc", &[]), ("deploy", &["web"])])),
+                "{line}"
+            );
+        }
         assert_eq!(read("pods/a,pods"), Ok(targets(&[("pods", &[])])));
+    }
+
+    #[test]
+    fn a_pattern_is_for_plural_and_group() {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let parsed = parse(&words("*.example.com,pod*"), false, true).expect("fine");
+        let types = |text: &str, plural: &str, group: Option<&str>| Types::Matching {
+            text: text.into(),
+            plural: Pattern::new(plural),
+            group: group.map(Pattern::new),
+        };
+        let wanted =
+            [Types::All, types("*.example.com", "*", Some("example.com")), types("pod*", "pod*", None)];
+        assert_eq!(parsed.into_iter().map(|target| target.types).collect::<Vec<_>>(), wanted);
+        assert_eq!(
+            read("*.apps web"),
+            Err("names can't be given with \"*.apps\", which stands for many types".into())
+        );
+        assert_eq!(read("*.apps/web"), read("*.apps web"));
+        assert_eq!(read("*"), Err("\"*\" is no type; --all-kinds means every type".into()));
+        assert!(parse(&[], false, true).is_ok());
     }
 
     #[test]
     fn what_kubectl_refuses_is_refused_in_its_words() {
         for (line, words) in [
-            ("pods svc/a", "there is no need to specify a resource type as a separate argument"),
+            ("pods pods/a", "there is no need to specify a resource type as a separate argument"),
             ("po/a/b", "arguments in resource/name form may not have more than one slash"),
             ("po/", "arguments in resource/name form must have a single resource and name"),
             ("/a", "arguments in resource/name form must have a single resource and name"),
@@ -133,8 +210,8 @@ mod tests {
     #[test]
     fn names_and_selectors_exclude_each_other() {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(parse(&words("po a"), true), Err(UsageError::SelectorWithName));
-        assert_eq!(parse(&words("po/a"), true), Err(UsageError::SelectorWithSlash));
-        assert!(parse(&words("po,svc"), true).is_ok());
+        assert_eq!(parse(&words("po a"), true, false), Err(UsageError::SelectorWithName));
+        assert_eq!(parse(&words("po/a"), true, false), Err(UsageError::SelectorWithSlash));
+        assert!(parse(&words("po,svc"), true, false).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::by::{By, IndexName};
 use super::environment::Environment;
 use super::targets::{self, Target};
-use super::{UsageError, duration};
+use super::{Pattern, UsageError, duration};
 use crate::args::{
     ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, ResourceColumn, SelectArgs, Shell,
     UntilArgs, WatchArgs,
@@ -109,6 +109,15 @@ pub(crate) enum Namespaces {
     Named(Vec<String>),
     /// `-A`.
     All,
+    /// `-n a,'team-*'` or `--namespace-selector`: those that there are at the moment and that match.
+    Matching {
+        /// Whether they are there or not.
+        always: Vec<String>,
+        /// One of these matches the name.
+        patterns: Vec<Pattern>,
+        /// And this the labels. Unparsed; the server reads it.
+        labels: Option<String>,
+    },
 }
 
 /// How the initial state is asked for.
@@ -275,8 +284,8 @@ impl Selection {
         let (label_selector, field_selector) = (given(&args.selector), given(&args.field_selector));
         let has_selector = label_selector.is_some() || field_selector.is_some();
         Ok(Self {
-            targets: targets::parse(&args.resources, has_selector)?,
-            namespaces: Namespaces::read(args.all_namespaces, namespace),
+            targets: targets::parse(&args.resources, has_selector, args.all_kinds)?,
+            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector)),
             label_selector,
             field_selector,
             cached: args.cached,
@@ -288,17 +297,29 @@ impl Selection {
 
 impl Namespaces {
     /// `-A` wins, and an empty `-n` is none, as in kubectl.
-    fn read(all: bool, namespace: Option<&str>) -> Self {
-        if all {
-            return Self::All;
-        }
+    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Self {
         let mut names: Vec<String> = Vec::new();
-        for name in namespace.unwrap_or_default().split(',').filter(|name| !name.is_empty()) {
+        for name in namespace.unwrap_or_default().split(',').filter(|name| !name.is_empty() && !all) {
             if names.iter().all(|known| known != name) {
                 names.push(name.to_owned());
             }
         }
-        if names.is_empty() { Self::Current } else { Self::Named(names) }
+        let plain = |name: &String| Pattern::new(name).is_plain();
+        match labels {
+            Some(labels) => {
+                let of_all = names.is_empty().then(|| "*".to_owned());
+                let patterns = names.iter().chain(&of_all).map(|name| Pattern::new(name)).collect();
+                Self::Matching { always: Vec::new(), patterns, labels: Some(labels) }
+            }
+            None if all => Self::All,
+            None if names.is_empty() => Self::Current,
+            None if names.iter().all(plain) => Self::Named(names),
+            None => {
+                let (always, patterns): (Vec<_>, Vec<_>) = names.into_iter().partition(plain);
+                let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
+                Self::Matching { always, patterns, labels: None }
+            }
+        }
     }
 }
 
@@ -396,6 +417,26 @@ mod tests {
         assert_eq!(namespaces("get po -n a,b,a"), Namespaces::Named(vec!["a".into(), "b".into()]));
         assert_eq!(namespaces("get po -n a -A"), Namespaces::All);
         assert_eq!(namespaces("get po --namespace="), Namespaces::Current);
+    }
+
+    #[test]
+    fn namespaces_are_matched_by_name_and_by_label() {
+        let matching = |line: &str| match read(line) {
+            Ok(Task::Get(Get {
+                selection: Selection { namespaces: Namespaces::Matching { always, patterns, labels }, .. },
+                ..
+            })) => {
+                let patterns: Vec<_> = patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
+                (always.join(","), patterns.join(","), labels.unwrap_or_default())
+            }
+            other => panic!("{line}: {other:?}"),
+        };
+        let told =
+            |always: &str, patterns: &str, labels: &str| (always.into(), patterns.into(), labels.into());
+        assert_eq!(matching("get po -n a,team-*,b,x?"), told("a,b", "team-*,x?", ""));
+        assert_eq!(matching("get po --namespace-selector env=prod"), told("", "*", "env=prod"));
+        assert_eq!(matching("get po -A --namespace-selector env=prod"), told("", "*", "env=prod"));
+        assert_eq!(matching("get po -n a,b* --namespace-selector env"), told("", "a,b*", "env"));
     }
 
     #[test]

@@ -14,6 +14,14 @@ pub(crate) enum UsageError {
         "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kdelta get resource/<resource_name>' instead of 'kdelta get resource resource/<resource_name>'"
     )]
     MixedForms,
+    #[error("names can't be given with {0:?}, which stands for many types")]
+    NamesOfMany(String),
+    #[error("{0:?} is no type; --all-kinds means every type")]
+    EveryType(String),
+    #[error("--{0} means one cluster, and several contexts are asked for")]
+    SeveralContexts(&'static str),
+    #[error("{0} takes one context")]
+    OneContext(&'static str),
     #[error("arguments in resource/name form may not have more than one slash")]
     SlashesInName,
     #[error("arguments in resource/name form must have a single resource and name")]

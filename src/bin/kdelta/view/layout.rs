@@ -12,12 +12,14 @@ use super::meta::{self, Metadata};
 
 /// Which columns a table has beside the server's own.
 ///
-/// In order: EVENT, NAMESPACE, the server's columns, one for each label asked for, LABELS.
+/// In order: CONTEXT, EVENT, NAMESPACE, the server's columns, one for each label asked for, LABELS.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub(crate) struct Layout {
     /// Columns of every priority, not only those of priority 0.
     pub(crate) wide: bool,
+    /// The CONTEXT column; see [`Layout::in_context`].
+    pub(crate) context: bool,
     /// The EVENT column.
     pub(crate) event: bool,
     /// The NAMESPACE column.
@@ -56,7 +58,8 @@ pub(crate) struct Line {
 impl Layout {
     /// The headings over lines of these columns.
     pub(crate) fn headings(&self, columns: &[Column], resource: &ApiResource) -> Vec<String> {
-        let mut headings = Vec::with_capacity(columns.len() + self.labels.len() + 3);
+        let mut headings = Vec::with_capacity(columns.len() + self.labels.len() + 4);
+        headings.extend(self.context.then(|| "CONTEXT".to_owned()));
         headings.extend(self.event.then(|| "EVENT".to_owned()));
         headings.extend(self.shows_namespace(resource).then(|| "NAMESPACE".to_owned()));
         let shown = columns.iter().filter(|column| self.shows(column));
@@ -118,6 +121,14 @@ impl Layout {
             ));
         }
         Line { resource: Arc::clone(resource), columns, cells, kind }
+    }
+
+    /// The line with the cell of its context, where there is a column for it.
+    pub(crate) fn in_context(&self, context: &str, mut line: Line) -> Line {
+        if self.context {
+            line.cells.insert(0, escape_cell(context).into_owned());
+        }
+        line
     }
 
     /// Whether lines of this resource have a NAMESPACE column.
@@ -222,6 +233,7 @@ mod tests {
     fn every_other_column_has_its_place() {
         let layout = Layout {
             wide: true,
+            context: false,
             event: true,
             namespace: NamespaceColumn::Namespaced,
             kind: true,
@@ -244,6 +256,15 @@ mod tests {
                 "app.x/name=web,tier=front"
             ]
         );
+    }
+
+    #[test]
+    fn the_context_comes_first() {
+        let layout = Layout { context: true, event: true, ..Layout::default() };
+        let line = layout.line(&pod(), &pods(), Some(ChangeKind::Added), as_sent());
+        let line = layout.in_context("prod", line);
+        assert_eq!(layout.headings(&line.columns, &pods())[..3], ["CONTEXT", "EVENT", "NAME"]);
+        assert_eq!(line.cells[..3], ["prod", "ADDED   ", "web-1"]);
     }
 
     #[test]

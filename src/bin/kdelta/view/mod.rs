@@ -3,6 +3,7 @@
 
 mod age;
 mod change;
+mod crowd;
 mod escape;
 mod layout;
 mod meta;
@@ -10,6 +11,7 @@ mod notice;
 
 pub(crate) use age::Age;
 pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
+pub(crate) use crowd::Crowd;
 pub(crate) use escape::{escape, escape_cell};
 pub(crate) use layout::{Layout, Line, NamespaceColumn};
 pub(crate) use notice::Notices;

@@ -8,7 +8,7 @@ use kdelta::object::{ApiResource, Object};
 
 use super::line::Line;
 use super::wanted::{Candidate, Wanted, What};
-use crate::session::{Session, configured, function, namespaces, needs_body};
+use crate::session::{Cluster, Session, configured, function, namespaces, needs_body};
 use crate::settings::{IndexName, Settings};
 
 /// Looks up what is wanted at the end of a line.
@@ -29,8 +29,10 @@ pub(super) async fn look_up(
         _ => {}
     }
     let session = Session::open(settings, |_| {}, |_| {}).await?;
-    let asked = Asked { line, session: &session, is_demo: settings.demo.is_some() };
-    let catalog = || session.discovery().catalog();
+    // Of several contexts the first has to do.
+    let cluster = session.cluster();
+    let asked = Asked { line, cluster, is_demo: settings.demo.is_some() };
+    let catalog = || cluster.discovery().catalog();
     let listable = |catalog: &Catalog, each: fn(&Discovered) -> &[String]| {
         let all: BTreeSet<&String> = catalog.resources().iter().flat_map(each).collect();
         all.into_iter().map(Candidate::new).collect()
@@ -41,7 +43,7 @@ pub(super) async fn look_up(
         What::Verbs => listable(&*catalog().await?, |found| &found.verbs),
         What::Categories => listable(&*catalog().await?, |found| &found.categories),
         What::Namespaces => {
-            let all = session.first(&namespaces(), "", Representation::Metadata).await?;
+            let all = cluster.first(&namespaces(), "", Representation::Metadata).await?;
             all.iter().map(|object| Candidate::new(object.name())).collect()
         }
         What::Names { types, taken } => {
@@ -85,7 +87,7 @@ fn types(catalog: &Catalog, typed: &str) -> Vec<Candidate> {
 /// A line, and whom to ask about it.
 struct Asked<'a> {
     line: &'a Line<'a>,
-    session: &'a Session,
+    cluster: &'a Cluster,
     is_demo: bool,
 }
 
@@ -95,7 +97,7 @@ impl Asked<'_> {
         let mut objects = Vec::new();
         for resource in types {
             for namespace in self.scopes(resource) {
-                let found = self.session.first(resource, &namespace, representation).await;
+                let found = self.cluster.first(resource, &namespace, representation).await;
                 objects.extend(found.unwrap_or_default());
             }
         }
@@ -105,7 +107,7 @@ impl Asked<'_> {
     async fn resources(&self, types: &[String]) -> Vec<ApiResource> {
         let mut resources = Vec::new();
         for word in types {
-            let found = self.session.discovery().resolve(word).await;
+            let found = self.cluster.discovery().resolve(word).await;
             resources.extend(found.unwrap_or_default().into_iter().map(|found| found.resource));
         }
         resources
@@ -122,7 +124,7 @@ impl Asked<'_> {
         }
         let given = self.line.flag_value("namespace").unwrap_or_default();
         let given: Vec<_> = given.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        if given.is_empty() { vec![self.session.default_namespace().to_owned()] } else { given }
+        if given.is_empty() { vec![self.cluster.default_namespace().to_owned()] } else { given }
     }
 
     /// Names of objects. With `-A` those that live in namespaces can't be asked for by name.

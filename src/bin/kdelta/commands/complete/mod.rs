@@ -75,7 +75,7 @@ fn settings(line: &Line<'_>, app: &Command, environment: &Environment) -> Option
         let long = arg.get_long()?;
         words.push(value.as_ref().map_or_else(|| format!("--{long}"), |value| format!("--{long}={value}")));
     }
-    words.push("api-resources".to_owned());
+    words.extend(["get", "pods"].map(str::to_owned));
     let matches = app.clone().try_get_matches_from(words).ok()?;
     let cli = Cli::from_arg_matches(&matches).ok()?;
     let mut settings = Settings::read(&cli, environment).ok()?;
@@ -112,6 +112,7 @@ fn is_plain(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Contexts;
 
     fn printed(wanted: &Wanted, values: &[(&str, &str)]) -> String {
         let found = values.iter().map(|(value, help)| Candidate::with_help(*value, *help)).collect();
@@ -145,7 +146,7 @@ mod tests {
             settings(&Line::read(&app, &words), &app, &Environment::default())
         };
         let settings = read("-n a get --context c --color red pods --as me --count x ").expect("settings");
-        assert_eq!(settings.connection.context.as_deref(), Some("c"));
+        assert_eq!(settings.connection.contexts, Contexts::Named("c".into()));
         assert_eq!(settings.connection.impersonate.user.as_deref(), Some("me"));
         assert!(!settings.terminal.stdin);
         assert!(read("get --demo pods ").expect("settings").demo.is_some());

@@ -2,18 +2,25 @@
 //! as one.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use kdelta::object::ResourceVersion;
+use kdelta::object::{ApiResource, ResourceVersion};
 
 use crate::session::Part;
 
-/// The collections that some parts belong to.
+/// The collections that the parts of a stream belong to.
+#[derive(Default)]
 pub(super) struct Collections {
     /// For each part its collection, and whether that still waits for it.
-    parts: Vec<(usize, bool)>,
-    all: Vec<Collection>,
+    parts: HashMap<usize, (Id, bool)>,
+    all: HashMap<Id, Collection>,
 }
 
+/// Which cluster, which resource, which namespace.
+type Id = (usize, Arc<ApiResource>, Arc<str>);
+
+#[derive(Default)]
 struct Collection {
     parts: usize,
     waits_for: usize,
@@ -22,50 +29,53 @@ struct Collection {
 }
 
 impl Collections {
-    /// Those of these parts, none of which has synced.
-    pub(super) fn of(parts: &[Part]) -> Self {
-        let mut firsts: Vec<&Part> = Vec::new();
-        let mut these = Self { parts: Vec::with_capacity(parts.len()), all: Vec::new() };
-        for part in parts {
-            let same = |first: &&Part| first.resource == part.resource && first.namespace == part.namespace;
-            let at = firsts.iter().position(same).unwrap_or(firsts.len());
-            if at == firsts.len() {
-                firsts.push(part);
-                these.all.push(Collection { parts: 0, waits_for: 0, version: None });
-            }
-            these.all[at].parts += 1;
-            these.all[at].waits_for += 1;
-            these.parts.push((at, true));
+    /// A part joins, not synced. The parts of one collection join before any of them has synced.
+    pub(super) fn join(&mut self, place: usize, part: &Part) {
+        let id = (part.cluster, Arc::clone(&part.resource), Arc::clone(&part.namespace));
+        let collection = self.all.entry(id.clone()).or_default();
+        collection.parts += 1;
+        collection.waits_for += 1;
+        self.parts.insert(place, (id, true));
+    }
+
+    /// A part leaves: when it comes again it is told anew.
+    pub(super) fn leave(&mut self, place: usize) {
+        let Some((id, waited_for)) = self.parts.remove(&place) else { return };
+        let Some(collection) = self.all.get_mut(&id) else { return };
+        collection.parts -= 1;
+        collection.waits_for -= usize::from(waited_for);
+        if collection.parts == 0 {
+            self.all.remove(&id);
         }
-        these
     }
 
     /// Whether a part is all of its collection, so that what is said of the one holds for the other.
-    pub(super) fn is_whole(&self, part: usize) -> bool {
-        self.all[self.parts[part].0].parts == 1
+    pub(super) fn is_whole(&self, place: usize) -> bool {
+        let collection = self.parts.get(&place).and_then(|(id, _)| self.all.get(id));
+        collection.is_some_and(|collection| collection.parts == 1)
     }
 
     /// A part has synced: answers the version of its collection if that has now synced, too.
-    pub(super) fn synced(&mut self, part: usize, version: &ResourceVersion) -> Option<ResourceVersion> {
-        let oldest = &mut self.all[self.parts[part].0].version;
+    pub(super) fn synced(&mut self, place: usize, version: &ResourceVersion) -> Option<ResourceVersion> {
+        let collection = self.all.get_mut(&self.parts.get(&place)?.0)?;
         let is_older = |than: &ResourceVersion| version.compare(than) == Ok(Ordering::Less);
-        if oldest.as_ref().is_none_or(is_older) {
-            *oldest = Some(version.clone());
+        if collection.version.as_ref().is_none_or(is_older) {
+            collection.version = Some(version.clone());
         }
-        self.settled(part)
+        self.settled(place)
     }
 
     /// A part has ended: answers the version of its collection if that waited for nothing else.
-    pub(super) fn ended(&mut self, part: usize) -> Option<ResourceVersion> {
-        self.settled(part)
+    pub(super) fn ended(&mut self, place: usize) -> Option<ResourceVersion> {
+        self.settled(place)
     }
 
-    fn settled(&mut self, part: usize) -> Option<ResourceVersion> {
-        let (at, waited_for) = &mut self.parts[part];
+    fn settled(&mut self, place: usize) -> Option<ResourceVersion> {
+        let (id, waited_for) = self.parts.get_mut(&place)?;
         if !std::mem::take(waited_for) {
             return None;
         }
-        let collection = &mut self.all[*at];
+        let collection = self.all.get_mut(id)?;
         collection.waits_for -= 1;
         collection.version.clone().filter(|_| collection.waits_for == 0)
     }
@@ -73,29 +83,28 @@ impl Collections {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use kdelta::object::ApiResource;
-
     use super::*;
+    use crate::session::parts_for_tests::{origin, resource};
 
-    fn part(resource: &str, namespace: &str, name: &str) -> Part {
-        let resource = ApiResource {
-            group: String::new(),
-            version: "v1".into(),
-            resource: resource.into(),
-            kind: resource.into(),
-            namespaced: true,
-        };
+    fn part(plural: &str, namespace: &str, name: &str) -> Part {
         let name = Some(name).filter(|name| !name.is_empty()).map(Arc::from);
-        Part { resource: Arc::new(resource), namespace: namespace.into(), name }
+        Part { resource: resource(plural), name, ..origin(namespace) }
+    }
+
+    fn of(parts: &[Part]) -> Collections {
+        let mut collections = Collections::default();
+        for (place, part) in parts.iter().enumerate() {
+            collections.join(place, part);
+        }
+        collections
     }
 
     #[test]
     fn whole_parts_sync_each_by_itself() {
-        let mut collections =
-            Collections::of(&[part("pods", "a", ""), part("pods", "b", ""), part("secrets", "a", "x")]);
-        for (at, version) in ["7", "5", "9"].into_iter().enumerate() {
+        let elsewhere = Part { cluster: 1, ..part("pods", "a", "") };
+        let parts = [part("pods", "a", ""), part("pods", "b", ""), part("secrets", "a", "x"), elsewhere];
+        let mut collections = of(&parts);
+        for (at, version) in ["7", "5", "9", "3"].into_iter().enumerate() {
             assert!(collections.is_whole(at));
             assert_eq!(collections.synced(at, &version.into()), Some(version.into()));
         }
@@ -103,7 +112,7 @@ mod tests {
 
     #[test]
     fn names_have_synced_with_the_last_of_them_up_to_the_oldest_list() {
-        let mut collections = Collections::of(&["x", "y", "z"].map(|name| part("pods", "a", name)));
+        let mut collections = of(&["x", "y", "z"].map(|name| part("pods", "a", name)));
         assert!((0..3).all(|at| !collections.is_whole(at)));
         assert_eq!(collections.synced(2, &"9".into()), None);
         assert_eq!(collections.synced(0, &"8".into()), None);
@@ -113,11 +122,23 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_is_not_waited_for() {
-        let mut collections = Collections::of(&["x", "y"].map(|name| part("pods", "a", name)));
+        let mut collections = of(&["x", "y"].map(|name| part("pods", "a", name)));
         assert_eq!(collections.synced(0, &"8".into()), None);
         assert_eq!(collections.ended(1), Some("8".into()));
-        let mut collections = Collections::of(&["x", "y"].map(|name| part("pods", "a", name)));
+        let mut collections = of(&["x", "y"].map(|name| part("pods", "a", name)));
         assert_eq!(collections.ended(0), None);
         assert_eq!(collections.ended(1), None);
+    }
+
+    #[test]
+    fn what_left_and_comes_again_syncs_anew() {
+        let mut collections = of(&[part("pods", "a", "")]);
+        assert_eq!(collections.synced(0, &"8".into()), Some("8".into()));
+        collections.leave(0);
+        assert_eq!(collections.synced(0, &"9".into()), None, "a part that is gone");
+        collections.join(1, &part("pods", "a", ""));
+        assert!(collections.is_whole(1));
+        assert_eq!(collections.synced(1, &"9".into()), Some("9".into()));
+        assert!(collections.all.len() == 1 && collections.parts.len() == 1, "nothing is kept of what left");
     }
 }

@@ -1,5 +1,6 @@
 //! From what a part tells to what is printed: a line for each delta, marks where the format has them.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -17,20 +18,30 @@ use crate::view::{Change, ChangeKind, Mark, MarkKind};
 /// Prints deltas and counts them.
 pub(super) struct Printer<W> {
     stream: Stream,
-    parts: Vec<Part>,
+    /// The parts by their number, each with whether its initial state is printed.
+    parts: HashMap<usize, (Part, bool)>,
     collections: Collections,
-    context: Arc<str>,
-    /// Whether the initial state is printed.
-    initial: bool,
     out: W,
     received: u64,
     printed: u64,
 }
 
 impl<W: Write> Printer<W> {
-    pub(super) fn new(stream: Stream, parts: Vec<Part>, context: Arc<str>, initial: bool, out: W) -> Self {
-        let collections = Collections::of(&parts);
-        Self { stream, parts, collections, context, initial, out, received: 0, printed: 0 }
+    pub(super) fn new(stream: Stream, out: W) -> Self {
+        let collections = Collections::default();
+        Self { stream, parts: HashMap::new(), collections, out, received: 0, printed: 0 }
+    }
+
+    /// A part joins, before anything is told of it. `initial` is whether its initial state is printed.
+    pub(super) fn join(&mut self, place: usize, part: &Part, initial: bool) {
+        self.collections.join(place, part);
+        self.parts.insert(place, (part.clone(), initial));
+    }
+
+    /// A part leaves: nothing more is told of it.
+    pub(super) fn leave(&mut self, place: usize) {
+        self.collections.leave(place);
+        self.parts.remove(&place);
     }
 
     /// Deltas told so far, and how many of them were printed.
@@ -45,6 +56,7 @@ impl<W: Write> Printer<W> {
         received: Timestamp,
         notification: Notification,
     ) -> io::Result<()> {
+        let Some((own, initial)) = self.parts.get(&part).cloned() else { return Ok(()) };
         let (kind, object, origin, inferred) = match notification {
             Notification::Mark(mark) => return self.told_mark(part, received, mark),
             Notification::Added { object, origin, .. } => (ChangeKind::Added, object, origin, false),
@@ -54,11 +66,11 @@ impl<W: Write> Printer<W> {
             Notification::Updated { new, origin, .. } => (ChangeKind::Modified, new, origin, false),
             Notification::Deleted { object, origin } => {
                 let inferred = object.is_final_state_unknown();
-                (ChangeKind::Deleted, self.last_state(part, &object), origin, inferred)
+                (ChangeKind::Deleted, last_state(&own, &object), origin, inferred)
             }
         };
         self.received += 1;
-        if origin == Origin::List && !self.initial {
+        if origin == Origin::List && !initial {
             return Ok(());
         }
         let change = Change {
@@ -67,8 +79,8 @@ impl<W: Write> Printer<W> {
             old: None,
             origin,
             final_state_unknown: inferred,
-            resource: Arc::clone(&self.parts[part].resource),
-            context: Arc::clone(&self.context),
+            resource: own.resource,
+            context: own.context,
             received,
         };
         self.printed += 1;
@@ -93,16 +105,6 @@ impl<W: Write> Printer<W> {
     /// Writes what waits to be written; for the end of a batch.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.stream.flush(&mut self.out)
-    }
-
-    /// What a delete shows: the last state that is known, or the name alone.
-    fn last_state(&self, part: usize, deleted: &DeletedObject) -> Arc<Object> {
-        if let Some(object) = deleted.object() {
-            return Arc::clone(object);
-        }
-        let key = deleted.key();
-        let (namespace, name) = key.split_once('/').unwrap_or(("", key));
-        Arc::new(Object::named(self.parts[part].resource.type_meta(), namespace, name))
     }
 
     fn told_mark(&mut self, part: usize, received: Timestamp, mark: queue::Mark) -> io::Result<()> {
@@ -132,14 +134,20 @@ impl<W: Write> Printer<W> {
         kind: MarkKind,
         resume: Option<&ResourceVersion>,
     ) -> io::Result<()> {
-        let Part { resource, namespace, .. } = &self.parts[part];
-        let mark = Mark {
-            kind,
-            resource: Arc::clone(resource),
-            context: Arc::clone(&self.context),
-            namespace: Arc::clone(namespace),
-            received,
+        let Some((Part { context, resource, namespace, .. }, _)) = self.parts.get(&part).cloned() else {
+            return Ok(());
         };
+        let mark = Mark { kind, resource, context, namespace, received };
         self.stream.mark(&mark, resume, &mut self.out)
     }
+}
+
+/// What a delete shows: the last state that is known, or the name alone.
+fn last_state(part: &Part, deleted: &DeletedObject) -> Arc<Object> {
+    if let Some(object) = deleted.object() {
+        return Arc::clone(object);
+    }
+    let key = deleted.key();
+    let (namespace, name) = key.split_once('/').unwrap_or(("", key));
+    Arc::new(Object::named(part.resource.type_meta(), namespace, name))
 }

@@ -1,13 +1,20 @@
 //! Many parts, one stream: each part is an informer of its own, and what they tell comes out in the order in which it
 //! arrived.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
 use jiff::Timestamp;
-use kdelta::informer::{InformerError, Notification, QueueKind, Subscription};
+use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer, Subscription};
 use kdelta::listwatch::Error;
+use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
 use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
+use kdelta::store::Indexer;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::session::Source;
@@ -18,10 +25,13 @@ const QUEUED: usize = 512;
 const SUBSCRIBED: usize = 128;
 /// Notifications between the parts and the printer.
 const MERGED: usize = 512;
+/// How long a part that leaves is read on: where its namespace or its type was deleted, the deletions of its objects
+/// are on their way.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// What one part tells.
 pub(super) struct Told {
-    /// Which part: its place in the order of [`Stream::add`].
+    /// Which part, as it was called in [`Stream::add`].
     pub(super) part: usize,
     /// When it was taken from the informer.
     pub(super) received: Timestamp,
@@ -32,6 +42,8 @@ pub(super) enum What {
     Notification(Notification),
     /// The part has ended; only what a person has to mend ends one by itself.
     Ended(Result<(), Error>),
+    /// The part was removed, and this is the last that is told of it.
+    Left,
 }
 
 /// The merged stream. It owns the tasks of its parts: [`Stream::stop`] waits for them, dropping it aborts them.
@@ -39,36 +51,50 @@ pub(super) struct Stream {
     /// Bounded: a printer that is held up holds up the parts, those their queues, and those the server.
     receiver: mpsc::Receiver<Told>,
     sender: mpsc::Sender<Told>,
-    /// One task for each part.
+    /// One task for each part; those that have ended are taken out when one is added.
     parts: JoinSet<()>,
     stop: CancellationToken,
+    /// Cancelled to remove a part.
+    leave: HashMap<usize, CancellationToken>,
 }
 
 impl Stream {
     /// A stream without parts.
     pub(super) fn new() -> Self {
         let (sender, receiver) = mpsc::channel(MERGED);
-        Self { receiver, sender, parts: JoinSet::new(), stop: CancellationToken::new() }
+        let stop = CancellationToken::new();
+        Self { receiver, sender, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
 
-    /// Starts a part.
+    /// Starts a part, which is told of under this number; no other part has ever had it.
     pub(super) fn add(
         &mut self,
         part: usize,
         source: Source,
         options: ReflectorOptions,
     ) -> Result<(), InformerError> {
+        while self.parts.try_join_next().is_some() {}
         let informer =
             source.informer().queue(QueueKind::Ordered).queue_capacity(QUEUED).reflector(options).build();
-        let subscription = informer.subscribe(SUBSCRIBED, None)?;
-        let run = informer.run(self.stop.clone());
-        let sender = self.sender.clone();
-        self.parts.spawn(async move {
-            let (ended, ()) = tokio::join!(run, forward(part, subscription, &sender));
-            // Fails when nobody reads the stream any more.
-            let _ = sender.send(Told::now(part, What::Ended(ended))).await;
-        });
+        let member = Member {
+            part,
+            subscription: informer.subscribe(SUBSCRIBED, None)?,
+            indexer: informer.get_indexer(),
+            sender: self.sender.clone(),
+            stop: self.stop.child_token(),
+            leave: CancellationToken::new(),
+        };
+        self.leave.insert(part, member.leave.clone());
+        self.parts.spawn(member.run(informer));
         Ok(())
+    }
+
+    /// Ends a part. It tells what it still hears within a moment; then each object that it knows is deleted to the
+    /// reader, and [`What::Left`] is told. Nothing is told of one that has ended.
+    pub(super) fn remove(&mut self, part: usize) {
+        if let Some(leave) = self.leave.remove(&part) {
+            leave.cancel();
+        }
     }
 
     /// Waits for something to be told and takes what else is there, up to `limit`. Dropping the future loses nothing.
@@ -88,18 +114,71 @@ impl Stream {
 impl Told {
     /// Whether the initial state of its part is complete with it, or will never be.
     pub(super) fn ends_list(&self) -> bool {
-        matches!(&self.what, What::Ended(_) | What::Notification(Notification::Mark(Mark::Synced { .. })))
-    }
-
-    fn now(part: usize, what: What) -> Self {
-        Self { part, received: Timestamp::now(), what }
+        match &self.what {
+            What::Ended(_) | What::Left => true,
+            What::Notification(notification) => {
+                matches!(notification, Notification::Mark(Mark::Synced { .. }))
+            }
+        }
     }
 }
 
-async fn forward(part: usize, mut subscription: Subscription, sender: &mpsc::Sender<Told>) {
-    while let Some(notification) = subscription.recv().await {
-        if sender.send(Told::now(part, What::Notification(notification))).await.is_err() {
+/// One running part.
+struct Member {
+    part: usize,
+    subscription: Subscription,
+    indexer: Arc<dyn Indexer>,
+    sender: mpsc::Sender<Told>,
+    /// Ends the informer: with the stream, or by itself.
+    stop: CancellationToken,
+    leave: CancellationToken,
+}
+
+impl Member {
+    async fn run(mut self, informer: SharedIndexInformer) {
+        let run = informer.run(self.stop.clone());
+        let (ended, is_left) = tokio::join!(run, self.forward());
+        if !is_left {
+            self.tell(What::Ended(ended)).await;
             return;
         }
+        for object in self.indexer.list() {
+            let key = object.key().clone();
+            let object =
+                DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object: Some(object) });
+            self.tell(What::Notification(Notification::Deleted { object, origin: Origin::Relist })).await;
+        }
+        self.tell(What::Left).await;
+    }
+
+    /// Passes on what the informer tells, to its end; answers whether the part was removed. Then everything that was
+    /// told is in the index, and nothing else.
+    async fn forward(&mut self) -> bool {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.leave.cancelled() => break,
+                told = self.subscription.recv() => match told {
+                    Some(notification) => self.tell(What::Notification(notification)).await,
+                    None => return false,
+                },
+            }
+        }
+        let until = Instant::now() + LEAVING;
+        while !self.indexer.list_keys().is_empty() {
+            let Ok(Some(notification)) = timeout_at(until, self.subscription.recv()).await else { break };
+            self.tell(What::Notification(notification)).await;
+        }
+        self.stop.cancel();
+        while let Some(notification) = self.subscription.recv().await {
+            self.tell(What::Notification(notification)).await;
+        }
+        true
+    }
+
+    async fn tell(&self, what: What) {
+        let told = Told { part: self.part, received: Timestamp::now(), what };
+        // Fails when nobody reads the stream any more.
+        let _ = self.sender.send(told).await;
     }
 }

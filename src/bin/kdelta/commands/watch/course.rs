@@ -1,0 +1,330 @@
+//! The course of a watch: what is told is printed, parts join and leave and fail, and at some point it ends.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kdelta::informer::Notification;
+use kdelta::listwatch::Error;
+use kdelta::queue::Mark;
+use tokio::time::{Instant, timeout_at};
+
+use super::printer::Printer;
+use super::roster::{Member, Roster};
+use super::stream::{Told, What};
+use crate::commands::forbidden;
+use crate::commands::watched::Watched;
+use crate::exit::{ExitCode, Report, Several};
+use crate::session::{Interrupt, Part, Planned, Setback};
+use crate::settings::{Format, Watch};
+
+/// What is printed between two flushes, at most.
+const BATCH: usize = 256;
+/// How long the lines of an initial state wait for each other, and how many of them.
+const GATHERED: Duration = Duration::from_millis(100);
+const GATHERED_LINES: usize = 1000;
+/// How many errors are remembered as told.
+const REMEMBERED: usize = 1000;
+
+/// What has been printed, and what has failed.
+pub(super) struct Course<'a, W> {
+    watch: &'a Watch,
+    watched: &'a Watched,
+    roster: Roster<'a>,
+    printer: Printer<W>,
+    /// Whether all that was asked for has been told once: what joins from now on is new.
+    begun: bool,
+    /// Whether anything that was asked for has failed.
+    partial: bool,
+    /// The errors that have not been told yet, each with its part.
+    failures: Vec<(Part, anyhow::Error)>,
+    /// What was told of failures: many parts may fail for one reason, which is said once.
+    told: HashSet<String>,
+    /// The parts that nobody named and that are forbidden, with their errors; told together.
+    forbidden: Vec<(Part, Error)>,
+    /// The parts that are not allowed in all namespaces at once; told together.
+    fallbacks: Vec<Part>,
+    /// Their refusals, for which each namespace is asked instead.
+    refusals: Vec<(Planned, Error)>,
+}
+
+impl<'a, W: Write> Course<'a, W> {
+    /// `partial` is whether anything has failed before.
+    pub(super) fn new(
+        watch: &'a Watch,
+        watched: &'a Watched,
+        roster: Roster<'a>,
+        printer: Printer<W>,
+        partial: bool,
+    ) -> Self {
+        Self {
+            watch,
+            watched,
+            roster,
+            printer,
+            begun: false,
+            partial,
+            failures: Vec::new(),
+            told: HashSet::new(),
+            forbidden: Vec::new(),
+            fallbacks: Vec::new(),
+            refusals: Vec::new(),
+        }
+    }
+
+    /// Prints what the stream tells, until there is a reason to end.
+    pub(super) async fn follow(&mut self) -> anyhow::Result<ExitCode> {
+        self.call()?;
+        let mut batch = Vec::with_capacity(BATCH);
+        if let Some(ended) = self.gather(&mut batch).await? {
+            return Ok(ended);
+        }
+        loop {
+            for told in batch.drain(..) {
+                if let Some(ended) = self.told(told).transpose() {
+                    self.printer.flush()?;
+                    return ended;
+                }
+            }
+            self.printer.flush()?;
+            tokio::select! {
+                news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {
+                    return Ok(ended);
+                },
+                () = self.roster.stream.next_batch(&mut batch, BATCH) => {}
+            }
+        }
+    }
+
+    /// The beginning: an initial state that comes in at once has the widths of all its lines, and in a table its kinds
+    /// stand together; one that takes long is shown as it comes.
+    async fn gather(&mut self, batch: &mut Vec<Told>) -> anyhow::Result<Option<ExitCode>> {
+        let mut until = None;
+        loop {
+            if let Some(ended) = self.ended()? {
+                return Ok(Some(ended));
+            }
+            let complete = batch.iter().filter(|told| told.ends_list()).count() >= self.roster.members.len();
+            if batch.len() > GATHERED_LINES
+                || (complete && !batch.is_empty() && self.roster.survey.is_settled())
+            {
+                break;
+            }
+            // It counts from the first line.
+            let more = async {
+                let next = self.roster.stream.next_batch(batch, BATCH);
+                if let Some(until) = until {
+                    timeout_at(until, next).await.is_ok()
+                } else {
+                    next.await;
+                    true
+                }
+            };
+            tokio::select! {
+                news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {
+                    return Ok(Some(ended));
+                },
+                is_more = more => if !is_more {
+                    break;
+                },
+            }
+            if !batch.is_empty() {
+                until = until.or_else(|| Some(Instant::now() + GATHERED));
+            }
+        }
+        if matches!(self.watch.print.format, Format::Table { .. }) {
+            // Stable: the lines of one part stay in their order, which is all the order there is between them.
+            batch.sort_by_key(|told| told.part);
+        }
+        Ok(None)
+    }
+
+    /// Ends every part.
+    pub(super) async fn stop(self) {
+        self.roster.stream.stop().await;
+    }
+
+    /// Has the parts join and leave that the survey comes to.
+    fn call(&mut self) -> anyhow::Result<()> {
+        let joined = self.roster.call();
+        // All of them before the first runs: the names of one collection are told as one.
+        for (number, part) in &joined {
+            self.printer.join(*number, part, self.watch.initial || self.begun);
+        }
+        joined.iter().try_for_each(|(number, _)| self.roster.start(*number))
+    }
+
+    /// Takes news of the clusters; answers when they are the last.
+    fn learned(&mut self, news: Result<(), Setback>) -> anyhow::Result<Option<ExitCode>> {
+        match news {
+            Ok(()) => {}
+            Err(Setback::Cluster { prefix, error }) => {
+                self.watched.tell_setback(&prefix, error)?;
+                self.partial = true;
+            }
+            Err(Setback::Namespaces { cluster }) => {
+                let of_it = |(planned, _): &mut (Planned, Error)| planned.part.cluster == cluster;
+                for (planned, error) in self.refusals.extract_if(.., of_it) {
+                    if planned.open_type {
+                        self.forbidden.push((planned.part, error));
+                    } else {
+                        self.failures.push((planned.part, forbidden::everywhere(error)));
+                    }
+                }
+                self.fallbacks.clear();
+                self.partial = true;
+            }
+        }
+        self.call()?;
+        self.ended()
+    }
+
+    /// Takes one thing that was told; answers when it is the last.
+    fn told(&mut self, told: Told) -> anyhow::Result<Option<ExitCode>> {
+        let Told { part: number, received, what } = told;
+        let is_leaving = self.roster.is_leaving(number);
+        let Some(member) = self.roster.members.get_mut(&number).filter(|member| !member.failed) else {
+            return Ok(None);
+        };
+        match what {
+            What::Ended(Err(error)) if !is_leaving => self.fail(number, received, error)?,
+            What::Ended(_) | What::Left => {
+                self.printer.leave(number);
+                self.roster.strike(number);
+                self.call()?;
+            }
+            What::Notification(Notification::Mark(mark)) => {
+                member.synced |= matches!(mark, Mark::Synced { .. });
+                match member.missing().filter(|_| !self.watch.ignore_not_found) {
+                    Some(error) => self.fail(number, received, error)?,
+                    None => self.printer.notification(number, received, Notification::Mark(mark))?,
+                }
+            }
+            What::Notification(notification) => {
+                member.found = true;
+                self.printer.notification(number, received, notification)?;
+            }
+        }
+        self.ended()
+    }
+
+    /// A part has ended with an error.
+    fn fail(&mut self, number: usize, received: Timestamp, error: Error) -> anyhow::Result<()> {
+        let Some(Member { planned, .. }) = self.roster.members.get(&number) else { return Ok(()) };
+        let planned = planned.clone();
+        let is_forbidden = matches!(error, Error::Forbidden(_));
+        if is_forbidden && self.roster.survey.refuse(&planned.part) {
+            self.printer.leave(number);
+            self.roster.strike(number);
+            self.fallbacks.push(planned.part.clone());
+            self.refusals.push((planned, error));
+            return self.call();
+        }
+        self.printer.ended(number, received, &error)?;
+        self.partial = true;
+        if let Some(member) = self.roster.members.get_mut(&number) {
+            member.failed = true;
+        }
+        if is_forbidden && (planned.open_type || planned.open_namespace) {
+            self.forbidden.push((planned.part, error));
+        } else {
+            let error = planned.part.asked_for(&self.watch.selection, error);
+            self.failures.push((planned.part, error.into()));
+        }
+        Ok(())
+    }
+
+    /// Says the errors of parts that failed: the end of the others may be far away.
+    fn tell_failures(&mut self) {
+        for (part, error) in std::mem::take(&mut self.failures) {
+            let report = Report::of(&error, "");
+            let text = format!("{}{}", part.prefix, report.text);
+            if self.told.len() >= REMEMBERED {
+                self.told.clear();
+            }
+            if self.told.insert(text.clone()) {
+                self.watched.messages().error(&text, report.hint.as_deref());
+            }
+        }
+    }
+
+    /// Says what is asked for otherwise and what is left out, once it is known to be all for now.
+    fn tell_forbidden(&mut self) {
+        if let Some(line) = forbidden::fallback(&std::mem::take(&mut self.fallbacks)) {
+            self.watched.messages().notice(&line);
+        }
+        let parts: Vec<Part> =
+            std::mem::take(&mut self.forbidden).into_iter().map(|(part, _)| part).collect();
+        if let Some(line) = forbidden::line(&parts) {
+            self.watched.messages().notice(&line);
+        }
+    }
+
+    /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
+    fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
+        if self.roster.has_failed() || (self.has_news_of_failure() && self.roster.is_empty()) {
+            return self.failed().map(Some);
+        }
+        self.tell_failures();
+        if self.roster.is_synced() {
+            if !std::mem::replace(&mut self.begun, true) && self.roster.is_empty() {
+                self.watched.messages().notice("Nothing matches at the moment.");
+            }
+            self.tell_forbidden();
+        }
+        let until = &self.watch.until;
+        let counted = until.count.is_some_and(|count| self.printer.counts().1 >= count);
+        let synced = until.synced && self.begun;
+        Ok((counted || synced).then(|| self.done()))
+    }
+
+    fn has_news_of_failure(&self) -> bool {
+        !self.failures.is_empty() || !self.forbidden.is_empty()
+    }
+
+    /// No part is left. What was refused everywhere is told as the server said it first.
+    fn failed(&mut self) -> anyhow::Result<ExitCode> {
+        let several = self.forbidden.len() > 1;
+        let refused = self.refusals.drain(..).map(|(planned, error)| (planned.part, error));
+        let first = refused.chain(self.forbidden.first().cloned()).next();
+        if several {
+            self.tell_forbidden();
+        }
+        if let Some((part, error)) = first {
+            self.failures.push((part, error.into()));
+        }
+        if self.failures.iter().any(|(part, _)| !part.prefix.is_empty()) {
+            self.tell_failures();
+            return Ok(ExitCode::Error);
+        }
+        match std::mem::take(&mut self.failures) {
+            failures if failures.is_empty() => Ok(ExitCode::Error),
+            failures => Err(Several(failures.into_iter().map(|(_, error)| error).collect()).into()),
+        }
+    }
+
+    /// The end that was asked for. Parts that failed on the way were passed over then.
+    pub(super) fn done(&self) -> ExitCode {
+        if self.partial { ExitCode::Partial } else { ExitCode::Ok }
+    }
+
+    pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
+        let (received, printed) = self.printer.counts();
+        let (reconnects, relists) = self.watched.recoveries();
+        self.watched.messages().notice(&format!(
+            "{received} received, {printed} printed, {}, {}",
+            counted(reconnects, "reconnect"),
+            counted(relists, "relist")
+        ));
+        match interrupt {
+            Interrupt::Interrupt => ExitCode::Interrupted,
+            Interrupt::Terminate => ExitCode::Terminated,
+        }
+    }
+}
+
+/// `1 relist`, `2 relists`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

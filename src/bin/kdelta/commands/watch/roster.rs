@@ -1,0 +1,162 @@
+//! Which parts run: those that the survey comes to. They join and leave while the stream goes on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use anyhow::Context;
+use kdelta::listwatch::Error;
+use kdelta::reflector::{GiveUp, ReflectorOptions};
+
+use super::stream::Stream;
+use crate::commands::needs;
+use crate::commands::watched::Watched;
+use crate::exit::Usage;
+use crate::session::{Filter, Part, Planned, Session, Survey, reflector_options};
+use crate::settings::Watch;
+
+/// The parts of a stream, by their numbers. A number is never used again.
+pub(super) struct Roster<'a> {
+    session: &'a Session,
+    watch: &'a Watch,
+    watched: Watched,
+    pub(super) survey: Survey,
+    pub(super) stream: Stream,
+    pub(super) members: BTreeMap<usize, Member>,
+    /// The numbers of those that the survey comes to.
+    numbers: HashMap<Part, usize>,
+    /// Those that leave and have not yet left: the same part joins again after that.
+    leaving: HashMap<usize, Part>,
+    next: usize,
+}
+
+/// Where a part stands.
+pub(super) struct Member {
+    pub(super) planned: Planned,
+    pub(super) synced: bool,
+    /// Whether an object has been seen: a part that is one name must have it.
+    pub(super) found: bool,
+    /// Whether it has ended, with an error.
+    pub(super) failed: bool,
+}
+
+impl<'a> Roster<'a> {
+    pub(super) fn new(session: &'a Session, watch: &'a Watch, watched: Watched, survey: Survey) -> Self {
+        Self {
+            session,
+            watch,
+            watched,
+            survey,
+            stream: Stream::new(),
+            members: BTreeMap::new(),
+            numbers: HashMap::new(),
+            leaving: HashMap::new(),
+            next: 0,
+        }
+    }
+
+    /// Has those leave that the survey no longer comes to, and those join that it now comes to; answers the latter,
+    /// which do not run before [`Roster::start`].
+    pub(super) fn call(&mut self) -> Vec<(usize, Part)> {
+        let planned = self.survey.parts();
+        let wanted: HashSet<&Part> = planned.iter().map(|planned| &planned.part).collect();
+        let gone: Vec<Part> = self.numbers.keys().filter(|part| !wanted.contains(part)).cloned().collect();
+        for part in gone {
+            self.dismiss(part);
+        }
+        let leaving: HashSet<Part> = self.leaving.values().cloned().collect();
+        let mut joined = Vec::new();
+        for planned in planned {
+            if self.numbers.contains_key(&planned.part) || leaving.contains(&planned.part) {
+                continue;
+            }
+            let number = self.next;
+            self.next += 1;
+            self.numbers.insert(planned.part.clone(), number);
+            joined.push((number, planned.part.clone()));
+            let member = Member { planned, synced: false, found: false, failed: false };
+            self.members.insert(number, member);
+        }
+        joined
+    }
+
+    fn dismiss(&mut self, part: Part) {
+        let Some(number) = self.numbers.remove(&part) else { return };
+        if self.members.get(&number).is_some_and(|member| member.failed) {
+            self.members.remove(&number);
+        } else {
+            self.leaving.insert(number, part);
+            self.stream.remove(number);
+        }
+    }
+
+    /// Starts one that has joined.
+    ///
+    /// # Errors
+    /// What was asked for can't be meant.
+    pub(super) fn start(&mut self, number: usize) -> anyhow::Result<()> {
+        let Some(Member { planned, .. }) = self.members.get(&number) else { return Ok(()) };
+        let Watch { selection, by, print, .. } = self.watch;
+        let part = &planned.part;
+        let filter = Filter::by(by).context(Usage)?;
+        let representation = needs::representation(print.format, by.iter().map(|by| &by.index));
+        let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
+        let source = self.watched.source(part, source);
+        let mut give_up = source.gives_up(true);
+        let mut observer = self.watched.observer(part);
+        if planned.open_type {
+            // A type that is not there has not come yet, or has gone: the survey finds out which.
+            give_up = found_or(give_up);
+            observer = Watched::without_missing(observer, self.survey.look(part.cluster));
+        }
+        let options = ReflectorOptions {
+            give_up: Some(give_up),
+            ..reflector_options(selection, &source, Some(observer))
+        };
+        Ok(self.stream.add(number, source, options)?)
+    }
+
+    /// Strikes one off that has ended or left.
+    pub(super) fn strike(&mut self, number: usize) {
+        self.leaving.remove(&number);
+        self.stream.remove(number);
+        if let Some(member) = self.members.remove(&number)
+            && self.numbers.get(&member.planned.part) == Some(&number)
+        {
+            self.numbers.remove(&member.planned.part);
+        }
+    }
+
+    /// Whether it was told to leave.
+    pub(super) fn is_leaving(&self, number: usize) -> bool {
+        self.leaving.contains_key(&number)
+    }
+
+    /// Whether there is no part, and none that is still to be found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.survey.is_settled()
+    }
+
+    /// Whether all that is asked for at the moment has been told once, or will never be.
+    pub(super) fn is_synced(&self) -> bool {
+        self.survey.is_settled() && self.members.values().all(|member| member.synced || member.failed)
+    }
+
+    /// Whether there are parts, and none of them goes on.
+    pub(super) fn has_failed(&self) -> bool {
+        let none_left = self.members.values().all(|member| member.failed);
+        none_left && self.survey.is_settled() && (!self.members.is_empty() || !self.survey.has_plan())
+    }
+}
+
+impl Member {
+    /// The error of a part that is one name, when the whole state has been seen without it. In a namespace that nobody
+    /// named it need not be.
+    pub(super) fn missing(&self) -> Option<Error> {
+        let is_missing = self.synced && !self.found && !self.planned.open_namespace;
+        self.planned.part.not_found().filter(|_| is_missing)
+    }
+}
+
+fn found_or(give_up: GiveUp) -> GiveUp {
+    Arc::new(move |error| !matches!(error, Error::NotFound(_)) && give_up(error))
+}

@@ -1,0 +1,185 @@
+//! One cluster of a session: its client, what its server serves, and the sources of its parts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kdelta::api::{
+    Client, Config, Discovery, DiscoveryOptions, IncludeObject, Notice, Representation, ResourceClient,
+};
+use kdelta::object::{ApiResource, FieldSelector, SelectorError};
+
+use super::names::namespaces;
+use super::plan::Plan;
+use super::source::Shared;
+use super::{Filter, Part, Source};
+use crate::settings::{Connection, Print, Selection, Types};
+
+/// Hears what a user should know and nothing fails for.
+pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Who hears what of a server.
+pub(super) struct Listeners {
+    /// What it warns of.
+    pub(super) warn: Warn,
+    /// What a credential plugin says and does.
+    pub(super) plugin: Arc<dyn Fn(Notice<'_>) + Send + Sync>,
+}
+
+/// A server, and who we are to it. Connects to nothing by itself.
+pub(crate) struct Cluster {
+    /// What its parts are made from.
+    origin: Part,
+    pub(super) client: Client,
+    discovery: Discovery,
+    request_timeout: Option<Duration>,
+    shared: Shared,
+    warn: Warn,
+}
+
+impl Cluster {
+    /// `place` is its place in the session; `is_one_of_many` has its messages begin with its context.
+    ///
+    /// # Errors
+    /// The configuration is wrong, in kubectl's words.
+    pub(super) fn open(
+        place: usize,
+        context: &str,
+        config: &Config,
+        connection: &Connection,
+        is_one_of_many: bool,
+        told: &Listeners,
+    ) -> anyhow::Result<Self> {
+        let prefix = if is_one_of_many { format!("{context}: ") } else { String::new() };
+        let warn: Warn = {
+            let (warn, prefix) = (Arc::clone(&told.warn), prefix.clone());
+            Arc::new(move |text| warn(&format!("{prefix}{text}")))
+        };
+        let (tell, plugin) = (Arc::clone(&warn), Arc::clone(&told.plugin));
+        let client = Client::with_notices(config, move |notice| match notice {
+            Notice::Warning(text) => tell(text),
+            other => plugin(other),
+        })?;
+        let defaults = DiscoveryOptions::default();
+        let discovery = DiscoveryOptions {
+            cache_folder: connection.cache_dir.clone(),
+            timeout: connection.request_timeout.or(defaults.timeout),
+            ..defaults
+        };
+        let origin = Part {
+            cluster: place,
+            context: Arc::from(context),
+            prefix: Arc::from(prefix),
+            resource: Arc::new(namespaces()),
+            namespace: Arc::from(config.default_namespace()),
+            name: None,
+        };
+        Ok(Self {
+            origin,
+            discovery: Discovery::new(&client, &discovery),
+            client,
+            request_timeout: connection.request_timeout,
+            shared: Shared::new(),
+            warn,
+        })
+    }
+
+    /// Its place in the session.
+    pub(crate) fn place(&self) -> usize {
+        self.origin.cluster
+    }
+
+    /// What a message about it begins with: empty, or its context where there are several.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.origin.prefix
+    }
+
+    /// Who hears what a user should know and nothing fails for.
+    pub(super) fn warn(&self) -> Warn {
+        Arc::clone(&self.warn)
+    }
+
+    /// What the server serves.
+    pub(crate) fn discovery(&self) -> &Discovery {
+        &self.discovery
+    }
+
+    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for.
+    ///
+    /// # Errors
+    /// A word that is no type, a server that does not answer, names in all namespaces.
+    pub(super) async fn plan(&self, selection: &Selection, patient: bool) -> anyhow::Result<Plan> {
+        let mut named: Vec<(Arc<ApiResource>, Vec<String>)> = Vec::new();
+        for target in &selection.targets {
+            let Types::Word(word) = &target.types else { continue };
+            let found = self.discovery.resolve(word).await?;
+            for other in self.discovery.catalog().await?.passed_over(word) {
+                (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
+            }
+            named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
+        }
+        let mut plan = Plan::new(self.origin.clone(), selection, named)?;
+        if plan.needs_kinds() {
+            // Not from a file: what was defined a minute ago belongs to it.
+            let catalog = self.discovery.refresh().await?;
+            plan.learn_kinds(catalog.resources(), catalog.missing());
+            for missing in catalog.missing() {
+                (self.warn)(&missing.reason);
+            }
+            if let Some(text) = plan.unmatched().filter(|_| !patient) {
+                anyhow::bail!("the server doesn't have a resource type that matches {text:?}");
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The part that is all objects of a resource, wherever they are.
+    pub(super) fn whole(&self, resource: Arc<ApiResource>) -> Part {
+        Part { resource, namespace: "".into(), ..self.origin.clone() }
+    }
+
+    /// The source of a part, of which only what passes the filter is let through.
+    ///
+    /// # Errors
+    /// The field selector can't be read.
+    pub(super) fn source(
+        &self,
+        part: &Part,
+        selected: Selected<'_>,
+        print: &Print,
+        representation: Representation,
+        filter: Filter,
+    ) -> Result<Source, SelectorError> {
+        let own_name = part.name.as_ref().map(|name| format!("metadata.name={name}"));
+        let client = |fields: Option<&str>, representation| {
+            let fields: Vec<&str> = own_name.as_deref().into_iter().chain(fields).collect();
+            ResourceClient::new(self.client.clone(), (*part.resource).clone())
+                .namespace(Some(part.namespace.to_string()))
+                .label_selector(selected.labels.unwrap_or_default())
+                .field_selector(fields.join(","))
+                .representation(representation)
+                .keep_managed_fields(print.managed_fields)
+                .request_timeout(self.request_timeout)
+        };
+        let asked = client(selected.fields, representation);
+        let unselected = match selected.fields {
+            None => None,
+            Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
+        };
+        Ok(Source::new(asked, unselected, filter, self.shared.clone()))
+    }
+}
+
+/// What the server is asked to select by.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Selected<'a> {
+    pub(super) labels: Option<&'a str>,
+    pub(super) fields: Option<&'a str>,
+}
+
+/// The same representation with whole objects in it.
+fn with_body(representation: Representation) -> Representation {
+    match representation {
+        Representation::Objects | Representation::Metadata => Representation::Objects,
+        Representation::Table(_) => Representation::Table(IncludeObject::Object),
+    }
+}

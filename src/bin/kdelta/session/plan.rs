@@ -1,0 +1,300 @@
+//! From what is asked for, and what is known of a cluster at the moment, to the parts that this comes to. Pure.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kdelta::api::{Discovered, Missing};
+use kdelta::object::ApiResource;
+
+use super::Part;
+use crate::settings::{Namespaces, Pattern, Selection, Types};
+
+/// What is asked for of one cluster. It is told what there is, and says which parts that comes to.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The parts are made from this one.
+    origin: Part,
+    /// What words named, with the names asked for.
+    named: Vec<(Arc<ApiResource>, Vec<String>)>,
+    /// What stands for types that come and go.
+    open: Vec<Types>,
+    /// Whether `--all-kinds` is only what lives in namespaces.
+    is_bound: bool,
+    /// What the open types come to at the moment.
+    kinds: Vec<Arc<ApiResource>>,
+    scope: Scope,
+    /// The namespaces that are there and whose labels match; `None` until they are known.
+    live: Option<BTreeSet<Arc<str>>>,
+    /// Whether it is known that they can't be.
+    unlistable: bool,
+    /// What may not be asked for in all namespaces at once, and so is asked for in each.
+    refused: Vec<Arc<ApiResource>>,
+}
+
+/// A part, and how it came to be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Planned {
+    pub(crate) part: Part,
+    /// Nobody named its type: it may be gone tomorrow.
+    pub(crate) open_type: bool,
+    /// Nobody named its namespace.
+    pub(crate) open_namespace: bool,
+}
+
+#[derive(Debug)]
+enum Scope {
+    All,
+    These(Vec<Arc<str>>),
+    Matching { always: Vec<Arc<str>>, patterns: Vec<Pattern> },
+}
+
+/// Groups that serve the objects of another one under the same plural: the first is left out where the second has it.
+const TWINS: &[(&str, &str)] = &[
+    ("events.k8s.io", ""),
+    ("extensions", "apps"),
+    ("extensions", "networking.k8s.io"),
+    ("extensions", "policy"),
+    ("authorization.openshift.io", "rbac.authorization.k8s.io"),
+];
+
+impl Plan {
+    /// A plan that knows what the words mean, and nothing else. `origin` says which cluster, and which namespace where
+    /// none is asked for.
+    ///
+    /// # Errors
+    /// Names in all namespaces.
+    pub(super) fn new(
+        origin: Part,
+        selection: &Selection,
+        named: Vec<(Arc<ApiResource>, Vec<String>)>,
+    ) -> anyhow::Result<Self> {
+        let all = |names: &[String]| names.iter().map(|name| Arc::from(name.as_str())).collect();
+        let scope = match &selection.namespaces {
+            Namespaces::All => Scope::All,
+            Namespaces::Current => Scope::These(vec![Arc::clone(&origin.namespace)]),
+            Namespaces::Named(these) => Scope::These(all(these)),
+            Namespaces::Matching { always, patterns, .. } => {
+                Scope::Matching { always: all(always), patterns: patterns.clone() }
+            }
+        };
+        if matches!(scope, Scope::All)
+            && named.iter().any(|(resource, names)| resource.namespaced && !names.is_empty())
+        {
+            anyhow::bail!("a resource cannot be retrieved by name across all namespaces");
+        }
+        let types = selection.targets.iter().map(|target| &target.types);
+        Ok(Self {
+            origin,
+            named,
+            open: types.filter(|types| types.is_open()).cloned().collect(),
+            is_bound: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
+            kinds: Vec::new(),
+            scope,
+            live: None,
+            unlistable: false,
+            refused: Vec::new(),
+        })
+    }
+
+    /// Whether it has to be told which types there are.
+    pub(super) fn needs_kinds(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Whether it has to be told which namespaces there are.
+    pub(super) fn needs_namespaces(&self) -> bool {
+        matches!(self.scope, Scope::Matching { .. }) || !self.refused.is_empty()
+    }
+
+    /// Whether its parts are all that there are at the moment.
+    pub(super) fn is_settled(&self) -> bool {
+        self.live.is_some() || !self.needs_namespaces()
+    }
+
+    /// These namespaces are there now, with the labels asked for.
+    pub(super) fn learn_namespaces(&mut self, live: BTreeSet<Arc<str>>) {
+        self.live = Some(live);
+    }
+
+    /// This is what the server offers now, in the order of preference, and what of it could not be asked. A type stays
+    /// in the version it is known in for as long as that is served, and what could not be asked stays.
+    pub(super) fn learn_kinds(&mut self, offered: &[Discovered], missing: &[Missing]) {
+        let known = std::mem::take(&mut self.kinds);
+        for found in offered.iter().filter(|found| found.can("list") && found.can("watch")) {
+            let resource = &found.resource;
+            if self.kinds.iter().any(|kind| is_same(kind, resource)) || !self.wants(resource, offered) {
+                continue;
+            }
+            let in_use = known.iter().find(|kind| is_same(kind, resource));
+            let served = |kind: &&Arc<ApiResource>| offered.iter().any(|other| other.resource == ***kind);
+            let kind = in_use.filter(served).cloned().unwrap_or_else(|| Arc::new(resource.clone()));
+            self.kinds.push(kind);
+        }
+        for kind in known {
+            let may_be_there = missing.iter().any(|missing| could_hold(missing, &kind));
+            if may_be_there && !self.kinds.iter().any(|other| is_same(other, &kind)) {
+                self.kinds.push(kind);
+            }
+        }
+    }
+
+    /// The first pattern of types that matches none at the moment.
+    pub(super) fn unmatched(&self) -> Option<&str> {
+        self.open.iter().find_map(|types| match types {
+            Types::Matching { text, .. } if !self.kinds.iter().any(|kind| stands_for(types, kind)) => {
+                Some(text.as_str())
+            }
+            _ => None,
+        })
+    }
+
+    /// A type may not be asked for in all namespaces at once: from now on it is asked for in each. `false` where that
+    /// is no way out.
+    pub(super) fn refuse(&mut self, part: &Part) -> bool {
+        let is_way_out = matches!(self.scope, Scope::All)
+            && part.resource.namespaced
+            && part.namespace.is_empty()
+            && !self.unlistable
+            && !self.refused.contains(&part.resource);
+        if is_way_out {
+            self.refused.push(Arc::clone(&part.resource));
+        }
+        is_way_out
+    }
+
+    /// The namespaces can't be listed, so nothing is asked for any more of what was refused. `false` where they were
+    /// asked for by a pattern, and nothing can be asked for at all.
+    pub(super) fn give_up_refused(&mut self) -> bool {
+        let is_all = matches!(self.scope, Scope::All);
+        if is_all {
+            self.live = Some(BTreeSet::new());
+            self.unlistable = true;
+        }
+        is_all
+    }
+
+    /// The types asked for, as far as they are known.
+    pub(super) fn resources(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
+        self.named.iter().map(|(resource, _)| resource).chain(&self.kinds)
+    }
+
+    /// The parts, each once: types in the order asked for, namespaces inside a type, names inside a namespace. One
+    /// name is no part of its own where its whole collection is one.
+    pub(super) fn parts(&self) -> Vec<Planned> {
+        let mut parts: Vec<Planned> = Vec::new();
+        // The sets are for large plans; the order is that of the vector.
+        let mut seen = BTreeSet::new();
+        let named = self.named.iter().map(|(resource, names)| (resource, names.as_slice(), false));
+        let open = self.kinds.iter().map(|resource| (resource, &[][..], true));
+        for (resource, names, open_type) in named.chain(open) {
+            for (namespace, open_namespace) in self.scopes(resource) {
+                let of_type = (&resource.group, &resource.version, &resource.resource);
+                let mut add = |name: Option<Arc<str>>| {
+                    if seen.insert((of_type, Arc::clone(&namespace), name.clone())) {
+                        let part = self.part(resource, &namespace, name);
+                        parts.push(Planned { part, open_type, open_namespace });
+                    }
+                };
+                if names.is_empty() {
+                    add(None);
+                }
+                for name in names {
+                    add(Some(Arc::from(name.as_str())));
+                }
+            }
+        }
+        parts.retain(|Planned { part, .. }| {
+            let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
+            part.name.is_none() || !seen.contains(&(of_type, Arc::clone(&part.namespace), None))
+        });
+        parts
+    }
+
+    /// Where a type is to be asked for, and whether nobody named the place. The empty namespace is all of them, or none.
+    fn scopes(&self, resource: &ApiResource) -> Vec<(Arc<str>, bool)> {
+        let live = || self.live.iter().flatten().cloned();
+        match &self.scope {
+            _ if !resource.namespaced => vec![("".into(), false)],
+            Scope::All if self.refused.iter().any(|refused| **refused == *resource) => {
+                live().map(|namespace| (namespace, true)).collect()
+            }
+            Scope::All => vec![("".into(), false)],
+            Scope::These(names) => names.iter().map(|name| (Arc::clone(name), false)).collect(),
+            Scope::Matching { always, patterns } => {
+                let matches = |name: &Arc<str>| {
+                    patterns.iter().any(|pattern| pattern.matches(name)) && !always.contains(name)
+                };
+                let fixed = always.iter().map(|name| (Arc::clone(name), false));
+                fixed.chain(live().filter(matches).map(|name| (name, true))).collect()
+            }
+        }
+    }
+
+    fn part(&self, resource: &Arc<ApiResource>, namespace: &Arc<str>, name: Option<Arc<str>>) -> Part {
+        Part { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name, ..self.origin.clone() }
+    }
+
+    /// Whether one of the open types stands for it, of all that the server offers.
+    fn wants(&self, resource: &ApiResource, offered: &[Discovered]) -> bool {
+        let is_named = self.named.iter().any(|(named, names)| names.is_empty() && is_same(named, resource));
+        let stands = |types: &Types| match types {
+            Types::All => {
+                !is_left_out(resource)
+                    && !has_twin(resource, offered)
+                    && (resource.namespaced || !self.is_bound)
+            }
+            Types::Matching { group: Some(group), .. } if group.is_plain() => stands_for(types, resource),
+            Types::Matching { .. } => stands_for(types, resource) && !has_twin(resource, offered),
+            Types::Word(_) => false,
+        };
+        !is_named && self.open.iter().any(stands)
+    }
+}
+
+/// Whether it is the same resource, perhaps in another version.
+fn is_same(one: &ApiResource, other: &ApiResource) -> bool {
+    one.group == other.group && one.resource == other.resource
+}
+
+fn could_hold(missing: &Missing, kind: &ApiResource) -> bool {
+    let Missing { group, version, .. } = missing;
+    match (group.is_empty(), version.is_empty()) {
+        (true, true) => true,
+        (false, true) => *group == kind.group,
+        (_, false) => *group == kind.group && *version == kind.version,
+    }
+}
+
+fn stands_for(types: &Types, resource: &ApiResource) -> bool {
+    match types {
+        Types::Matching { plural, group, .. } => {
+            plural.matches(&resource.resource)
+                && group.as_ref().is_none_or(|group| group.matches(&resource.group))
+        }
+        Types::All => true,
+        Types::Word(_) => false,
+    }
+}
+
+/// What everybody makes and nobody wants to see among the rest: events and leases come several times a minute, and
+/// metrics are no objects that are kept.
+fn is_left_out(resource: &ApiResource) -> bool {
+    let is_metric = resource.group == "metrics.k8s.io" || resource.group.ends_with(".metrics.k8s.io");
+    is_metric
+        || matches!(
+            (resource.group.as_str(), resource.resource.as_str()),
+            ("" | "events.k8s.io", "events") | ("coordination.k8s.io", "leases")
+        )
+}
+
+fn has_twin(resource: &ApiResource, offered: &[Discovered]) -> bool {
+    TWINS.iter().filter(|(left_out, _)| *left_out == resource.group).any(|(_, kept)| {
+        let twin = |found: &Discovered| {
+            found.resource.group == *kept && found.resource.resource == resource.resource
+        };
+        offered.iter().any(twin)
+    })
+}
+
+#[cfg(test)]
+mod tests;

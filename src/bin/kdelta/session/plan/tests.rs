@@ -1,0 +1,238 @@
+//! Which parts a selection comes to.
+
+use super::*;
+use crate::session::part::tests::{origin, resource};
+use crate::settings::{ListMode, Target};
+
+fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
+    let pattern = |text: &&str| {
+        let types = match text.split_once('.') {
+            _ if *text == "all" => Types::All,
+            Some((plural, group)) => Types::Matching {
+                text: (*text).into(),
+                plural: Pattern::new(plural),
+                group: Some(Pattern::new(group)),
+            },
+            None => Types::Matching { text: (*text).into(), plural: Pattern::new(text), group: None },
+        };
+        Target { types, names: Vec::new() }
+    };
+    Selection {
+        targets: words.iter().map(pattern).collect(),
+        namespaces,
+        label_selector: None,
+        field_selector: None,
+        cached: false,
+        page_size: 500,
+        list_mode: ListMode::Auto,
+    }
+}
+
+fn plan(words: &[&str], named: &[(&str, &[&str])], namespaces: Namespaces) -> anyhow::Result<Plan> {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let named = named.iter().map(|(text, names)| (resource(text), owned(names))).collect();
+    Plan::new(origin("home"), &selection(words, namespaces), named)
+}
+
+/// `namespace:type`, `namespace:type/name`; a type is `plural`, `plural.group`, or with an `!` where it is in no
+/// namespace.
+fn told(plan: &Plan) -> Vec<String> {
+    let told = |Planned { part, .. }: Planned| format!("{}:{}", part.namespace, part.title());
+    plan.parts().into_iter().map(told).collect()
+}
+
+fn offered(texts: &[&str]) -> Vec<Discovered> {
+    let one = |text: &&str| {
+        let (text, verbs) = text.split_once(' ').unwrap_or((text, "get list watch"));
+        let (text, version) = text.split_once('@').unwrap_or((text, "v1"));
+        let resource = ApiResource { version: version.into(), ..(*resource(text)).clone() };
+        Discovered {
+            resource,
+            singular: String::new(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            verbs: verbs.split(' ').map(str::to_owned).collect(),
+            preferred: true,
+        }
+    };
+    texts.iter().map(one).collect()
+}
+
+fn live(names: &[&str]) -> BTreeSet<Arc<str>> {
+    names.iter().map(|name| Arc::from(*name)).collect()
+}
+
+fn matching(always: &[&str], patterns: &[&str]) -> Namespaces {
+    Namespaces::Matching {
+        always: always.iter().map(|name| (*name).to_owned()).collect(),
+        patterns: patterns.iter().map(|text| Pattern::new(text)).collect(),
+        labels: None,
+    }
+}
+
+const SOME: &[&str] = &[
+    "pods",
+    "events",
+    "!nodes",
+    "bindings create",
+    "deployments.apps",
+    "deployments.extensions",
+    "events.events.k8s.io",
+    "leases.coordination.k8s.io",
+    "pods.metrics.k8s.io",
+    "values.custom.metrics.k8s.io",
+    "widgets.example.com@v2",
+    "widgets.example.com@v1",
+    "!gears.example.com",
+    "once.example.com list",
+    "things.sub.example.com",
+];
+
+#[test]
+fn a_resource_without_namespaces_is_asked_for_once() {
+    let both: &[(&str, &[&str])] = &[("pods", &[]), ("!nodes", &[])];
+    let two = Namespaces::Named(vec!["a".into(), "b".into()]);
+    assert_eq!(told(&plan(&[], both, two).unwrap()), ["a:pods", "b:pods", ":nodes"]);
+    assert_eq!(told(&plan(&[], both, Namespaces::Current).unwrap()), ["home:pods", ":nodes"]);
+    assert_eq!(told(&plan(&[], both, Namespaces::All).unwrap()), [":pods", ":nodes"]);
+    let names: &[(&str, &[&str])] = &[("pods", &["x", "y"]), ("!nodes", &["x"])];
+    let plan = plan(&[], names, Namespaces::Current).unwrap();
+    assert_eq!(told(&plan), ["home:pods/x", "home:pods/y", ":nodes/x"]);
+}
+
+#[test]
+fn names_need_a_namespace() {
+    let error = plan(&[], &[("pods", &["x"])], Namespaces::All).expect_err("refused");
+    assert_eq!(error.to_string(), "a resource cannot be retrieved by name across all namespaces");
+    assert!(plan(&[], &[("!nodes", &["x"])], Namespaces::All).is_ok());
+}
+
+#[test]
+fn a_name_is_no_part_where_its_collection_is_one() {
+    let plan = plan(&[], &[("pods", &["x"]), ("pods", &[]), ("pods", &["y"])], Namespaces::Current).unwrap();
+    assert_eq!(told(&plan), ["home:pods"]);
+}
+
+#[test]
+fn all_kinds_are_those_that_can_be_watched_each_once_without_noise() {
+    let mut plan = plan(&["all"], &[], Namespaces::All).unwrap();
+    plan.learn_kinds(&offered(SOME), &[]);
+    assert_eq!(
+        told(&plan),
+        [
+            ":pods",
+            ":nodes",
+            ":deployments.apps",
+            ":widgets.example.com",
+            ":gears.example.com",
+            ":things.sub.example.com"
+        ]
+    );
+    assert_eq!(plan.parts()[3].part.resource.version, "v2");
+    assert!(plan.parts().iter().all(|planned| planned.open_type && !planned.open_namespace));
+}
+
+#[test]
+fn what_is_left_out_comes_where_it_is_named() {
+    let mut plan = plan(&["all"], &[("events", &[]), ("pods", &[])], Namespaces::Current).unwrap();
+    plan.learn_kinds(&offered(&SOME[..4]), &[]);
+    assert_eq!(told(&plan), ["home:events", "home:pods", ":nodes"]);
+    assert_eq!(
+        plan.parts().iter().map(|planned| planned.open_type).collect::<Vec<_>>(),
+        [false, false, true]
+    );
+}
+
+#[test]
+fn all_kinds_of_some_namespaces_are_those_that_live_in_namespaces() {
+    let mut plan = plan(&["all"], &[], Namespaces::Named(vec!["a".into()])).unwrap();
+    plan.learn_kinds(&offered(&SOME[..4]), &[]);
+    assert_eq!(told(&plan), ["a:pods"]);
+}
+
+#[test]
+fn a_group_is_all_of_its_kinds() {
+    let kinds = |word: &str| {
+        let mut plan = plan(&[word], &[], Namespaces::All).unwrap();
+        plan.learn_kinds(&offered(SOME), &[]);
+        (told(&plan), plan.unmatched().map(str::to_owned))
+    };
+    let found = |titles: &[&str]| (titles.iter().map(|title| format!(":{title}")).collect::<Vec<_>>(), None);
+    assert_eq!(kinds("*.example.com"), found(&["widgets.example.com", "gears.example.com"]));
+    assert_eq!(
+        kinds("*.*example.com"),
+        found(&["widgets.example.com", "gears.example.com", "things.sub.example.com"])
+    );
+    assert_eq!(kinds("*.events.k8s.io"), found(&["events.events.k8s.io"]));
+    assert_eq!(kinds("event*"), found(&["events"]));
+    assert_eq!(kinds("*.nothing"), (Vec::new(), Some("*.nothing".to_owned())));
+}
+
+#[test]
+fn kinds_come_and_go_and_keep_their_version_while_it_is_served() {
+    let mut plan = plan(&["*.example.com"], &[], Namespaces::All).unwrap();
+    let versions = |plan: &Plan| {
+        let told = |planned: Planned| format!("{}@{}", planned.part.title(), planned.part.resource.version);
+        plan.parts().into_iter().map(told).collect::<Vec<_>>()
+    };
+    plan.learn_kinds(&offered(&["a.example.com@v1"]), &[]);
+    assert_eq!(versions(&plan), ["a.example.com@v1"]);
+    plan.learn_kinds(&offered(&["a.example.com@v2", "a.example.com@v1", "b.example.com@v1"]), &[]);
+    assert_eq!(versions(&plan), ["a.example.com@v1", "b.example.com@v1"]);
+    plan.learn_kinds(&offered(&["a.example.com@v2"]), &[]);
+    assert_eq!(versions(&plan), ["a.example.com@v2"]);
+    plan.learn_kinds(&[], &[]);
+    assert_eq!(versions(&plan), [""; 0]);
+}
+
+#[test]
+fn what_could_not_be_asked_is_not_gone() {
+    let missing = |group: &str, version: &str| Missing {
+        group: group.into(),
+        version: version.into(),
+        reason: String::new(),
+    };
+    for (missing, stays) in [
+        (missing("example.com", "v1"), true),
+        (missing("example.com", ""), true),
+        (missing("", ""), true),
+        (missing("other.com", "v1"), false),
+        (missing("", "v1"), false),
+    ] {
+        let mut plan = plan(&["*.example.com"], &[], Namespaces::All).unwrap();
+        plan.learn_kinds(&offered(&["a.example.com"]), &[]);
+        plan.learn_kinds(&[], std::slice::from_ref(&missing));
+        assert_eq!(plan.parts().len(), usize::from(stays), "{missing:?}");
+    }
+}
+
+#[test]
+fn namespaces_that_match_come_and_go() {
+    let mut plan = plan(&[], &[("pods", &[])], matching(&["fixed"], &["team-*"])).unwrap();
+    assert!(plan.needs_namespaces() && !plan.is_settled());
+    assert_eq!(told(&plan), ["fixed:pods"]);
+    plan.learn_namespaces(live(&["fixed", "other", "team-a"]));
+    assert!(plan.is_settled());
+    assert_eq!(told(&plan), ["fixed:pods", "team-a:pods"]);
+    let open: Vec<_> = plan.parts().iter().map(|planned| planned.open_namespace).collect();
+    assert_eq!(open, [false, true]);
+    plan.learn_namespaces(live(&["team-b"]));
+    assert_eq!(told(&plan), ["fixed:pods", "team-b:pods"]);
+}
+
+#[test]
+fn what_is_refused_everywhere_is_asked_for_in_each_namespace() {
+    let mut plan = plan(&[], &[("pods", &[]), ("secrets", &[]), ("!nodes", &[])], Namespaces::All).unwrap();
+    assert!(plan.is_settled() && !plan.needs_namespaces());
+    let parts = plan.parts();
+    assert!(!plan.refuse(&parts[2].part), "there is no other place for what lives in none");
+    assert!(plan.refuse(&parts[0].part));
+    assert!(!plan.is_settled());
+    assert_eq!(told(&plan), [":secrets", ":nodes"]);
+    plan.learn_namespaces(live(&["a", "b"]));
+    assert_eq!(told(&plan), ["a:pods", "b:pods", ":secrets", ":nodes"]);
+    assert!(!plan.refuse(&plan.parts()[0].part), "a namespace's own refusal is the last word");
+    assert!(plan.give_up_refused() && plan.is_settled());
+    assert_eq!(told(&plan), [":secrets", ":nodes"]);
+    assert!(!plan.refuse(&plan.parts()[0].part), "there are no namespaces to ask for it in");
+}

@@ -1,0 +1,163 @@
+//! What is known of all clusters at the moment, and the parts that this comes to.
+
+use std::sync::Arc;
+
+use kdelta::object::ApiResource;
+use tokio::sync::Notify;
+
+use super::plan::{Plan, Planned};
+use super::scout::{News, Scouts, What};
+use super::{Cluster, Part, Session};
+use crate::settings::Selection;
+
+/// Surveys the clusters of a session for one selection, for as long as it is asked what is new.
+pub(crate) struct Survey {
+    clusters: Vec<Surveyed>,
+    scouts: Scouts,
+}
+
+struct Surveyed {
+    cluster: Arc<Cluster>,
+    state: State,
+    /// Whether its namespaces are followed.
+    follows_namespaces: bool,
+    /// Asks for a look at its types.
+    look: Arc<Notify>,
+}
+
+enum State {
+    /// Not yet known what the words mean there.
+    Unknown,
+    Known(Box<Plan>),
+    Failed,
+}
+
+/// What a survey has to give up.
+#[derive(Debug)]
+pub(crate) enum Setback {
+    /// Nothing can be asked of this cluster.
+    Cluster {
+        /// What a message about it begins with.
+        prefix: String,
+        error: anyhow::Error,
+    },
+    /// What this cluster refuses in all namespaces at once can't be asked for in each: they can't be listed.
+    Namespaces {
+        /// Which cluster.
+        cluster: usize,
+    },
+}
+
+impl Survey {
+    /// Starts. `patient` is whether a pattern may match no type for now.
+    pub(crate) fn start(session: &Session, selection: &Selection, patient: bool) -> Self {
+        let mut scouts = Scouts::new(selection);
+        let survey = |cluster: &Arc<Cluster>| {
+            scouts.plan(cluster, patient);
+            Surveyed {
+                cluster: Arc::clone(cluster),
+                state: State::Unknown,
+                follows_namespaces: false,
+                look: Arc::default(),
+            }
+        };
+        Self { clusters: session.clusters.iter().map(survey).collect(), scouts }
+    }
+
+    /// Waits until more is known. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Result<(), Setback> {
+        let Some(News { cluster, what }) = self.scouts.next().await else { return Ok(()) };
+        let surveyed = &mut self.clusters[cluster];
+        match what {
+            What::Plan(plan) => match *plan {
+                Ok(plan) => {
+                    if plan.needs_kinds() {
+                        self.scouts.kinds(&surveyed.cluster, Arc::clone(&surveyed.look));
+                    }
+                    surveyed.state = State::Known(Box::new(plan));
+                }
+                Err(error) => return Err(surveyed.fail(error)),
+            },
+            What::Kinds(catalog) => {
+                if let State::Known(plan) = &mut surveyed.state {
+                    plan.learn_kinds(catalog.resources(), catalog.missing());
+                }
+            }
+            What::Namespaces(Ok(live)) => {
+                if let State::Known(plan) = &mut surveyed.state {
+                    plan.learn_namespaces(live);
+                }
+            }
+            What::Namespaces(Err(error)) => {
+                let is_way_out = match &mut surveyed.state {
+                    State::Known(plan) => plan.give_up_refused(),
+                    State::Unknown | State::Failed => false,
+                };
+                let setback = Setback::Namespaces { cluster };
+                return Err(if is_way_out { setback } else { surveyed.fail(error.into()) });
+            }
+        }
+        self.follow_namespaces(cluster);
+        Ok(())
+    }
+
+    /// Whether the parts are all that there are at the moment.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.clusters.iter().all(|surveyed| match &surveyed.state {
+            State::Unknown => false,
+            State::Known(plan) => plan.is_settled(),
+            State::Failed => true,
+        })
+    }
+
+    /// Whether any cluster can be asked.
+    pub(crate) fn has_plan(&self) -> bool {
+        self.clusters.iter().any(|surveyed| matches!(surveyed.state, State::Known(_)))
+    }
+
+    /// The types asked for as far as they are known, of all clusters.
+    pub(crate) fn resources(&self) -> Vec<Arc<ApiResource>> {
+        self.plans().flat_map(Plan::resources).cloned().collect()
+    }
+
+    /// The parts as far as they are known, each once, cluster by cluster.
+    pub(crate) fn parts(&self) -> Vec<Planned> {
+        self.plans().flat_map(Plan::parts).collect()
+    }
+
+    /// A part was forbidden. Where it was for all namespaces at once it is from now on asked for in each, and this
+    /// answers `true`; what becomes of it the next news tell.
+    pub(crate) fn refuse(&mut self, part: &Part) -> bool {
+        let State::Known(plan) = &mut self.clusters[part.cluster].state else { return false };
+        let refused = plan.refuse(part);
+        self.follow_namespaces(part.cluster);
+        refused
+    }
+
+    /// Has the types of a cluster looked at soon: something that was there is not.
+    pub(crate) fn look(&self, cluster: usize) -> Arc<Notify> {
+        Arc::clone(&self.clusters[cluster].look)
+    }
+
+    fn plans(&self) -> impl Iterator<Item = &Plan> {
+        self.clusters.iter().filter_map(|surveyed| match &surveyed.state {
+            State::Known(plan) => Some(&**plan),
+            State::Unknown | State::Failed => None,
+        })
+    }
+
+    fn follow_namespaces(&mut self, cluster: usize) {
+        let surveyed = &mut self.clusters[cluster];
+        let State::Known(plan) = &surveyed.state else { return };
+        if plan.needs_namespaces() && !std::mem::replace(&mut surveyed.follows_namespaces, true) {
+            self.scouts.namespaces(&surveyed.cluster);
+        }
+    }
+}
+
+impl Surveyed {
+    fn fail(&mut self, error: anyhow::Error) -> Setback {
+        self.state = State::Failed;
+        Setback::Cluster { prefix: self.cluster.prefix().to_owned(), error }
+    }
+}

@@ -1,0 +1,213 @@
+//! What a person reads of many parts that are lost and recover together: each reason once, and once that all are back.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use kdelta::object::Origin;
+use kdelta::reflector::ReflectorEvent;
+
+/// Turns the lines of single parts into those of all. Bounded by the parts that are lost at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Crowd {
+    /// For each part that is lost the reason it was last lost for.
+    lost: HashMap<usize, Reason>,
+    groups: HashMap<Reason, Group>,
+}
+
+/// What a message begins with, which is the same for the parts of a cluster, and why they are lost.
+type Reason = (String, String);
+
+/// The parts that are lost for one reason.
+#[derive(Debug, Default)]
+struct Group {
+    lost: HashSet<usize>,
+    /// Whether it was said that the server no longer knows what happened.
+    relisting: bool,
+    resumed: usize,
+    relisted: usize,
+    longest: Duration,
+}
+
+impl Crowd {
+    /// What to say of an event of a part, of which that part alone would say `own`. `prefix` is the same for the parts
+    /// of a cluster.
+    pub(crate) fn line(
+        &mut self,
+        prefix: &str,
+        part: usize,
+        event: &ReflectorEvent,
+        own: Option<String>,
+    ) -> Option<String> {
+        match event {
+            ReflectorEvent::Lost { error, .. } if own.is_some() => {
+                let is_new = self.lose(part, (prefix.to_owned(), error.to_string()));
+                own.filter(|_| is_new)
+            }
+            ReflectorEvent::Relisting { .. } => {
+                let group = self.lost.get(&part).and_then(|reason| self.groups.get_mut(reason));
+                let told = group.is_some_and(|group| std::mem::replace(&mut group.relisting, true));
+                own.filter(|_| !told)
+            }
+            ReflectorEvent::Recovered { lasted, .. } => self.back(part, false, *lasted, own),
+            ReflectorEvent::Listed { origin, lasted, .. } => {
+                self.back(part, *origin == Origin::Relist, *lasted, own)
+            }
+            _ => own,
+        }
+    }
+
+    /// A part is no more.
+    pub(crate) fn leave(&mut self, part: usize) {
+        if let Some(reason) = self.lost.remove(&part)
+            && let Some(group) = self.groups.get_mut(&reason)
+        {
+            group.lost.remove(&part);
+            if group.lost.is_empty() {
+                self.groups.remove(&reason);
+            }
+        }
+    }
+
+    /// Answers whether it is the first to be lost for this reason.
+    fn lose(&mut self, part: usize, reason: Reason) -> bool {
+        let before = self.lost.insert(part, reason.clone());
+        if before.as_ref() == Some(&reason) {
+            return false;
+        }
+        // What came back of those that it was lost with is summed up with it.
+        let mut earlier = Group::default();
+        if let Some(before) = before
+            && let Some(group) = self.groups.get_mut(&before)
+        {
+            group.lost.remove(&part);
+            if group.lost.is_empty() {
+                earlier = self.groups.remove(&before).unwrap_or_default();
+            }
+        }
+        let is_new = !self.groups.contains_key(&reason);
+        let group = self.groups.entry(reason).or_default();
+        group.lost.insert(part);
+        group.resumed += earlier.resumed;
+        group.relisted += earlier.relisted;
+        group.longest = group.longest.max(earlier.longest);
+        is_new
+    }
+
+    fn back(&mut self, part: usize, relisted: bool, lasted: Duration, own: Option<String>) -> Option<String> {
+        let Some(reason) = self.lost.remove(&part) else { return own };
+        let group = self.groups.get_mut(&reason)?;
+        group.lost.remove(&part);
+        group.resumed += usize::from(!relisted);
+        group.relisted += usize::from(relisted);
+        group.longest = group.longest.max(lasted);
+        if !group.lost.is_empty() {
+            return None;
+        }
+        let Group { resumed, relisted, longest, .. } = self.groups.remove(&reason)?;
+        if resumed + relisted == 1 {
+            return own;
+        }
+        let (prefix, _) = reason;
+        Some(format!(
+            "{prefix}{} watches are back after {:.1}s: {resumed} resumed, {relisted} re-listed",
+            resumed + relisted,
+            longest.as_secs_f64()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::listwatch::Error;
+    use kdelta::reflector::Phase;
+
+    use super::*;
+
+    fn lost(crowd: &mut Crowd, part: usize, reason: &str) -> Option<String> {
+        let event = ReflectorEvent::Lost { phase: Phase::Watch, error: Error::Transport(reason.into()) };
+        crowd.line("", part, &event, Some(format!("{part} lost: {reason}")))
+    }
+
+    fn resumed(crowd: &mut Crowd, part: usize) -> Option<String> {
+        let event =
+            ReflectorEvent::Recovered { version: "7".into(), lasted: Duration::from_secs(part as u64) };
+        crowd.line("", part, &event, Some(format!("{part} resumed")))
+    }
+
+    fn relisted(crowd: &mut Crowd, part: usize) -> Option<String> {
+        let event = ReflectorEvent::Listed {
+            phase: Phase::List,
+            origin: Origin::Relist,
+            version: "9".into(),
+            items: 1,
+            lasted: Duration::from_millis(500),
+        };
+        crowd.line("", part, &event, Some(format!("{part} re-listed")))
+    }
+
+    #[test]
+    fn one_part_speaks_for_itself() {
+        let mut crowd = Crowd::default();
+        assert_eq!(lost(&mut crowd, 1, "EOF").as_deref(), Some("1 lost: EOF"));
+        assert_eq!(lost(&mut crowd, 1, "refused").as_deref(), Some("1 lost: refused"));
+        assert_eq!(resumed(&mut crowd, 1).as_deref(), Some("1 resumed"));
+        assert_eq!(relisted(&mut crowd, 1).as_deref(), Some("1 re-listed"), "of one that was not lost");
+        assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
+    }
+
+    #[test]
+    fn of_many_that_are_lost_for_one_reason_one_speaks() {
+        let mut crowd = Crowd::default();
+        assert_eq!(lost(&mut crowd, 1, "EOF").as_deref(), Some("1 lost: EOF"));
+        assert_eq!(lost(&mut crowd, 2, "EOF"), None);
+        assert_eq!(lost(&mut crowd, 3, "EOF"), None);
+        assert_eq!(lost(&mut crowd, 2, "refused").as_deref(), Some("2 lost: refused"));
+        assert_eq!(lost(&mut crowd, 1, "refused"), None);
+        assert_eq!(lost(&mut crowd, 3, "refused"), None);
+        assert_eq!(resumed(&mut crowd, 2), None);
+        assert_eq!(relisted(&mut crowd, 1), None);
+        assert_eq!(
+            resumed(&mut crowd, 3).as_deref(),
+            Some("3 watches are back after 3.0s: 2 resumed, 1 re-listed")
+        );
+        assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
+    }
+
+    #[test]
+    fn one_that_stays_lost_for_another_reason_keeps_nobody_from_being_told() {
+        let mut crowd = Crowd::default();
+        lost(&mut crowd, 9, "not today");
+        lost(&mut crowd, 1, "EOF");
+        lost(&mut crowd, 2, "EOF");
+        resumed(&mut crowd, 1);
+        assert_eq!(
+            resumed(&mut crowd, 2).as_deref(),
+            Some("2 watches are back after 2.0s: 2 resumed, 0 re-listed")
+        );
+    }
+
+    #[test]
+    fn one_that_leaves_is_not_waited_for() {
+        let mut crowd = Crowd::default();
+        lost(&mut crowd, 1, "EOF");
+        lost(&mut crowd, 2, "EOF");
+        crowd.leave(2);
+        assert_eq!(resumed(&mut crowd, 1).as_deref(), Some("1 resumed"));
+        lost(&mut crowd, 3, "EOF");
+        crowd.leave(3);
+        assert_eq!(lost(&mut crowd, 4, "EOF").as_deref(), Some("4 lost: EOF"));
+    }
+
+    #[test]
+    fn that_the_server_forgot_is_said_once() {
+        let mut crowd = Crowd::default();
+        lost(&mut crowd, 1, "EOF");
+        lost(&mut crowd, 2, "EOF");
+        let mut relisting = |part| {
+            let event = ReflectorEvent::Relisting { from: "7".into() };
+            crowd.line("", part, &event, Some("listing anew".into()))
+        };
+        assert_eq!(relisting(1).as_deref(), Some("listing anew"));
+        assert_eq!(relisting(2), None);
+    }
+}

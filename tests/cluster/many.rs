@@ -1,0 +1,359 @@
+//! Many in one stream: types, namespaces and clusters that are named, matched, and come and go.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Api, OnServer, TestEnv, Testbed, config_maps, eventually};
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+fn create_namespace(api: &Api, name: &str, labels: &Value) {
+    api.create("/api/v1/namespaces", &json!({"metadata": {"name": name, "labels": labels}}));
+}
+
+/// Deletes a namespace for good: no controller runs that would empty and finish it.
+fn delete_namespace(api: &Api, name: &str) {
+    let path = format!("/api/v1/namespaces/{name}");
+    api.delete(&path);
+    let done = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {"finalizers": []}});
+    let json = [("Content-Type", "application/json")];
+    let answer = api.ask("PUT", &format!("{path}/finalize"), &json, &done.to_string());
+    assert_eq!(answer.code, 200, "{}", answer.text);
+}
+
+/// `ADDED ns/name`, `SYNCED ns`.
+fn told(line: &Value) -> String {
+    let text = |field: &str| line[field].as_str().unwrap_or_default();
+    match text("name") {
+        "" => format!("{} {}", text("type"), text("namespace")),
+        name => format!("{} {}/{name}", text("type"), text("namespace")),
+    }
+}
+
+fn is(wanted: String) -> impl FnMut(&Value) -> bool {
+    move |line| told(line) == wanted
+}
+
+#[test]
+fn types_and_names_are_mixed() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    for name in ["a", "b"] {
+        api.create_config_map(&namespace, name, &json!({}));
+        let secret = json!({"metadata": {"name": name}});
+        api.create(&format!("/api/v1/namespaces/{namespace}/secrets"), &secret);
+    }
+    for words in [&["cm,secrets/b"][..], &["cm", "secrets/b"]] {
+        let rest = ["-n", &namespace, "-o", "name", "--until-synced"];
+        let stdout = env.kdelta_on(testbed, &[&["watch"], words, &rest].concat()).finish().quiet_success();
+        let lines: BTreeSet<&str> = stdout.lines().collect();
+        assert_eq!(lines, BTreeSet::from(["configmap/a", "configmap/b", "secret/b"]), "{words:?}");
+    }
+    let error = env.kdelta_on(testbed, &["watch", "cm,nosuch,secrets", "-n", &namespace]).finish().failure(1);
+    assert!(error.starts_with("error: the server doesn't have a resource type \"nosuch\""), "{error}");
+    let error = env.kdelta_on(testbed, &["watch", "cm,*.nosuch", "-n", &namespace]).finish().failure(1);
+    assert!(
+        error.starts_with("error: the server doesn't have a resource type that matches \"*.nosuch\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn namespaces_that_match_by_name_join_and_leave() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let [first, second] = ["a", "b"].map(|end| format!("{namespace}-team-{end}"));
+    create_namespace(&api, &first, &json!({}));
+    api.create_config_map(&first, "x", &json!({}));
+    let pattern = format!("{namespace},{namespace}-team-*");
+    let running = env.kdelta_on(testbed, &["watch", "cm", "-n", &pattern, "-o", "json"]).start();
+    let mut marks: Vec<Value> = Vec::new();
+    running.stdout.json_until("two marks", |line| {
+        marks.extend((line["type"] == "SYNCED").then(|| line.clone()));
+        marks.len() == 2
+    });
+    let of: BTreeSet<_> = marks.iter().map(|mark| mark["namespace"].as_str().expect("text")).collect();
+    assert_eq!(of, BTreeSet::from([namespace.as_str(), &first]));
+
+    create_namespace(&api, &second, &json!({}));
+    api.create_config_map(&second, "y", &json!({}));
+    let lines = running.stdout.json_until("the new one", is(format!("SYNCED {second}")));
+    assert!(lines.iter().all(|line| line["namespace"] == second.as_str()), "{lines:#?}");
+    if lines.len() == 1 {
+        running.stdout.json_until("its object", is(format!("ADDED {second}/y")));
+    }
+    api.delete(&format!("{}/y", config_maps(&second)));
+    delete_namespace(&api, &second);
+    running.stdout.json_until("its end", is(format!("DELETED {second}/y")));
+    // What is there again is told again.
+    create_namespace(&api, &second, &json!({}));
+    api.create_config_map(&second, "y", &json!({}));
+    running.stdout.json_until("it comes again", is(format!("ADDED {second}/y")));
+    api.create_config_map(&first, "z", &json!({}));
+    running.stdout.json_until("the others go on", is(format!("ADDED {first}/z")));
+}
+
+#[test]
+fn namespaces_that_match_by_label_join_and_leave() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    api.create_config_map(&namespace, "x", &json!({}));
+    let selector = format!("env={namespace}");
+    let words = ["watch", "cm", "--namespace-selector", &selector, "-o", "json", "--watch-only"];
+    create_namespace(&api, &format!("{namespace}-first"), &json!({"env": namespace}));
+    let running = env.kdelta_on(testbed, &words).start();
+    running.stdout.json_until("the beginning", |line| line["type"] == "SYNCED");
+    let label = |value: &Value| {
+        let labels = json!({"metadata": {"labels": {"env": value}}});
+        api.patch(&format!("/api/v1/namespaces/{namespace}"), &labels)
+    };
+    label(&json!(namespace));
+    running.stdout.json_until("it joins", is(format!("ADDED {namespace}/x")));
+    label(&Value::Null);
+    let gone = running.stdout.json_until("it leaves", is(format!("DELETED {namespace}/x"))).pop();
+    let gone = gone.expect("a line");
+    assert_eq!((&gone["finalStateUnknown"], &gone["origin"]), (&json!(true), &json!("relist")));
+    assert!(gone.get("resume").is_none(), "{gone}");
+    api.patch(&format!("{}/x", config_maps(&namespace)), &json!({"data": {"n": "1"}}));
+    label(&json!(namespace));
+    let back = running.stdout.json_until("it is back", is(format!("ADDED {namespace}/x")));
+    assert!(back.iter().all(|line| line["type"] != "MODIFIED"), "nothing while it was away: {back:#?}");
+}
+
+/// Lets a user do this with config maps, everywhere or in a namespace, and waits until the server knows.
+fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
+    let root = "/apis/rbac.authorization.k8s.io/v1";
+    let (place, kind) = match namespace {
+        Some(namespace) => (format!("{root}/namespaces/{namespace}/role"), "Role"),
+        None => (format!("{root}/clusterrole"), "ClusterRole"),
+    };
+    let name = format!("{user}-{resource}");
+    let rules = json!([{"apiGroups": [""], "resources": [resource], "verbs": ["get", "list", "watch"]}]);
+    api.create(&format!("{place}s"), &json!({"metadata": {"name": name}, "rules": rules}));
+    let subjects = json!([{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}]);
+    let to = json!({"kind": kind, "name": name, "apiGroup": "rbac.authorization.k8s.io"});
+    let binding = json!({"metadata": {"name": name}, "subjects": subjects, "roleRef": to});
+    api.create(&format!("{place}bindings"), &binding);
+    let path = match namespace {
+        Some(namespace) => format!("/api/v1/namespaces/{namespace}/{resource}"),
+        None => format!("/api/v1/{resource}"),
+    };
+    eventually("it is allowed", || {
+        (api.ask("GET", &path, &[("Impersonate-User", user)], "").code == 200).then_some(())
+    });
+}
+
+#[test]
+fn what_is_not_allowed_everywhere_is_asked_for_in_each_namespace() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let user = format!("user-{namespace}");
+    api.create_config_map(&namespace, "x", &json!({}));
+    let words = ["watch", "cm", "-A", "-o", "name", "--count", "2", "--as", &user];
+    allow(&api, &user, Some(&namespace), "configmaps");
+
+    let done = env.kdelta_on(testbed, &words).finish();
+    let refused = "Error from server (Forbidden): configmaps is forbidden: ";
+    assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{}", done.stderr);
+    assert!(done.stderr.contains(refused), "{}", done.stderr);
+
+    let done = env.kdelta_on(testbed, &["get", "cm", "-A", "--as", &user]).finish();
+    assert!(done.code == 1 && done.stderr.contains(refused), "{} {}", done.code, done.stderr);
+    let done = env.kdelta_on(testbed, &["watch", "cm", "-n", "x-*", "--as", &user]).finish();
+    assert!(
+        done.stderr.starts_with("Error from server (Forbidden): namespaces is forbidden: "),
+        "{}",
+        done.stderr
+    );
+
+    allow(&api, &user, None, "namespaces");
+    let mut running = env.kdelta_on(testbed, &words).start();
+    let fallback = "not allowed in all namespaces at once, asking in each: configmaps\n";
+    assert_eq!(running.stderr.find("the other way", |_| true), fallback);
+    running.stdout.find("what is allowed", |line| line == "configmap/x\n");
+    let left_out = running.stderr.find("what is left out", |_| true);
+    assert!(left_out.starts_with("not allowed, and so left out: configmaps in "), "{left_out}");
+    assert!(!left_out.contains(&namespace), "{left_out}");
+    api.create_config_map(&namespace, "y", &json!({}));
+    running.stdout.find("what comes", |line| line == "configmap/y\n");
+    assert_eq!(running.wait(), 4);
+
+    let done = env.kdelta_on(testbed, &["get", "cm", "-A", "-o", "name", "--as", &user]).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\nconfigmap/y\n"), "{}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), 2, "{}", done.stderr);
+}
+
+#[test]
+fn all_kinds_are_each_watched_once() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    api.create_config_map(&namespace, "x", &json!({}));
+    let words = ["watch", "--all-kinds", "-n", &namespace, "--until-synced", "-o", "json"];
+    let done = env.kdelta_on(testbed, &words).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    // The server warns of what is deprecated.
+    assert!(done.stderr.lines().all(|line| line.starts_with("Warning: ")), "{}", done.stderr);
+    let stdout = done.stdout;
+    let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let marks: Vec<String> = lines
+        .iter()
+        .filter(|line| line["type"] == "SYNCED")
+        .map(|line| {
+            format!("{}.{}", line["resource"].as_str().expect("text"), line["group"].as_str().expect("text"))
+        })
+        .collect();
+    let each: BTreeSet<&str> = marks.iter().map(String::as_str).collect();
+    assert_eq!(each.len(), marks.len(), "{marks:?}");
+    for there in ["pods.", "configmaps.", "deployments.apps", "ingresses.networking.k8s.io"] {
+        assert!(each.contains(there), "{there}: {marks:?}");
+    }
+    for left_out in ["events.", "events.events.k8s.io", "leases.coordination.k8s.io", "nodes."] {
+        assert!(!each.contains(left_out), "{left_out}: {marks:?}");
+    }
+    assert!(lines.iter().any(|line| line["kind"] == "ConfigMap" && line["name"] == "x"), "{stdout}");
+
+    let words = ["get", "--all-kinds", "events", "-n", &namespace, "-o", "name"];
+    let done = env.kdelta_on(testbed, &words).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stdout.lines().any(|line| line == "configmap/x"), "{}", done.stdout);
+}
+
+fn define(api: &Api, group: &str, plural: &str, kind: &str) {
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let versions =
+        json!([{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": open}}]);
+    let names = json!({"plural": plural, "kind": kind});
+    let spec = json!({"group": group, "scope": "Namespaced", "names": names, "versions": versions});
+    api.create(CRDS, &json!({"metadata": {"name": format!("{plural}.{group}")}, "spec": spec}));
+}
+
+#[test]
+fn the_types_of_a_group_join_and_leave() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let group = format!("{namespace}.kdelta.test");
+    let create = |plural: &str, kind: &str, name: &str| {
+        let path = format!("/apis/{group}/v1/namespaces/{namespace}/{plural}");
+        eventually("the server serves it", || api.find(&path));
+        let object = json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"name": name}});
+        api.create(&path, &object);
+    };
+    define(&api, &group, "gears", "Gear");
+    create("gears", "Gear", "g1");
+    let word = format!("*.{group}");
+    let running = env.kdelta_on(testbed, &["watch", &word, "-n", &namespace, "-o", "json"]).start();
+    running.stdout.json_until("the one that is there", is(format!("ADDED {namespace}/g1")));
+
+    define(&api, &group, "wheels", "Wheel");
+    create("wheels", "Wheel", "w1");
+    let lines = running.stdout.json_until("the new one", is(format!("ADDED {namespace}/w1")));
+    assert_eq!(lines.last().expect("a line")["kind"], "Wheel");
+
+    api.delete(&format!("{CRDS}/gears.{group}"));
+    running.stdout.json_until("the end of the first", is(format!("DELETED {namespace}/g1")));
+    create("wheels", "Wheel", "w2");
+    running.stdout.json_until("the other goes on", is(format!("ADDED {namespace}/w2")));
+    // And its type may come again.
+    eventually("it is gone", || api.find(&format!("{CRDS}/gears.{group}")).is_none().then_some(()));
+    define(&api, &group, "gears", "Gear");
+    create("gears", "Gear", "g2");
+    running.stdout.json_until("it is there again", is(format!("ADDED {namespace}/g2")));
+    running.signal("INT");
+    running.stderr.find("the end", |line| {
+        assert!(!line.contains("lost"), "it is not lost, it is gone: {line}");
+        line.contains("received")
+    });
+}
+
+/// A kubeconfig with a context for each of these servers, as its administrator, and one that leads nowhere.
+fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
+    let mut config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": servers[0].0,
+        "clusters": [{"name": "down", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [], "contexts": [{"name": "down", "context": {"cluster": "down", "user": "nobody"}}],
+    });
+    for (name, testbed) in servers {
+        let cluster = json!({"server": testbed.server(), "certificate-authority": testbed.ca_file()});
+        let add = |config: &mut Value, list: &str, key: &str, value: Value| {
+            let list = config[list].as_array_mut().expect("a list");
+            list.push(json!({"name": name, key: value}));
+        };
+        add(&mut config, "clusters", "cluster", cluster);
+        add(&mut config, "users", "user", json!({"token": testbed.token("admin")}));
+        add(&mut config, "contexts", "context", json!({"cluster": name, "user": name}));
+    }
+    env.file("contexts", &config.to_string()).to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn one_cluster_goes_and_comes_back_and_the_other_never_stops() {
+    let Some(OnServer { env, testbed: stays, api, namespace }) = TestEnv::on_server() else { return };
+    let Some(goes) = env.own_server() else { return };
+    let config = contexts(&env, &[("stays", stays), ("goes", &goes)]);
+    let other = Api::of(&goes);
+    create_namespace(&other, &namespace, &json!({}));
+    api.create_config_map(&namespace, "x", &json!({}));
+    other.create_config_map(&namespace, "x", &json!({}));
+    let on = |words: &[&str]| env.kdelta(words).env("KUBECONFIG", &config);
+
+    let table = on(&["watch", "cm", "-n", &namespace, "--context", "stays,go*", "--until-synced"]);
+    let table = table.finish().quiet_success();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["CONTEXT", "EVENT", "NAME", "DATA", "AGE"], "{table}");
+    let rows: BTreeSet<_> = rows[1..].iter().map(|row| row[..3].to_vec()).collect();
+    assert_eq!(rows, BTreeSet::from([vec!["goes", "ADDED", "x"], vec!["stays", "ADDED", "x"]]), "{table}");
+
+    let running = on(&["watch", "cm", "-n", &namespace, "--context", "stays,goes", "-o", "json"]).start();
+    let mut synced = BTreeSet::new();
+    running.stdout.json_until("both", |line| {
+        synced.extend((line["type"] == "SYNCED").then(|| line["context"].to_string()));
+        synced.len() == 2
+    });
+    goes.stop();
+    let lost = running.stderr.find("the loss", |line| line.contains("lost"));
+    assert!(lost.starts_with("goes: configmaps: lost: "), "{lost}");
+    for number in 0..5 {
+        api.create_config_map(&namespace, &format!("meanwhile-{number}"), &json!({}));
+        let lines = running.stdout.json_until("it", is(format!("ADDED {namespace}/meanwhile-{number}")));
+        assert!(lines.iter().all(|line| line["context"] == "stays"), "{lines:#?}");
+    }
+    let goes = env.own_server().expect("it was there before");
+    Api::of(&goes).create_config_map(&namespace, "back", &json!({}));
+    let lines = running.stdout.json_until("it is back", is(format!("ADDED {namespace}/back")));
+    assert!(lines.iter().all(|line| line["context"] == "goes"), "{lines:#?}");
+}
+
+#[test]
+fn a_context_that_can_not_be_reached_does_not_end_the_others() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let config = contexts(&env, &[("up", testbed)]);
+    api.create_config_map(&namespace, "x", &json!({}));
+    let on = |words: &[&str]| env.kdelta(words).env("KUBECONFIG", &config).finish();
+    let down = "down: The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n";
+    for words in [&["watch", "--until-synced"][..], &["get"]] {
+        let words = [words, &["cm,secrets", "-n", &namespace, "-o", "name", "--all-contexts"]].concat();
+        let done = on(&words);
+        assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\n"), "{words:?} {}", done.stderr);
+        assert_eq!(done.stderr, down, "{words:?}");
+    }
+    let done = on(&["watch", "cm", "--context", "down,d*"]);
+    assert_eq!(done.failure(1), down["down: ".len()..], "one context is one, however it is asked for");
+    let error = on(&["get", "cm", "--context", "up,nosuch"]).failure(1);
+    assert_eq!(error, "error: context \"nosuch\" does not exist\n");
+}
+
+#[test]
+fn five_hundred_watches_run_at_once_on_a_few_connections() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let names: Vec<String> = (0..500).map(|number| format!("c{number}")).collect();
+    let proxy = crate::support::Proxy::before(testbed.port());
+    let config = env.kubeconfig(testbed, "admin", &namespace, proxy.port());
+    for name in names.iter().step_by(50) {
+        api.create_config_map(&namespace, name, &json!({}));
+    }
+    let mut words = vec!["watch", "cm", "-o", "json", "--ignore-not-found"];
+    words.extend(names.iter().map(String::as_str));
+    let running = env.kdelta(&words).env("KUBECONFIG", config).start();
+    running.stdout.json_until("all of them", |line| line["type"] == "SYNCED");
+    for name in ["c1", "c251", "c499"] {
+        api.create_config_map(&namespace, name, &json!({}));
+        running.stdout.json_until("it", is(format!("ADDED {namespace}/{name}")));
+    }
+    // Connections that were begun at once for one and the same lane are given up but for one.
+    eventually("80 on each", || (7..=9).contains(&proxy.connections()).then_some(()));
+}

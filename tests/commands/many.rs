@@ -1,0 +1,51 @@
+//! Namespaces that match come and go on a cluster in the program, too.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::support::{Api, DemoServer, TestEnv};
+
+#[test]
+fn namespaces_and_all_kinds_of_the_demo_are_followed() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let api = Api::open(&demo.url);
+    let words = ["watch", "cm,secrets", "-n", "team-*", "--server", &demo.url, "-o", "name"];
+    let running = env.kdelta(&words).start();
+    for name in ["team-a", "other", "team-b"] {
+        api.create("/api/v1/namespaces", &json!({"metadata": {"name": name}}));
+        api.create_config_map(name, &format!("of-{name}"), &json!({}));
+    }
+    // In which order two namespaces are told is not promised.
+    let mut waited_for = BTreeSet::from(["configmap/of-team-a\n", "configmap/of-team-b\n"]);
+    running.stdout.find("both, and nothing else", |line| {
+        assert_ne!(line, "configmap/of-other\n");
+        // Beside the roots of trust that every namespace has.
+        waited_for.remove(line);
+        waited_for.is_empty()
+    });
+    let words = ["watch", "--all-kinds", "-A", "--until-synced", "-o", "name", "--server", &demo.url];
+    let stdout = env.kdelta(&words).finish().quiet_success();
+    for line in ["namespace/team-a", "configmap/of-other", "node/"] {
+        assert!(stdout.lines().any(|other| other.starts_with(line)), "{line}: {stdout}");
+    }
+}
+
+#[test]
+fn what_is_meant_for_one_cluster_is_not_meant_for_several() {
+    let env = TestEnv::new();
+    for (words, said) in [
+        (
+            &["watch", "po", "--context", "a,b", "--server", "x"][..],
+            "--server means one cluster, and several",
+        ),
+        (&["api-resources", "--all-contexts"], "api-resources takes one context"),
+        (&["get", "po", "--demo", "--all-contexts"], "--all-contexts names a server, and --demo"),
+        (&["watch", "*"], "\"*\" is no type; --all-kinds means every type"),
+        (&["watch", "*.apps", "web"], "names can't be given with \"*.apps\""),
+    ] {
+        let error = env.kdelta(words).finish().failure(2);
+        assert!(error.starts_with(&format!("error: {said}")), "{error}");
+    }
+}
