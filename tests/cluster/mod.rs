@@ -6,8 +6,11 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod line;
+mod noise;
 mod parity;
 mod pods;
+mod resume;
 
 use std::process::Command;
 

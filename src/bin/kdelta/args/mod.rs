@@ -5,12 +5,14 @@
 
 mod connection;
 mod demo;
+mod lines;
 mod select;
 mod spelling;
 mod tasks;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
+pub(crate) use lines::{FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use spelling::accept_kubectl_spelling;
 pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{ByArgs, HELP, PrintArgs, SelectArgs};
+use super::{ByArgs, FlowArgs, HELP, LineArgs, PrintArgs, SelectArgs};
 
 /// Print the initial state, then every delta, for ever
 ///
@@ -18,6 +18,7 @@ Examples:
   kdelta watch pods,svc -A -o json       two kinds in one stream of JSON lines
   kdelta watch pods --watch-only --count 1
   kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
+  kdelta watch deploy --changes --only spec
 "
 )]
 pub(crate) struct WatchArgs {
@@ -41,6 +42,12 @@ pub(crate) struct WatchArgs {
     /// Accepted for kubectl's sake: `watch` always says what kind of change a line is
     #[arg(long, help_heading = "Output")]
     pub(crate) output_watch_events: bool,
+
+    #[command(flatten)]
+    pub(crate) lines: LineArgs,
+
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,
@@ -101,6 +108,12 @@ pub(crate) struct GetArgs {
     /// Say what kind of change a line is; needs --watch or --watch-only
     #[arg(long, help_heading = "Watch")]
     pub(crate) output_watch_events: bool,
+
+    #[command(flatten)]
+    pub(crate) lines: LineArgs,
+
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,

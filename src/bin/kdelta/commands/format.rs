@@ -1,9 +1,9 @@
 //! The forms of output that several commands share.
 
-use crate::output::{Listing, Stream};
+use crate::output::{LineOptions, Listing, RowOptions, Stream};
 use crate::session::Part;
-use crate::settings::{Format, Namespaces, Print, Selection};
-use crate::view::{Layout, NamespaceColumn};
+use crate::settings::{Format, Lines, Namespaces, Print, Selection};
+use crate::view::{Details, Layout, NamespaceColumn};
 
 /// The columns of a table of these parts.
 fn layout(print: &Print, selection: &Selection, parts: &[Part], event: bool) -> Layout {
@@ -43,10 +43,23 @@ pub(super) fn listing(print: &Print, selection: &Selection, parts: &[Part]) -> L
 }
 
 /// What `watch` prints of these parts.
-pub(super) fn stream(print: &Print, selection: &Selection, parts: &[Part], colour: bool) -> Stream {
+pub(super) fn stream(
+    print: &Print,
+    lines: &Lines,
+    selection: &Selection,
+    parts: &[Part],
+    colour: bool,
+) -> Stream {
     match print.format {
-        Format::Table { .. } => Stream::table(layout(print, selection, parts, true), print.headers, colour),
-        Format::Json => Stream::json_lines(),
+        Format::Table { .. } => {
+            let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
+            let options = RowOptions { all: lines.show_all, details: lines.changes.then_some(details) };
+            Stream::table(layout(print, selection, parts, true), print.headers, colour, options)
+        }
+        Format::Json => {
+            let Lines { fields, old, changes, .. } = lines.clone();
+            Stream::json_lines(LineOptions { fields, old, changes })
+        }
         Format::Yaml => Stream::yaml(),
         Format::Name => Stream::Name,
     }

@@ -9,7 +9,7 @@ mod part;
 mod source;
 
 pub(crate) use indices::{Filter, function, indexers, needs_body};
-pub(crate) use interrupt::{EndsAtOnce, Interrupt, Interrupts};
+pub(crate) use interrupt::{Answers, EndsAtOnce, Interrupt, Interrupts};
 pub(crate) use part::Part;
 pub(crate) use source::Source;
 

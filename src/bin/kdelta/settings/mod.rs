@@ -6,6 +6,7 @@ mod connection;
 mod demo;
 mod duration;
 mod environment;
+mod lines;
 mod targets;
 mod tasks;
 mod usage;
@@ -14,6 +15,7 @@ pub(crate) use by::{By, IndexName};
 pub(crate) use connection::Connection;
 pub(crate) use demo::Demo;
 pub(crate) use environment::Environment;
+pub(crate) use lines::{Flow, Lines};
 pub(crate) use tasks::{
     ApiResources, Format, Get, Index, ListMode, Namespaces, Print, Selection, Task, Watch,
 };

@@ -3,13 +3,16 @@
 
 mod age;
 mod change;
+mod details;
 mod escape;
 mod layout;
 mod meta;
 mod notice;
+mod same;
 
 pub(crate) use age::Age;
 pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
+pub(crate) use details::Details;
 pub(crate) use escape::{escape, escape_cell};
 pub(crate) use layout::{Layout, Line, NamespaceColumn};
 pub(crate) use notice::Notices;

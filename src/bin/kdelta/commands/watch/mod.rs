@@ -2,6 +2,7 @@
 
 mod collections;
 mod printer;
+mod resumed;
 mod stream;
 
 use std::io::Write;
@@ -9,8 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use kdelta::diff::Scope;
 use kdelta::informer::Notification;
 use kdelta::listwatch::Error;
+use kdelta::object::{FieldPath, PathError};
 use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
 use tokio::sync::Notify;
@@ -21,9 +24,9 @@ use super::needs;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Report, Several, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{Filter, Interrupt, Interrupts, Part, Session, reflector_options};
-use crate::settings::{Format, Watch};
-use printer::Printer;
+use crate::session::{Answers, Filter, Interrupt, Interrupts, Part, Session, reflector_options};
+use crate::settings::{Format, Lines, Watch};
+use printer::{Printer, Selected};
 use stream::{Stream, Told, What};
 
 /// What is printed between two flushes, at most.
@@ -40,18 +43,24 @@ pub(crate) async fn run<W: Write>(
     colour: bool,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    let scope = scope(&watch.lines).context(Usage)?;
+    let answering = watched.clone();
+    let _answers = Answers::with(move || answering.messages().notice(&answering.summary()))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
     let parts = tokio::select! {
         parts = session.parts(&watch.selection) => parts?,
         () = at(end) => return Ok(ExitCode::Ok),
     };
+    if watch.flow.from.is_some() && parts.len() != 1 {
+        return Err(anyhow::Error::new(NotOneCollection(parts.len())).context(Usage));
+    }
     // Not before there is something to sum up: until then a signal ends the process by itself.
     let interrupts = Interrupts::listen()?;
-    let mut stream = Stream::new();
+    let mut stream = Stream::new(&watch.flow);
     for (place, part) in parts.iter().enumerate() {
         let filter = Filter::by(&watch.by).context(Usage)?;
         let indices = watch.by.iter().map(|by| &by.index);
-        let representation = needs::representation(watch.print.format, indices);
+        let representation = needs::of_lines(watch.print.format, indices, &watch.lines);
         let source =
             session.source(part, &watch.selection, &watch.print, representation, filter).context(Usage)?;
         let source = watched.source(part, source);
@@ -59,14 +68,22 @@ pub(crate) async fn run<W: Write>(
             give_up: Some(source.gives_up(true)),
             ..reflector_options(&watch.selection, &source, Some(watched.observer(part)))
         };
-        stream.add(place, source, options)?;
+        match &watch.flow.from {
+            Some(version) => {
+                let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
+                stream.resume(place, source.selected_by_the_server(), options);
+            }
+            None => watched.count_merged(stream.add(place, source, options, &watch.flow)?),
+        }
     }
     let gone = Arc::new(Notify::new());
     let tell = Arc::clone(&gone);
     let _reader = ReaderWatch::start(move || tell.notify_one())?;
 
-    let output = format::stream(&watch.print, &watch.selection, &parts, colour);
-    let printer = Printer::new(output, parts.clone(), Arc::clone(session.context()), watch.initial, out);
+    let output = format::stream(&watch.print, &watch.lines, &watch.selection, &parts, colour);
+    let selected = Selected { initial: watch.initial, scope, in_order: !watch.flow.coalesce };
+    let context = Arc::clone(session.context());
+    let printer = Printer::new(output, parts.clone(), context, selected, watched, out);
     let mut course = Course::new(watch, watched, parts, printer);
     let ended = tokio::select! {
         biased;
@@ -79,10 +96,18 @@ pub(crate) async fn run<W: Write>(
     ended
 }
 
-/// `1 relist`, `2 relists`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// What has to change so that an update counts.
+fn scope(lines: &Lines) -> Result<Scope, PathError> {
+    let paths = |texts: &[String]| texts.iter().map(|text| FieldPath::parse(text)).collect::<Result<_, _>>();
+    Ok(Scope { only: paths(&lines.only)?, ignored: paths(&lines.ignore)? })
 }
+
+/// A version says nothing of several collections.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "--resource-version is the version of one collection, and this is {0} of them: give one type, and one namespace, -A or one name"
+)]
+struct NotOneCollection(usize);
 
 /// Waits until then, or for ever.
 async fn at(end: Option<Instant>) {
@@ -173,6 +198,7 @@ impl<'a, W: Write> Course<'a, W> {
                 self.parts[place].found = true;
                 self.printer.notification(place, received, notification)?;
             }
+            What::Event(event) => self.printer.event(place, received, event)?,
         }
         self.ended()
     }
@@ -202,7 +228,7 @@ impl<'a, W: Write> Course<'a, W> {
             return Err(Several(failures.map(anyhow::Error::from).collect()).into());
         }
         let until = &self.watch.until;
-        let counted = until.count.is_some_and(|count| self.printer.counts().1 >= count);
+        let counted = until.count.is_some_and(|count| self.watched.printed() >= count);
         let synced = until.synced && self.parts.iter().all(|part| part.synced || part.failed);
         Ok((counted || synced).then(|| self.done()))
     }
@@ -212,14 +238,8 @@ impl<'a, W: Write> Course<'a, W> {
         if self.parts.iter().any(|part| part.failed) { ExitCode::Partial } else { ExitCode::Ok }
     }
 
-    fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
-        let (received, printed) = self.printer.counts();
-        let (reconnects, relists) = self.watched.recoveries();
-        self.watched.messages().notice(&format!(
-            "{received} received, {printed} printed, {}, {}",
-            counted(reconnects, "reconnect"),
-            counted(relists, "relist")
-        ));
+    fn interrupted(&self, interrupt: Interrupt) -> ExitCode {
+        self.watched.messages().notice(&self.watched.summary());
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,

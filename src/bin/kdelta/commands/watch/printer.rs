@@ -4,15 +4,28 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kdelta::diff::Scope;
 use kdelta::informer::Notification;
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 
 use super::collections::Collections;
+use super::resumed::Event;
+use crate::commands::watched::Watched;
 use crate::output::Stream;
 use crate::session::Part;
 use crate::view::{Change, ChangeKind, Mark, MarkKind};
+
+/// What is printed of what is told.
+pub(super) struct Selected {
+    /// The initial state.
+    pub(super) initial: bool,
+    /// Updates that change something there.
+    pub(super) scope: Scope,
+    /// Whether deltas are told in the order in which they happened: what is merged is not.
+    pub(super) in_order: bool,
+}
 
 /// Prints deltas and counts them.
 pub(super) struct Printer<W> {
@@ -20,22 +33,22 @@ pub(super) struct Printer<W> {
     parts: Vec<Part>,
     collections: Collections,
     context: Arc<str>,
-    /// Whether the initial state is printed.
-    initial: bool,
+    selected: Selected,
+    watched: Watched,
     out: W,
-    received: u64,
-    printed: u64,
 }
 
 impl<W: Write> Printer<W> {
-    pub(super) fn new(stream: Stream, parts: Vec<Part>, context: Arc<str>, initial: bool, out: W) -> Self {
+    pub(super) fn new(
+        stream: Stream,
+        parts: Vec<Part>,
+        context: Arc<str>,
+        selected: Selected,
+        watched: &Watched,
+        out: W,
+    ) -> Self {
         let collections = Collections::of(&parts);
-        Self { stream, parts, collections, context, initial, out, received: 0, printed: 0 }
-    }
-
-    /// Deltas told so far, and how many of them were printed.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        (self.received, self.printed)
+        Self { stream, parts, collections, context, selected, watched: watched.clone(), out }
     }
 
     /// Prints what a part tells.
@@ -45,38 +58,78 @@ impl<W: Write> Printer<W> {
         received: Timestamp,
         notification: Notification,
     ) -> io::Result<()> {
-        let (kind, object, origin, inferred) = match notification {
+        let (kind, object, old, origin, inferred) = match notification {
             Notification::Mark(mark) => return self.told_mark(part, received, mark),
-            Notification::Added { object, origin, .. } => (ChangeKind::Added, object, origin, false),
+            Notification::Added { object, origin, .. } => (ChangeKind::Added, object, None, origin, false),
             Notification::Updated { new, origin: Origin::Resync, .. } => {
-                (ChangeKind::Sync, new, Origin::Resync, false)
+                (ChangeKind::Sync, new, None, Origin::Resync, false)
             }
-            Notification::Updated { new, origin, .. } => (ChangeKind::Modified, new, origin, false),
+            Notification::Updated { old, new, origin } => {
+                (ChangeKind::Modified, new, Some(old), origin, false)
+            }
             Notification::Deleted { object, origin } => {
                 let inferred = object.is_final_state_unknown();
-                (ChangeKind::Deleted, self.last_state(part, &object), origin, inferred)
+                (ChangeKind::Deleted, self.last_state(part, &object), None, origin, inferred)
             }
         };
-        self.received += 1;
-        if origin == Origin::List && !self.initial {
-            return Ok(());
-        }
-        let change = Change {
+        let change = self.change(part, received, kind, object, origin);
+        self.delta(part, &Change { final_state_unknown: inferred, old, ..change })
+    }
+
+    /// Prints what a part tells that goes on from a version.
+    pub(super) fn event(&mut self, part: usize, received: Timestamp, event: Event) -> io::Result<()> {
+        let Event { kind, object, old } = event;
+        let change = self.change(part, received, kind, object, Origin::Watch);
+        self.delta(part, &Change { old, ..change })
+    }
+
+    fn change(
+        &self,
+        part: usize,
+        received: Timestamp,
+        kind: ChangeKind,
+        object: Arc<Object>,
+        origin: Origin,
+    ) -> Change {
+        Change {
             kind,
             object,
             old: None,
             origin,
-            final_state_unknown: inferred,
+            final_state_unknown: false,
             resource: Arc::clone(&self.parts[part].resource),
             context: Arc::clone(&self.context),
             received,
-        };
-        self.printed += 1;
+        }
+    }
+
+    fn delta(&mut self, part: usize, change: &Change) -> io::Result<()> {
+        self.watched.count_told();
+        if change.origin == Origin::List && !self.selected.initial {
+            return Ok(());
+        }
+        if !self.is_in_scope(change) {
+            self.watched.count_shown(false);
+            return Ok(());
+        }
         // A watch tells everything in order, so its delta says up to where all has been told. A list does not; nor does
         // the watch of one name say anything of the others.
-        let all_told = change.origin == Origin::Watch && self.collections.is_whole(part);
+        let all_told =
+            change.origin == Origin::Watch && self.collections.is_whole(part) && self.selected.in_order;
         let resume = all_told.then(|| change.object.resource_version());
-        self.stream.change(&change, resume, &mut self.out)
+        let printed = self.stream.change(change, resume, &mut self.out)?;
+        self.watched.count_shown(printed);
+        Ok(())
+    }
+
+    /// Whether something changed that is asked for. What came and went always is, and so is what nobody can compare.
+    fn is_in_scope(&self, change: &Change) -> bool {
+        let scope = &self.selected.scope;
+        let Some(old) = change.old.as_ref().filter(|_| !scope.is_all()) else { return true };
+        let (old, new) = (old.json(), change.object.json());
+        // The text of an object is UTF-8.
+        let text = |json| std::str::from_utf8(json).unwrap_or_default();
+        scope.differs(text(&old), text(&new))
     }
 
     /// A part has ended with an error: the last line of its stream.
@@ -121,7 +174,8 @@ impl<W: Write> Printer<W> {
 
     /// The collection of a part has synced.
     fn synced(&mut self, part: usize, received: Timestamp, version: ResourceVersion) -> io::Result<()> {
-        let resume = self.collections.is_whole(part).then(|| version.clone());
+        let all_told = self.collections.is_whole(part) && self.selected.in_order;
+        let resume = all_told.then(|| version.clone());
         self.mark(part, received, MarkKind::Synced { version }, resume.as_ref())
     }
 

@@ -2,7 +2,10 @@
 //! arrived.
 
 use jiff::Timestamp;
-use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer, Subscription};
+use kdelta::informer::{
+    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
+    Subscription,
+};
 use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
@@ -10,7 +13,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::resumed::{self, Event};
 use crate::session::Source;
+use crate::settings::Flow;
 
 /// Deltas between one reflector and its store: enough to keep reading while a batch is printed.
 const QUEUED: usize = 512;
@@ -30,6 +35,8 @@ pub(super) struct Told {
 
 pub(super) enum What {
     Notification(Notification),
+    /// Of a watch that goes on from a version.
+    Event(Event),
     /// The part has ended; only what a person has to mend ends one by itself.
     Ended(Result<(), Error>),
 }
@@ -45,25 +52,31 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A stream without parts.
-    pub(super) fn new() -> Self {
-        let (sender, receiver) = mpsc::channel(MERGED);
+    /// A stream without parts. What waits in it is not coalesced any more, so then next to nothing does.
+    pub(super) fn new(flow: &Flow) -> Self {
+        let (sender, receiver) = mpsc::channel(if flow.coalesce { 1 } else { MERGED });
         Self { receiver, sender, parts: JoinSet::new(), stop: CancellationToken::new() }
     }
 
-    /// Starts a part.
+    /// Starts a part; answers who knows how much of it was merged.
     pub(super) fn add(
         &mut self,
         part: usize,
         source: Source,
         options: ReflectorOptions,
-    ) -> Result<(), InformerError> {
+        flow: &Flow,
+    ) -> Result<Registration, InformerError> {
         let informer = SharedIndexInformer::builder(source)
             .queue(QueueKind::Ordered)
             .queue_capacity(QUEUED)
             .reflector(options)
+            .resync_check_period(flow.resync)
             .build();
-        let subscription = informer.subscribe(SUBSCRIBED, None)?;
+        let block = OnSlow::Block { capacity: SUBSCRIBED };
+        let on_slow = if flow.coalesce { OnSlow::Coalesce } else { block };
+        let subscription =
+            informer.subscribe_with_options(HandlerOptions { resync: flow.resync, on_slow })?;
+        let registration = subscription.registration();
         let run = informer.run(self.stop.clone());
         let sender = self.sender.clone();
         self.parts.spawn(async move {
@@ -71,7 +84,17 @@ impl Stream {
             // Fails when nobody reads the stream any more.
             let _ = sender.send(Told::now(part, What::Ended(ended))).await;
         });
-        Ok(())
+        Ok(registration)
+    }
+
+    /// Starts a part that goes on from the version that the options say.
+    pub(super) fn resume(&mut self, part: usize, source: Source, options: ReflectorOptions) {
+        let (sender, stop) = (self.sender.clone(), self.stop.clone());
+        self.parts.spawn(async move {
+            let ended = resumed::run(part, source, options, &sender, stop).await;
+            // As above.
+            let _ = sender.send(Told::now(part, What::Ended(ended))).await;
+        });
     }
 
     /// Waits for something to be told and takes what else is there, up to `limit`. Dropping the future loses nothing.
@@ -94,7 +117,7 @@ impl Told {
         matches!(&self.what, What::Ended(_) | What::Notification(Notification::Mark(Mark::Synced { .. })))
     }
 
-    fn now(part: usize, what: What) -> Self {
+    pub(super) fn now(part: usize, what: What) -> Self {
         Self { part, received: Timestamp::now(), what }
     }
 }
