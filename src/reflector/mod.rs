@@ -8,6 +8,8 @@
 //! any of them ── trouble ──> Waiting ──> Begin or Opening
 //! ```
 //!
+//! With [`ReflectorOptions::resume_from`] it begins at Opening, and what would lead to Begin ends it or is tried again.
+//!
 //! The states stand in `machine`, what each error leads to in the one table of `verdict`. A reflector runs on the task
 //! that polls it and spawns none; whatever it waits for, a stop ends the wait and closes the stream.
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, OnServer, PATIENCE, Running, TestEnv, config_maps, tool};
+use crate::support::{Api, OnServer, PATIENCE, Proxy, Running, TestEnv, config_maps, tool};
 
 const SEED: u64 = 7;
 const RATE: usize = 60;
@@ -130,4 +130,24 @@ fn what_the_server_says_is_printed_as_it_says_it() {
     let selector = ["--field-selector", "data.n=1"];
     let error = env.kdelta_on(testbed, &[&watch[..], &selector].concat()).finish().failure(1);
     assert!(error.contains("\"data.n\" is not a known field selector"), "{error}");
+}
+
+#[test]
+fn a_connection_that_is_cut_is_taken_up_without_a_list() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let made = api.create_config_map(&namespace, "a", &json!({}));
+    let version = made["metadata"]["resourceVersion"].as_str().expect("a version");
+    api.create_config_map(&namespace, "b", &json!({}));
+    let mut proxy = Proxy::before(testbed.port());
+    let config = env.kubeconfig(testbed, "admin", &namespace, proxy.port());
+    let watch = ["watch", "cm", "-o", "json", "--resource-version", version];
+    let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
+    running.stdout.json_until("b", |line| line["name"] == "b");
+    proxy.cut();
+    running.stderr.find("the loss", |line| line.contains("lost"));
+    api.delete(&format!("{}/a", config_maps(&namespace)));
+    proxy.reopen();
+    let lines = running.stdout.json_until("the delete", |line| line["type"] == "DELETED");
+    assert_eq!((lines.len(), &lines[0]["name"]), (1, &json!("a")), "{lines:#?}");
+    running.stderr.find("the recovery", |line| line.contains("resumed"));
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::support::{TestEnv, schema};
 
 /// The words in backticks of the first column of the README's table of fields.
@@ -59,4 +61,48 @@ fn a_version_is_that_of_one_collection() {
             "{error}"
         );
     }
+}
+
+/// What the schema says of `changes`: removals first, from the last to the first, then the rest in order.
+fn with_changes(old: &Value, changes: &[Value]) -> Value {
+    let mut state = old.clone();
+    let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change["op"] == "remove");
+    for change in removals.into_iter().rev().chain(others) {
+        let path = change["path"].as_str().expect("a path");
+        let (parent, last) = path.rsplit_once('/').expect("no root of an object is replaced");
+        let parent = state.pointer_mut(parent).unwrap_or_else(|| panic!("nothing at {parent}: {change}"));
+        let last = last.replace("~1", "/").replace("~0", "~");
+        match (parent, change.get("new")) {
+            (Value::Object(members), Some(new)) => drop(members.insert(last, new.clone())),
+            (Value::Object(members), None) => assert_eq!(members.remove(&last).as_ref(), change.get("old")),
+            (Value::Array(elements), new) => {
+                let at: usize = last.parse().expect("a place");
+                match new {
+                    Some(new) if change["op"] == "add" => elements.insert(at, new.clone()),
+                    Some(new) => elements[at] = new.clone(),
+                    None => assert_eq!(Some(&elements.remove(at)), change.get("old")),
+                }
+            }
+            (parent, _) => panic!("{parent} has nothing in it: {change}"),
+        }
+    }
+    state
+}
+
+#[test]
+fn the_old_state_with_its_changes_is_the_new_one() {
+    let env = TestEnv::new();
+    let kinds = "pods,deployments,replicasets,nodes,leases,jobs";
+    let watch =
+        ["watch", kinds, "-A", "--demo", "--speed", "100", "--watch-only", "-o", "json", "--count", "400"];
+    let stdout = env.kdelta(&[&watch[..], &["--old", "--changes"]].concat()).finish().quiet_success();
+    let mut updates = 0;
+    for line in stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        let Some(changes) = line["changes"].as_array() else { continue };
+        let mut expected = line["object"].clone();
+        expected["metadata"]["resourceVersion"] = line["old"]["metadata"]["resourceVersion"].clone();
+        assert_eq!(with_changes(&line["old"], changes), expected, "{line}");
+        updates += 1;
+    }
+    assert!(updates > 100, "{updates}");
 }

@@ -42,7 +42,7 @@ pub(crate) struct LineArgs {
     #[arg(long)]
     pub(crate) old: bool,
 
-    /// Only these fields in JSON lines, in their usual order; comma-separated
+    /// Only these fields in JSON lines, such as type,name,object; in their usual order
     #[arg(
         long,
         value_name = "FIELD",
