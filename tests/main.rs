@@ -5,4 +5,5 @@ mod cluster;
 mod commands;
 mod help;
 mod pipeline;
+mod readme;
 mod support;
