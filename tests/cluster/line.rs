@@ -152,11 +152,11 @@ fn what_a_slow_reader_misses_is_merged_and_counted() {
     for n in 1..=CHANGES {
         api.patch(&format!("{}/a", config_maps(&namespace)), &json!({"data": {"n": n.to_string()}}));
     }
-    let mut updates = 0;
+    let (last, mut updates) = (CHANGES.to_string(), 0);
     for line in lines.by_ref() {
         assert!(line.get("resume").is_none(), "what is merged is not in order: {line}");
         updates += u64::from(line["type"] == "MODIFIED");
-        if line["object"]["data"]["n"] == CHANGES.to_string() {
+        if line["object"]["data"]["n"] == last {
             break;
         }
     }
