@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// Each room of the library, with the rooms it may name.
 const LIBRARY: &[(&str, &[&str])] = &[
     ("object", &[]),
+    ("diff", &["object"]),
     ("listwatch", &["object"]),
     ("store", &["object"]),
     ("queue", &["object"]),

@@ -6,9 +6,12 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod line;
 mod many;
+mod noise;
 mod parity;
 mod pods;
+mod resume;
 mod streams;
 
 use std::process::Command;

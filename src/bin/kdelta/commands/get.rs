@@ -16,7 +16,6 @@ use kdelta::store::{Indexer, StoreError};
 use tokio::sync::Notify;
 
 use super::empty;
-use super::format;
 use super::needs;
 use super::synced::{show, synced_indexer};
 use super::walk::Walk;
