@@ -22,6 +22,7 @@
 //!   queue is locked; sending happens after. `SharedIndexInformer` is what most programs want, `SharedInformerFactory`
 //!   keeps one for each resource; `Controller`, `Informer` and a reflector into a plain `Cache` are the parts by hand.
 //! - [`watchtools`] are tools over watches: one that comes back where it was, and waiting until something is so.
+//! - [`diff`] says what is different between two states of an object.
 //! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
 #![cfg_attr(
     feature = "api",
@@ -96,7 +97,7 @@
 //!
 //! # Import rules
 //!
-//! `object` imports nothing. `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
+//! `object` imports nothing. `diff`, `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
 //! import `listwatch` and `object`; `informer` imports all of them but `api`, `demo` and `testing`, and `watchtools`
 //! stands on it. A reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no
 //! store (it asks [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs`
@@ -107,6 +108,7 @@
 pub mod api;
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod diff;
 pub mod informer;
 pub mod listwatch;
 pub mod object;

@@ -9,6 +9,7 @@ use std::process::Command;
 /// Each room of the library, with the rooms it may name.
 const LIBRARY: &[(&str, &[&str])] = &[
     ("object", &[]),
+    ("diff", &["object"]),
     ("listwatch", &["object"]),
     ("store", &["object"]),
     ("queue", &["object"]),

@@ -36,6 +36,8 @@ pub(super) struct WireTable<'a> {
 struct WireColumn<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     format: Option<Cow<'a, str>>,
     priority: Option<i32>,
@@ -47,7 +49,11 @@ pub(super) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, Error> {
         serde_json::from_slice(json).map_err(|error| malformed("columnDefinitions", &error))?;
     let column = |wire: WireColumn<'_>| Column {
         name: wire.name.into_owned(),
-        format: wire.format.unwrap_or_default().into_owned(),
+        // The columns of custom resources say in their type what others say in their format.
+        format: match wire.kind.as_deref() {
+            Some(date @ "date") => date.to_owned(),
+            _ => wire.format.unwrap_or_default().into_owned(),
+        },
         priority: wire.priority.unwrap_or_default(),
     };
     Ok(wire.filter(|columns| !columns.is_empty()).map(|columns| columns.into_iter().map(column).collect()))
@@ -163,10 +169,11 @@ mod tests {
 
     #[test]
     fn columns_have_name_format_and_priority() {
-        let json = br#"[{"name":"Last Seen","type":"string","format":"","description":"d","priority":0},{"name":"Name","format":"name","priority":1},{"name":"X"}]"#;
+        let json = br#"[{"name":"Last Seen","type":"string","format":"","description":"d","priority":0},{"name":"Name","format":"name","priority":1},{"name":"X"},{"name":"Age","type":"date","format":""}]"#;
         let columns = columns(json).expect("columns").expect("some");
         assert_eq!(columns[1], Column { name: "Name".into(), format: "name".into(), priority: 1 });
         assert_eq!(columns[2], Column { name: "X".into(), format: String::new(), priority: 0 });
+        assert_eq!(columns[3].format, "date");
         let row: WireRow<'_> = serde_json::from_str(r#"{"cells":["1s","web.17",2]}"#).expect("a row");
         assert_eq!(row.name(&columns), "web.17");
     }

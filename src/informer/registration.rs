@@ -99,6 +99,12 @@ impl Subscription {
         self.registration.has_synced()
     }
 
+    /// What can be asked of it while somebody else reads it.
+    #[must_use]
+    pub fn registration(&self) -> Registration {
+        self.registration.clone()
+    }
+
     /// As [`Registration::coalesced`].
     #[must_use]
     pub fn coalesced(&self) -> u64 {

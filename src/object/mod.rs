@@ -21,7 +21,7 @@ pub use key::{
 };
 pub use kind::{ApiResource, TypeMeta};
 pub use origin::Origin;
-pub use path::{FieldPath, PathError};
+pub use path::{FieldPath, PathCursor, PathError};
 pub use row::{Column, Row};
 pub use selector::{FieldSelector, LabelSelector, SelectorError};
 pub use tombstone::{DeletedFinalStateUnknown, DeletedObject};

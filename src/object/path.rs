@@ -1,7 +1,10 @@
 //! A path into an object, and the walk along it over the bytes of the body.
 
+mod cursor;
 mod syntax;
 mod walk;
+
+pub use cursor::PathCursor;
 
 use std::fmt;
 use std::str::FromStr;

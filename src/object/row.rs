@@ -7,7 +7,8 @@ use std::sync::Arc;
 pub struct Column {
     /// The heading, as the server spells it.
     pub name: String,
-    /// The column's format: `name` marks the column that holds the object's name.
+    /// The column's format: `name` marks the column that holds the object's name, `date` one that shows how long a time
+    /// is ago.
     pub format: String,
     /// 0 for the columns that are always shown, more for those of the wide view.
     pub priority: i32,

@@ -82,7 +82,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     /// Steps for ever, or until an error that ends the run.
     pub(super) async fn drive(&mut self) -> Error {
-        let mut state = State::Begin;
+        let mut state = match self.options.resume_from.clone() {
+            Some(version) => {
+                self.last.set(version);
+                State::Opening
+            }
+            None => State::Begin,
+        };
         loop {
             // A source and a store that never make us wait must not keep the runtime from noticing a stop.
             consume_budget().await;
@@ -106,7 +112,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Err(error) => self.failed(Phase::List, error),
             },
             State::Opening => match self.open().await {
-                Ok(live) => Ok(State::Watching(live)),
+                Ok(live) => {
+                    // Where nothing was to be listed, all that was wanted is there once a watch stands.
+                    self.memory.synced = true;
+                    Ok(State::Watching(live))
+                }
                 Err(error) => self.failed(Phase::Open, error),
             },
             State::Watching(mut live) => match self.followed(&mut live).await {
@@ -186,6 +196,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         error: Error,
         verdict: Verdict,
     ) -> Result<State<L::Watch>, Error> {
+        let verdict = if self.options.resume_from.is_some() { verdict.without_list() } else { verdict };
         match verdict {
             Verdict::FallBack => return Ok(self.fall_back(error, false)),
             Verdict::FallBackForGood => return Ok(self.fall_back(error, true)),

@@ -8,6 +8,8 @@
 //! any of them ── trouble ──> Waiting ──> Begin or Opening
 //! ```
 //!
+//! With [`ReflectorOptions::resume_from`] it begins at Opening, and what would lead to Begin ends it or is tried again.
+//!
 //! The states stand in `machine`, what each error leads to in the one table of `verdict`. A reflector runs on the task
 //! that polls it and spawns none; whatever it waits for, a stop ends the wait and closes the stream.
 
@@ -112,7 +114,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     /// # Errors
     /// Before the first sync what [`ReflectorOptions::give_up`] says ends it. At any time
     /// [`Error::NotSupported`]: a source that can't be listed, or can't be watched, which is known only after its
-    /// list is in the store.
+    /// list is in the store. With [`ReflectorOptions::resume_from`] at any time [`Error::Expired`].
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
         let mut machine = Machine::new(self.source, self.store, self.options, self.last);
         tokio::select! {

@@ -31,6 +31,10 @@ pub struct ReflectorOptions {
     /// recent. A watch that sends the initial state is asked for the most recent also where this says "0": it costs
     /// the server no more.
     pub first_version: ResourceVersion,
+    /// Go on after this version, without ever listing: the store is told what happened since, in the source's own
+    /// words. A source that no longer knows that far back ends the run with [`Error::Expired`], at any time, for there
+    /// is no state to compare a list with. `None` (the default) begins with the whole state.
+    pub resume_from: Option<ResourceVersion>,
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
     /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.
     pub page_size: Option<u32>,
@@ -69,6 +73,7 @@ impl Default for ReflectorOptions {
     fn default() -> Self {
         Self {
             first_version: ResourceVersion::ANY,
+            resume_from: None,
             page_size: None,
             watch_list: true,
             initial_events_deadline: Duration::from_secs(10),

@@ -48,6 +48,18 @@ pub(super) enum Verdict {
     GiveUp,
 }
 
+impl Verdict {
+    /// What remains of it where nothing may be listed: what is known to be lost ends the run, else the watch is tried
+    /// again.
+    pub(super) fn without_list(self) -> Self {
+        match self {
+            Self::Relist => Self::GiveUp,
+            Self::RelistLater | Self::RelistUnset => Self::RewatchLater,
+            other => other,
+        }
+    }
+}
+
 /// The table: what to do when `phase` failed with `error`.
 ///
 /// A watch is resumed wherever the server may still have what happened since; where it can't, or where what it sent

@@ -9,9 +9,12 @@ mod gap;
 mod handed_back;
 mod informer;
 mod login;
+mod line;
 mod many;
+mod noise;
 mod parity;
 mod pods;
+mod resume;
 mod streams;
 
 use std::process::Command;

@@ -4,6 +4,7 @@ mod complete;
 mod demo;
 mod errors;
 mod hints;
+mod lines;
 mod many;
 mod plugin;
 mod shells;

@@ -2,6 +2,7 @@
 //! the program as a child process.
 
 mod api;
+mod contract;
 mod demo;
 mod env;
 mod forward;
@@ -11,6 +12,7 @@ mod proxy;
 mod testbed;
 
 pub(crate) use api::{Answer, Api, config_maps};
+pub(crate) use contract::{Contract, schema};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
 pub(crate) use forward::{Forward, server_tls};

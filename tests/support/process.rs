@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::PATIENCE;
+use super::{Contract, PATIENCE};
 
 /// A call of the program that has not begun.
 #[derive(Debug)]
 pub(crate) struct Kdelta {
     command: Command,
+    /// What its lines are held to.
+    contract: Option<Contract>,
 }
 
 /// How a call ended.
@@ -33,13 +35,13 @@ impl Kdelta {
     pub(super) fn new(home: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kdelta"));
         command.env_clear().env("HOME", home).current_dir(home).args(arguments).stdin(Stdio::null());
-        Self { command }
+        Self { command, contract: Contract::of(arguments) }
     }
 
     /// Any other program, treated alike.
     pub(crate) fn other(mut command: Command) -> Self {
         command.stdin(Stdio::null());
-        Self { command }
+        Self { command, contract: None }
     }
 
     /// Sets one variable of its environment.
@@ -62,8 +64,8 @@ impl Kdelta {
     pub(crate) fn start(mut self) -> Running {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
-        let stdout = Lines::of(child.stdout.take().expect("a pipe"));
-        let stderr = Lines::of(child.stderr.take().expect("a pipe"));
+        let stdout = Lines::of(child.stdout.take().expect("a pipe"), self.contract);
+        let stderr = Lines::of(child.stderr.take().expect("a pipe"), None);
         Running { child, stdout, stderr }
     }
 
@@ -125,10 +127,11 @@ impl Drop for Running {
 #[derive(Debug)]
 pub(crate) struct Lines {
     receiver: Receiver<String>,
+    contract: Option<Contract>,
 }
 
 impl Lines {
-    fn of(stream: impl Read + Send + 'static) -> Self {
+    fn of(stream: impl Read + Send + 'static, contract: Option<Contract>) -> Self {
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {
             let mut reader = BufReader::new(stream);
@@ -140,12 +143,22 @@ impl Lines {
                 line.clear();
             }
         });
-        Self { receiver }
+        Self { receiver, contract }
     }
 
     /// The next line, with its newline; nothing when none comes within that time or the stream ended.
+    #[track_caller]
     pub(crate) fn within(&self, time: Duration) -> Option<String> {
-        self.receiver.recv_timeout(time).ok()
+        self.receiver.recv_timeout(time).ok().map(|line| self.kept(line))
+    }
+
+    /// The line, which keeps its contract. One that was cut off in the middle, with its process, has none.
+    #[track_caller]
+    fn kept(&self, line: String) -> String {
+        if let Some(contract) = self.contract.filter(|_| line.ends_with('\n')) {
+            contract.check(&line);
+        }
+        line
     }
 
     /// The next line that passes the test, skipping others; the test fails when none comes.
@@ -178,6 +191,6 @@ impl Lines {
 
     /// What is left, to the end of the stream.
     pub(crate) fn drain(&self) -> String {
-        self.receiver.iter().collect()
+        self.receiver.iter().map(|line| self.kept(line)).collect()
     }
 }

@@ -3,6 +3,7 @@
 mod faults;
 mod list_watch;
 mod once;
+mod resume;
 mod stop;
 mod watch_list;
 

@@ -5,6 +5,7 @@
 
 mod connection;
 mod demo;
+mod lines;
 mod outcome;
 mod select;
 mod shell;
@@ -13,6 +14,7 @@ mod tasks;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
+pub(crate) use lines::{FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{ByArgs, HELP, OutcomeArgs, PrintArgs, SelectArgs};
+use super::{ByArgs, FlowArgs, HELP, LineArgs, OutcomeArgs, PrintArgs, SelectArgs};
 
 /// Print the initial state, then every delta, for ever
 ///
@@ -20,6 +20,7 @@ Examples:
   kdelta watch nodes --context 'prod-*'  the nodes of several clusters
   kdelta watch pods --watch-only --count 1
   kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
+  kdelta watch deploy --changes --only spec
 "
 )]
 pub(crate) struct WatchArgs {
@@ -43,6 +44,12 @@ pub(crate) struct WatchArgs {
     /// Accepted for kubectl's sake: `watch` always says what kind of change a line is
     #[arg(long, help_heading = "Output")]
     pub(crate) output_watch_events: bool,
+
+    #[command(flatten)]
+    pub(crate) lines: LineArgs,
+
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,
@@ -103,6 +110,12 @@ pub(crate) struct GetArgs {
     /// Say what kind of change a line is; needs --watch or --watch-only
     #[arg(long, help_heading = "Watch")]
     pub(crate) output_watch_events: bool,
+
+    #[command(flatten)]
+    pub(crate) lines: LineArgs,
+
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use kdelta::object::ApiResource;
 
-use crate::output::{Listing, Stream};
+use crate::output::{LineOptions, Listing, RowOptions, Stream};
 use crate::session::Planned;
-use crate::settings::{Format, Namespaces, Print, Selection};
-use crate::view::{Layout, NamespaceColumn};
+use crate::settings::{Format, Lines, Namespaces, Print, Selection};
+use crate::view::{Details, Layout, NamespaceColumn};
 
 /// What decides the form of the output: what it is of, and whether that is of several contexts.
 pub(super) struct Extent<'a> {
@@ -62,10 +62,17 @@ impl Extent<'_> {
     }
 
     /// What `watch` prints.
-    pub(super) fn stream(&self, print: &Print, colour: bool) -> Stream {
+    pub(super) fn stream(&self, print: &Print, lines: &Lines, colour: bool) -> Stream {
         match print.format {
-            Format::Table { .. } => Stream::table(self.layout(print, true), print.headers, colour),
-            Format::Json => Stream::json_lines(),
+            Format::Table { .. } => {
+                let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
+                let options = RowOptions { all: lines.show_all, details: lines.changes.then_some(details) };
+                Stream::table(self.layout(print, true), print.headers, colour, options)
+            }
+            Format::Json => {
+                let Lines { fields, old, changes, .. } = lines.clone();
+                Stream::json_lines(LineOptions { fields, old, changes })
+            }
             Format::Yaml => Stream::yaml(),
             Format::Name => Stream::Name,
         }

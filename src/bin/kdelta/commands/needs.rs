@@ -3,14 +3,32 @@
 use kdelta::api::{IncludeObject, Representation};
 
 use crate::session::needs_body;
-use crate::settings::{Format, IndexName};
+use crate::settings::{Format, IndexName, Lines};
 
 /// What objects must carry so that they can be printed in this format and found by these indices.
 pub(super) fn representation<'a>(
     format: Format,
     indices: impl IntoIterator<Item = &'a IndexName>,
 ) -> Representation {
-    let body = indices.into_iter().any(needs_body);
+    printed(format, indices.into_iter().any(needs_body))
+}
+
+/// What objects must carry so that such lines of them can be printed, and that these indices find them.
+pub(super) fn of_lines<'a>(
+    format: Format,
+    indices: impl IntoIterator<Item = &'a IndexName>,
+    lines: &Lines,
+) -> Representation {
+    let compared = lines.changes || lines.old || !lines.only.is_empty() || !lines.ignore.is_empty();
+    let body = compared || indices.into_iter().any(needs_body);
+    let shows_object = |fields: &Vec<String>| fields.iter().any(|field| field == "object");
+    match (format, &lines.fields) {
+        (Format::Json, Some(fields)) if !shows_object(fields) => keys_and(body),
+        _ => printed(format, body),
+    }
+}
+
+fn printed(format: Format, body: bool) -> Representation {
     match format {
         Format::Json | Format::Yaml => Representation::Objects,
         Format::Table { .. } if body => Representation::Table(IncludeObject::Object),
@@ -44,5 +62,21 @@ mod tests {
         ] {
             assert_eq!(representation(format, indices), wanted, "{format:?} {indices:?}");
         }
+    }
+
+    #[test]
+    fn lines_without_the_object_need_its_metadata_only() {
+        let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+        let named = Lines { fields: fields(&["type", "name", "uid"]), ..Lines::default() };
+        let none: [IndexName; 0] = [];
+        assert_eq!(of_lines(Format::Json, &none, &named), Representation::Metadata);
+        assert_eq!(of_lines(Format::Json, &[IndexName::Node], &named), Representation::Objects);
+        let compared = Lines { ignore: vec!["status".into()], ..named };
+        assert_eq!(of_lines(Format::Json, &none, &compared), Representation::Objects);
+        let whole = Lines { fields: fields(&["name", "object"]), ..Lines::default() };
+        assert_eq!(of_lines(Format::Json, &none, &whole), Representation::Objects);
+        let table = Format::Table { wide: false };
+        let changes = Lines { changes: true, ..Lines::default() };
+        assert_eq!(of_lines(table, &none, &changes), Representation::Table(IncludeObject::Object));
     }
 }

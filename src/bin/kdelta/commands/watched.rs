@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kdelta::informer::Registration;
 use kdelta::listwatch::Error;
 use kdelta::object::Origin;
 use kdelta::reflector::{Observer, ReflectorEvent};
@@ -42,13 +43,18 @@ impl Drop for Place {
     }
 }
 
-/// Relaxed counters: they are read once, at the end.
+/// Relaxed counters: numbers to look at, on which nothing hangs.
 #[derive(Default)]
 struct Counts {
+    told: AtomicU64,
+    printed: AtomicU64,
+    suppressed: AtomicU64,
     relists: AtomicU64,
     reconnects: AtomicU64,
     /// Parts that were ever watched, which numbers them.
     parts: AtomicUsize,
+    /// Those who know what was merged. A std mutex: held for a look or a push.
+    told_by: Mutex<Vec<Registration>>,
 }
 
 impl Watched {
@@ -130,8 +136,45 @@ impl Watched {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often watches went on where they were, and how often they had to list anew.
-    pub(super) fn recoveries(&self) -> (u64, u64) {
-        (self.counts.reconnects.load(Ordering::Relaxed), self.counts.relists.load(Ordering::Relaxed))
+    /// From now on what is merged there is counted, too.
+    pub(super) fn count_merged(&self, registration: Registration) {
+        self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner).push(registration);
     }
+
+    /// A delta was told.
+    pub(super) fn count_told(&self) {
+        self.counts.told.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// That delta was printed, or passed over because it shows nothing that was asked for.
+    pub(super) fn count_shown(&self, printed: bool) {
+        let counter = if printed { &self.counts.printed } else { &self.counts.suppressed };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Deltas printed so far.
+    pub(super) fn printed(&self) -> u64 {
+        self.counts.printed.load(Ordering::Relaxed)
+    }
+
+    /// All that was counted, on one line.
+    pub(super) fn summary(&self) -> String {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let told_by = self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner);
+        let coalesced: u64 = told_by.iter().map(Registration::coalesced).sum();
+        let Counts { told, printed, suppressed, relists, reconnects, .. } = &*self.counts;
+        format!(
+            "{} received, {} printed, {} suppressed, {coalesced} coalesced, {}, {}",
+            load(told) + coalesced,
+            load(printed),
+            load(suppressed),
+            counted(load(reconnects), "reconnect"),
+            counted(load(relists), "relist"),
+        )
+    }
+}
+
+/// `1 relist`, `2 relists`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -6,7 +6,8 @@
 use std::io::{self, Write};
 
 use jiff::Timestamp;
-use kdelta::object::{ApiResource, ResourceVersion};
+use kdelta::diff::changes;
+use kdelta::object::{ApiResource, FieldPath, Object, ResourceVersion};
 
 use super::tree;
 use crate::view::{Change, ChangeKind, Mark, MarkKind};
@@ -14,15 +15,32 @@ use crate::view::{Change, ChangeKind, Mark, MarkKind};
 /// The version of the line format.
 const FORMAT: u8 = 1;
 
+/// What stands in a line beside what always does.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LineOptions {
+    /// The only fields that are written; `None` is all.
+    pub(crate) fields: Option<Vec<String>>,
+    /// The state before an update.
+    pub(crate) old: bool,
+    /// What is different between the two.
+    pub(crate) changes: bool,
+}
+
 /// Writes JSON lines and counts them.
 #[derive(Default)]
 pub(crate) struct JsonLines {
+    options: LineOptions,
     /// Lines written.
     seq: u64,
     line: Vec<u8>,
 }
 
 impl JsonLines {
+    /// Lines with that in them.
+    pub(crate) fn new(options: LineOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
     /// Writes a delta. `resume` is the version up to which all of its collection has been printed, where that can be
     /// said.
     ///
@@ -43,14 +61,51 @@ impl JsonLines {
         self.text("name", object.name());
         self.text("uid", &object.uid().to_string());
         self.text("resourceVersion", &object.resource_version().to_string());
-        self.raw("object", &tree::json_of(object));
-        if change.kind == ChangeKind::Deleted && change.final_state_unknown {
-            self.raw("finalStateUnknown", b"true");
+        if self.has("object") {
+            self.field("object", &tree::json_of(object));
         }
-        if let Some(old) = &change.old {
-            self.raw("old", &tree::json_of(old));
+        if change.kind == ChangeKind::Deleted && change.final_state_unknown {
+            self.field("finalStateUnknown", b"true");
+        }
+        if let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) {
+            if self.options.old && self.has("old") {
+                self.field("old", &tree::json_of(old));
+            }
+            if self.options.changes && self.has("changes") {
+                self.changes(old, object);
+            }
         }
         self.end(out)
+    }
+
+    /// What the line says itself is no change: its `resourceVersion`.
+    fn changes(&mut self, old: &Object, new: &Object) {
+        let (old, new) = (tree::json_of(old), tree::json_of(new));
+        let version = FieldPath::of_names(["metadata", "resourceVersion"]);
+        // The text of an object is UTF-8.
+        let text = |json| std::str::from_utf8(json).unwrap_or_default();
+        self.member("changes");
+        self.line.push(b'[');
+        for (at, change) in changes(text(&old), text(&new), &[version]).iter().enumerate() {
+            self.line.extend(if at == 0 { &b"{"[..] } else { b",{" });
+            self.member("op");
+            self.quoted(change.op.as_str());
+            self.member("path");
+            self.quoted(&change.path.pointer());
+            for (name, value) in [("old", change.old), ("new", change.new)] {
+                if let Some(value) = value {
+                    self.member(name);
+                    self.line.extend(value.bytes());
+                }
+            }
+            self.line.push(b'}');
+        }
+        self.line.push(b']');
+    }
+
+    /// Whether that field is written.
+    fn has(&self, field: &str) -> bool {
+        self.options.fields.as_ref().is_none_or(|fields| fields.iter().any(|asked| asked == field))
     }
 
     /// Writes a mark.
@@ -73,18 +128,18 @@ impl JsonLines {
                 self.text("from", &from.to_string());
                 self.text("to", &to.to_string());
                 // Whole milliseconds: the clock says no more.
-                self.raw("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
+                self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
                 self.bookmark(&mark.resource, to);
             }
             MarkKind::Error { status } if !status.json.is_empty() => {
-                self.raw("object", status.json.as_bytes());
+                self.field("object", status.json.as_bytes());
             }
             MarkKind::Error { status } => {
                 let json = serde_json::json!({
                     "apiVersion": "v1", "kind": "Status", "status": "Failure",
                     "reason": status.reason, "message": status.message,
                 });
-                self.raw("object", json.to_string().as_bytes());
+                self.field("object", json.to_string().as_bytes());
             }
         }
         self.end(out)
@@ -92,8 +147,9 @@ impl JsonLines {
 
     fn begin(&mut self, received: Timestamp, kind: &str) {
         self.line.clear();
-        // Writing to a Vec can't fail.
-        let _ = write!(self.line, "{{\"v\":{FORMAT},\"seq\":{}", self.seq + 1);
+        self.line.push(b'{');
+        self.field("v", FORMAT.to_string().as_bytes());
+        self.field("seq", (self.seq + 1).to_string().as_bytes());
         self.text("ts", &received.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
         self.text("type", kind);
     }
@@ -119,20 +175,38 @@ impl JsonLines {
         let json = serde_json::json!({
             "apiVersion": resource.api_version(), "kind": resource.kind, "metadata": {"resourceVersion": version},
         });
-        self.raw("object", json.to_string().as_bytes());
+        self.field("object", json.to_string().as_bytes());
     }
 
+    /// A field that is a text, if it is asked for.
     fn text(&mut self, name: &str, value: &str) {
-        self.raw(name, b"");
-        // A string is always JSON, and writing to a Vec can't fail.
-        let _ = serde_json::to_writer(&mut self.line, value);
+        if self.has(name) {
+            self.member(name);
+            self.quoted(value);
+        }
     }
 
-    fn raw(&mut self, name: &str, json: &[u8]) {
-        self.line.extend(b",\"");
+    /// A field that is that JSON, if it is asked for.
+    fn field(&mut self, name: &str, json: &[u8]) {
+        if self.has(name) {
+            self.member(name);
+            self.line.extend(json);
+        }
+    }
+
+    /// The name of a member, whatever object it is in.
+    fn member(&mut self, name: &str) {
+        if self.line.last() != Some(&b'{') {
+            self.line.push(b',');
+        }
+        self.line.push(b'"');
         self.line.extend(name.bytes());
         self.line.extend(b"\":");
-        self.line.extend(json);
+    }
+
+    fn quoted(&mut self, value: &str) {
+        // A string is always JSON, and writing to a Vec can't fail.
+        let _ = serde_json::to_writer(&mut self.line, value);
     }
 
     fn end(&mut self, out: &mut impl Write) -> io::Result<()> {
@@ -256,23 +330,121 @@ mod tests {
     }
 
     #[test]
-    fn a_tombstone_says_so_and_an_old_state_is_shown_on_request() {
+    fn a_tombstone_says_so() {
         let mut out = Vec::new();
-        let gone = Change {
-            final_state_unknown: true,
-            origin: Origin::Relist,
-            old: Some(object(r#"{"metadata":{"name":"web"}}"#)),
-            ..change(ChangeKind::Deleted)
-        };
+        let gone =
+            Change { final_state_unknown: true, origin: Origin::Relist, ..change(ChangeKind::Deleted) };
         JsonLines::default().change(&gone, None, &mut out).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
         assert!(text.contains(r#""type":"DELETED","origin":"relist","context""#), "{text}");
+        assert!(text.ends_with("},\"finalStateUnknown\":true}\n"), "{text}");
+    }
+
+    fn update() -> Change {
+        let old = r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"9"},"z":1.5,"b/c":["x"]}"#;
+        Change { old: Some(object(old)), ..change(ChangeKind::Modified) }
+    }
+
+    fn line_of(options: LineOptions, change: &Change) -> String {
+        let mut out = Vec::new();
+        JsonLines::new(options).change(change, None, &mut out).expect("a Vec takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn the_old_state_and_the_changes_are_shown_on_request() {
+        let asked = LineOptions { old: true, changes: true, fields: None };
+        let text = line_of(asked.clone(), &update());
         assert!(
-            text.ends_with(
-                "},\"finalStateUnknown\":true,\"old\":{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"web\"}}}\n"
-            ),
+            text.ends_with(concat!(
+                r#""old":{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"9"},"z":1.5,"b/c":["x"]},"#,
+                r#""changes":[{"op":"remove","path":"/b~1c","old":["x"]},{"op":"add","path":"/a","new":"<\u003c"}]}"#,
+                "\n"
+            )),
             "{text}"
         );
+        for other in [
+            line_of(LineOptions::default(), &update()),
+            line_of(asked.clone(), &change(ChangeKind::Modified)),
+            line_of(asked, &Change { kind: ChangeKind::Sync, ..update() }),
+        ] {
+            assert!(!other.contains("\"old\"") && !other.contains("changes"), "{other}");
+        }
+    }
+
+    #[test]
+    fn fields_that_are_chosen_come_in_their_usual_order() {
+        let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+        let some = LineOptions { fields: fields(&["uid", "type", "changes"]), changes: true, old: true };
+        assert_eq!(
+            line_of(some, &update()),
+            concat!(
+                r#"{"type":"MODIFIED","uid":"u-1","changes":[{"op":"remove","path":"/b~1c","old":["x"]},"#,
+                r#"{"op":"add","path":"/a","new":"<\u003c"}]}"#,
+                "\n"
+            )
+        );
+        let mut out = Vec::new();
+        let seconds = LineOptions { fields: fields(&["seconds", "v"]), ..LineOptions::default() };
+        let mut lines = JsonLines::new(seconds);
+        lines.mark(&mark(MarkKind::Synced { version: "1".into() }), None, &mut out).expect("fine");
+        let gap = MarkKind::Gap { from: "1".into(), to: "2".into(), lasted: Duration::from_secs(1) };
+        lines.mark(&mark(gap), None, &mut out).expect("fine");
+        assert_eq!(String::from_utf8(out).expect("text"), "{\"v\":1}\n{\"v\":1,\"seconds\":1.000}\n");
+    }
+
+    /// One line of each kind.
+    fn all_kinds() -> Vec<serde_json::Value> {
+        let mut lines = JsonLines::new(LineOptions { old: true, changes: true, fields: None });
+        let (mut out, version) = (Vec::new(), ResourceVersion::new("7"));
+        let unknown = Change { final_state_unknown: true, ..change(ChangeKind::Deleted) };
+        let sync = Change { origin: Origin::Resync, ..change(ChangeKind::Sync) };
+        for change in [change(ChangeKind::Added), update(), change(ChangeKind::Deleted), unknown, sync] {
+            lines.change(&change, Some(&version), &mut out).expect("fine");
+        }
+        let gap = MarkKind::Gap { from: "20".into(), to: "31".into(), lasted: Duration::from_millis(2500) };
+        let error = MarkKind::Error { status: Status { message: "gone".into(), ..Status::default() } };
+        for kind in [MarkKind::Synced { version: "20".into() }, gap, error] {
+            lines.mark(&mark(kind), None, &mut out).expect("fine");
+        }
+        let text = String::from_utf8(out).expect("text");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    #[test]
+    fn every_line_keeps_to_the_schema_and_every_field_of_it_occurs() {
+        let schema = include_str!("../../../../schema/watch-line.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let mut occurred = std::collections::BTreeSet::new();
+        for line in all_kinds() {
+            let wrong: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+            assert_eq!(wrong, [""; 0], "{line}");
+            occurred.extend(line.as_object().expect("an object").keys().cloned());
+        }
+        let known = schema["properties"].as_object().expect("properties").keys().cloned().collect();
+        assert_eq!(occurred, known);
+    }
+
+    #[test]
+    fn the_schema_refuses_what_is_not_of_the_contract() {
+        let schema = include_str!("../../../../schema/watch-line.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        for line in all_kinds() {
+            for (field, value) in
+                [("v", 2.into()), ("extra", 1.into()), ("seq", "1".into()), ("type", "X".into())]
+            {
+                let mut wrong = line.clone();
+                wrong[field] = value;
+                assert!(!validator.is_valid(&wrong), "{field}: {wrong}");
+            }
+            for field in ["seq", "ts", "type", "context", "kind", "namespace", "object"] {
+                let mut wrong = line.clone();
+                wrong.as_object_mut().expect("an object").remove(field);
+                assert!(!validator.is_valid(&wrong), "without {field}: {wrong}");
+            }
+        }
     }
 
     #[test]

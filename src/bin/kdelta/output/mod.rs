@@ -16,7 +16,8 @@ mod tree;
 mod yaml;
 
 pub(crate) use columns::{Column, columns};
+pub(crate) use json_lines::LineOptions;
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use stdout::{ReaderWatch, Stdout, named};
-pub(crate) use stream::Stream;
+pub(crate) use stream::{RowOptions, Stream};

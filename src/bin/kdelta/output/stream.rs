@@ -4,16 +4,16 @@ use std::io::{self, Write};
 
 use kdelta::object::ResourceVersion;
 
-use super::json_lines::JsonLines;
+use super::json_lines::{JsonLines, LineOptions};
 use super::name;
 use super::table::{Extent, Table};
 use super::yaml::YamlDocuments;
-use crate::view::{Age, Change, ChangeKind, Layout, Mark};
+use crate::view::{Age, Change, ChangeKind, Details, Layout, Mark};
 
 /// A stream of changes in one of the formats.
 pub(crate) enum Stream {
     /// The server's cells behind an EVENT column.
-    Table(Box<Table>),
+    Table(Box<Rows>),
     /// One JSON line for each change and mark.
     JsonLines(JsonLines),
     /// One document `{object, type}` for each change, as kubectl's `--output-watch-events -o yaml`.
@@ -22,15 +22,31 @@ pub(crate) enum Stream {
     Name,
 }
 
+/// Rows as they change.
+pub(crate) struct Rows {
+    table: Table,
+    options: RowOptions,
+}
+
+/// Which rows are written, and what under them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowOptions {
+    /// Also those of updates that show nothing new.
+    pub(crate) all: bool,
+    /// What changed, under each row.
+    pub(crate) details: Option<Details>,
+}
+
 impl Stream {
     /// A table; `headers` unless no header is wanted, `colour` to paint lines by their change.
-    pub(crate) fn table(layout: Layout, headers: bool, colour: bool) -> Self {
-        Self::Table(Box::new(Table::new(layout, headers, Extent::Endless, colour)))
+    pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
+        let table = Table::new(layout, headers, Extent::Endless, colour);
+        Self::Table(Box::new(Rows { table, options }))
     }
 
     /// JSON lines.
-    pub(crate) fn json_lines() -> Self {
-        Self::JsonLines(JsonLines::default())
+    pub(crate) fn json_lines(options: LineOptions) -> Self {
+        Self::JsonLines(JsonLines::new(options))
     }
 
     /// YAML documents.
@@ -38,8 +54,9 @@ impl Stream {
         Self::Yaml(YamlDocuments::default())
     }
 
-    /// Takes one change. Lines of a table wait until [`Stream::flush`], so that those that come together share their
-    /// widths; all else is written at once. `resume` is for JSON lines only.
+    /// Takes one change; answers whether it is printed: a row that would show nothing new is not. Lines of a table wait
+    /// until [`Stream::flush`], so that those that come together share their widths; all else is written at once.
+    /// `resume` is for JSON lines only.
     ///
     /// # Errors
     /// `out` failed.
@@ -48,25 +65,17 @@ impl Stream {
         change: &Change,
         resume: Option<&ResourceVersion>,
         out: &mut impl Write,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         match self {
-            Self::Table(table) => {
-                let now = change.received;
-                // A state that lay in the index since it was sent, perhaps for hours.
-                let is_old = change.final_state_unknown || change.kind == ChangeKind::Sync;
-                let age = if is_old { Age::Fresh { now } } else { Age::AsSent { now } };
-                let layout = table.layout();
-                let line = layout.line(&change.object, &change.resource, Some(change.kind), age);
-                let line = layout.in_context(&change.context, line);
-                table.line(&line, out)
-            }
-            Self::JsonLines(lines) => lines.change(change, resume, out),
-            Self::Yaml(documents) => documents.event(&change.object, change.kind, out),
+            Self::Table(rows) => return rows.change(change, out),
+            Self::JsonLines(lines) => lines.change(change, resume, out)?,
+            Self::Yaml(documents) => documents.event(&change.object, change.kind, out)?,
             Self::Name => {
                 name::name(&change.object, &change.resource, out)?;
-                out.flush()
+                out.flush()?;
             }
         }
+        Ok(true)
     }
 
     /// Takes a mark; only JSON lines show it.
@@ -91,9 +100,35 @@ impl Stream {
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Table(table) => table.flush(out),
+            Self::Table(rows) => rows.table.flush(out),
             Self::JsonLines(_) | Self::Yaml(_) | Self::Name => Ok(()),
         }
+    }
+}
+
+impl Rows {
+    fn change(&mut self, change: &Change, out: &mut impl Write) -> io::Result<bool> {
+        let Change { object, resource, received: now, .. } = change;
+        let layout = self.table.layout();
+        let mut details = Vec::new();
+        if let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) {
+            if let Some(asked) = self.options.details {
+                details = asked.lines(old, object, resource);
+            }
+            if !self.options.all && details.is_empty() && layout.looks_same(old, object, resource, *now) {
+                return Ok(false);
+            }
+        }
+        // A state that lay in the index since it was sent, perhaps for hours.
+        let is_old = change.final_state_unknown || change.kind == ChangeKind::Sync;
+        let age = if is_old { Age::Fresh { now: *now } } else { Age::AsSent { now: *now } };
+        let line = layout.line(object, resource, Some(change.kind), age);
+        let line = layout.in_context(&change.context, line);
+        self.table.line(&line, out)?;
+        for detail in &details {
+            self.table.remark(detail);
+        }
+        Ok(true)
     }
 }
 
@@ -133,7 +168,7 @@ mod tests {
     #[test]
     fn the_event_column_comes_first_and_widths_are_kept() {
         let layout = Layout { event: true, ..Layout::default() };
-        let (mut stream, mut out) = (Stream::table(layout, true, false), Vec::new());
+        let (mut stream, mut out) = (Stream::table(layout, true, false, RowOptions::default()), Vec::new());
         for (kind, name) in [(ChangeKind::Added, "web-1"), (ChangeKind::Modified, "web-1")] {
             stream.change(&change(kind, "pods", &[name, "Pending", "1s"]), None, &mut out).expect("fine");
         }
@@ -158,10 +193,51 @@ mod tests {
             final_state_unknown: true,
             ..change(ChangeKind::Deleted, "pods", &["a", "Running", "3s"])
         };
-        let (mut stream, mut out) = (Stream::table(Layout::default(), false, false), Vec::new());
+        let mut stream = Stream::table(Layout::default(), false, false, RowOptions::default());
+        let mut out = Vec::new();
         stream.change(&gone, None, &mut out).expect("fine");
         stream.flush(&mut out).expect("fine");
         assert_eq!(String::from_utf8(out).expect("text"), "a     Running   90m\n");
+    }
+
+    fn update(from: &[&str], to: &[&str]) -> Change {
+        Change {
+            old: Some(change(ChangeKind::Added, "pods", from).object),
+            ..change(ChangeKind::Modified, "pods", to)
+        }
+    }
+
+    fn rows(options: RowOptions, change: &Change) -> (bool, String) {
+        let (mut stream, mut out) = (Stream::table(Layout::default(), false, false, options), Vec::new());
+        let printed = stream.change(change, None, &mut out).expect("fine");
+        stream.flush(&mut out).expect("fine");
+        (printed, String::from_utf8(out).expect("text"))
+    }
+
+    #[test]
+    fn a_row_that_shows_nothing_new_is_not_printed_unless_all_are() {
+        let beat = update(&["a", "Ready", "1s"], &["a", "Ready", "9s"]);
+        assert_eq!(rows(RowOptions::default(), &beat), (false, String::new()));
+        let all = RowOptions { all: true, details: None };
+        assert_eq!(rows(all, &beat), (true, "a     Ready   9s\n".into()));
+        let unknown = Change { old: None, ..beat };
+        assert!(rows(RowOptions::default(), &unknown).0, "nobody knows what it looked like");
+        assert!(rows(RowOptions::default(), &update(&["a", "Ready", "1s"], &["a", "Gone", "9s"])).0);
+    }
+
+    #[test]
+    fn what_changed_stands_under_the_row_and_makes_it_worth_printing() {
+        let ingest = Ingest::of(change(ChangeKind::Added, "pods", &[]).resource.type_meta());
+        let json = br#"{"metadata":{"name":"a"},"spec":{"x":"a\tb"}}"#;
+        let object = Object::from_json(json, &ingest).expect("a pod");
+        let shown = update(&["a", "Ready", "1s"], &["a", "Ready", "1s"]);
+        let row = shown.object.row().expect("a row").clone();
+        let shown = Change { object: Arc::new(object.with_row(row)), ..shown };
+        let details = RowOptions { all: false, details: Some(Details { noise: false, secrets: false }) };
+        let (printed, text) = rows(details, &shown);
+        assert!(printed);
+        assert!(text.starts_with("a     Ready   1s\n  - metadata.namespace: shop\n"), "{text}");
+        assert!(text.ends_with("\n  + spec: {\"x\":\"a\\tb\"}\n"), "{text}");
     }
 
     // kubectl get -w --output-watch-events -o yaml

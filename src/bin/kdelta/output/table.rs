@@ -90,6 +90,11 @@ impl Table {
         if self.block.lines.len() >= MOST_WAITING { self.flush(out) } else { Ok(()) }
     }
 
+    /// Adds a line under the one added last, which is no row and shapes no column.
+    pub(crate) fn remark(&mut self, text: &str) {
+        self.block.remark(text);
+    }
+
     /// Writes the lines that wait.
     ///
     /// # Errors
@@ -162,6 +167,14 @@ impl Block {
             self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
         }
         self.lines.push(WaitingLine { end: self.cells.len(), kind });
+    }
+
+    /// A line of one cell, which has no width.
+    fn remark(&mut self, text: &str) {
+        self.text.push_str("  ");
+        self.text.push_str(text);
+        self.cells.push(Cell { end: self.text.len(), width: 0 });
+        self.lines.push(WaitingLine { end: self.cells.len(), kind: None });
     }
 
     /// The lines laid out, and none left. `widths` are those remembered.

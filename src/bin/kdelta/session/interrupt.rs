@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first asks for a clean end, the second ends at once, and so does the time.
+//! SIGINT and SIGTERM: the first asks for a clean end, the second ends at once, and so does the time. SIGUSR1 asks how it
+//! goes.
 
 use std::io;
 use std::time::Duration;
@@ -63,6 +64,34 @@ impl Interrupts {
             // The task ended without a signal: there is none to wait for.
             None => std::future::pending().await,
         }
+    }
+}
+
+/// Answers SIGUSR1, as often as it comes. Its task is aborted when this is dropped, and is a task of its own so that it
+/// answers also while the command is stuck writing to a reader that does not read.
+pub(crate) struct Answers {
+    task: JoinHandle<()>,
+}
+
+impl Answers {
+    /// From now on, with that.
+    ///
+    /// # Errors
+    /// The system does not let us listen.
+    pub(crate) fn with(answer: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let mut asked = signal(SignalKind::user_defined1())?;
+        let task = tokio::spawn(async move {
+            while asked.recv().await.is_some() {
+                answer();
+            }
+        });
+        Ok(Self { task })
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 

@@ -16,7 +16,7 @@ mod survey;
 
 pub(crate) use cluster::Cluster;
 pub(crate) use indices::{Filter, function, indexers, needs_body};
-pub(crate) use interrupt::{EndsAtOnce, Interrupt, Interrupts};
+pub(crate) use interrupt::{Answers, EndsAtOnce, Interrupt, Interrupts};
 pub(crate) use names::{configured, namespaces, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]

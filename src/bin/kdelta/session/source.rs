@@ -116,6 +116,12 @@ impl Source {
         Self { on_refusal: Box::new(tell), ..self }
     }
 
+    /// The same, but a field selector that the server refuses is an error: to select here takes knowing what was
+    /// selected before, which who goes on from a version does not.
+    pub(crate) fn selected_by_the_server(self) -> Self {
+        Self { unselected: None, ..self }
+    }
+
     /// One object by its name, whatever the filter says.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod connection;
 mod demo;
 mod duration;
 mod environment;
+mod lines;
 mod pattern;
 mod targets;
 mod tasks;
@@ -15,6 +16,7 @@ pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
+pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
 #[cfg(test)]
 pub(crate) use targets::Target;

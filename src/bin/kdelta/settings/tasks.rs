@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::by::{By, IndexName};
 use super::environment::Environment;
+use super::lines::{Flow, Lines};
 use super::targets::{self, Target};
 use super::{Pattern, UsageError, duration};
 use crate::args::{
@@ -39,6 +40,8 @@ pub(crate) struct Watch {
     pub(crate) print: Print,
     /// Whether the initial state is printed.
     pub(crate) initial: bool,
+    pub(crate) lines: Lines,
+    pub(crate) flow: Flow,
     pub(crate) until: Until,
     pub(crate) ignore_not_found: bool,
 }
@@ -194,12 +197,15 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
     if args.watch_only && args.until.until_synced {
         return Err(UsageError::NothingToPrint);
     }
+    let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
     Ok(Task::Watch(Watch {
+        flow: Flow::read(&args.flow, &selection, &by, until)?,
         selection,
-        by: by(&args.index.by)?,
-        print: Print::read(&args.print)?,
+        by,
         initial: !args.watch_only,
-        until: Until::read(&args.until)?,
+        lines: Lines::read(&args.lines, print.format)?,
+        print,
+        until,
         ignore_not_found: args.ignore_not_found,
     }))
 }
@@ -211,12 +217,11 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
             return Err(UsageError::OutputWatchEvents);
         }
         let UntilArgs { count, duration, until_synced } = &args.until;
-        for (given, flag) in
-            [(count.is_some(), "count"), (duration.is_some(), "duration"), (*until_synced, "until-synced")]
-        {
-            if given {
-                return Err(UsageError::NeedsWatch(flag));
-            }
+        let until =
+            [(count.is_some(), "count"), (duration.is_some(), "duration"), (*until_synced, "until-synced")];
+        let until = until.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag);
+        if let Some(flag) = until.or(Lines::given(&args.lines)).or(Flow::given(&args.flow)) {
+            return Err(UsageError::NeedsWatch(flag));
         }
     }
     if is_watch && args.outcome.fail_if_empty {
@@ -227,12 +232,15 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     }
     let (by, print) = (by(&args.index.by)?, Print::read(&args.print)?);
     Ok(if is_watch {
+        let until = Until::read(&args.until)?;
         Task::Watch(Watch {
+            flow: Flow::read(&args.flow, &selection, &by, until)?,
             selection,
             by,
-            print,
             initial: !args.watch_only,
-            until: Until::read(&args.until)?,
+            lines: Lines::read(&args.lines, print.format)?,
+            print,
+            until,
             ignore_not_found: args.ignore_not_found,
         })
     } else {
@@ -275,6 +283,12 @@ fn by(texts: &[String]) -> Result<Vec<By>, UsageError> {
 }
 
 impl Selection {
+    /// Whether it may come to other parts tomorrow than today.
+    pub(crate) fn is_open(&self) -> bool {
+        self.targets.iter().any(|target| target.types.is_open())
+            || matches!(self.namespaces, Namespaces::Matching { .. })
+    }
+
     fn read(
         args: &SelectArgs,
         namespace: Option<&str>,

@@ -56,6 +56,20 @@ pub(crate) enum UsageError {
     RequestTimeout,
     #[error("invalid --duration: {0}")]
     Duration(#[from] DurationError),
+    #[error("invalid --resync: {0}")]
+    Resync(DurationError),
+    #[error("--resync must be at least 1s")]
+    ResyncTooShort,
+    #[error("--{0} is about JSON lines: it needs -o json")]
+    NeedsJson(&'static str),
+    #[error("--changes needs a table or -o json")]
+    ChangesFormat,
+    #[error("--resource-version must be the version to go on after, such as the resume of a JSON line")]
+    NoVersion,
+    #[error(
+        "--resource-version and --{0} exclude each other: a watch that goes on from a version has no initial state"
+    )]
+    NoInitialState(&'static str),
     #[error("--as-user-extra must be KEY=VALUE, not {0:?}")]
     UserExtra(String),
     #[error("--{0} needs --demo")]

@@ -140,7 +140,7 @@ impl Layout {
         }
     }
 
-    fn shows(&self, column: &Column) -> bool {
+    pub(super) fn shows(&self, column: &Column) -> bool {
         self.wide || column.priority == 0
     }
 }

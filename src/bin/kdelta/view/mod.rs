@@ -4,14 +4,17 @@
 mod age;
 mod change;
 mod crowd;
+mod details;
 mod escape;
 mod layout;
 mod meta;
 mod notice;
+mod same;
 
 pub(crate) use age::Age;
 pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
 pub(crate) use crowd::Crowd;
+pub(crate) use details::Details;
 pub(crate) use escape::{escape, escape_cell};
 pub(crate) use layout::{Layout, Line, NamespaceColumn};
 pub(crate) use notice::Notices;

@@ -201,6 +201,7 @@ impl<'a, W: Write> Course<'a, W> {
                     None => self.printer.notification(number, received, Notification::Mark(mark))?,
                 }
             }
+            What::Event(event) => self.printer.event(number, received, event)?,
             What::Notification(notification) => {
                 member.found = true;
                 self.printer.notification(number, received, notification)?;
@@ -214,7 +215,8 @@ impl<'a, W: Write> Course<'a, W> {
         let Some(Member { planned, .. }) = self.roster.members.get(&number) else { return Ok(()) };
         let planned = planned.clone();
         let is_forbidden = matches!(error, Error::Forbidden(_));
-        if is_forbidden && self.roster.survey.refuse(&planned.part) {
+        let is_resumed = self.watch.flow.from.is_some();
+        if is_forbidden && !is_resumed && self.roster.survey.refuse(&planned.part) {
             self.printer.leave(number);
             self.roster.strike(number);
             self.fallbacks.push(planned.part.clone());
@@ -274,7 +276,7 @@ impl<'a, W: Write> Course<'a, W> {
             self.tell_forbidden();
         }
         let until = &self.watch.until;
-        let counted = until.count.is_some_and(|count| self.printer.counts().1 >= count);
+        let counted = until.count.is_some_and(|count| self.watched.printed() >= count);
         let synced = until.synced && self.begun;
         Ok((counted || synced).then(|| self.done()))
     }
@@ -309,22 +311,11 @@ impl<'a, W: Write> Course<'a, W> {
         if self.partial { ExitCode::Partial } else { ExitCode::Ok }
     }
 
-    pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
-        let (received, printed) = self.printer.counts();
-        let (reconnects, relists) = self.watched.recoveries();
-        self.watched.messages().notice(&format!(
-            "{received} received, {printed} printed, {}, {}",
-            counted(reconnects, "reconnect"),
-            counted(relists, "relist")
-        ));
+    pub(super) fn interrupted(&self, interrupt: Interrupt) -> ExitCode {
+        self.watched.messages().notice(&self.watched.summary());
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,
         }
     }
-}
-
-/// `1 relist`, `2 relists`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

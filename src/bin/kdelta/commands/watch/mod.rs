@@ -3,23 +3,27 @@
 mod collections;
 mod course;
 mod printer;
+mod resumed;
 mod roster;
 mod stream;
 
 use std::io::Write;
 use std::sync::Arc;
 
+use anyhow::Context;
+use kdelta::diff::Scope;
+use kdelta::object::{FieldPath, PathError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::format::Extent;
 use super::watched::Watched;
-use crate::exit::ExitCode;
+use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{Interrupts, Session, Setback, Survey};
-use crate::settings::Watch;
+use crate::session::{Answers, Interrupts, Session, Setback, Survey};
+use crate::settings::{Lines, Watch};
 use course::Course;
-use printer::Printer;
+use printer::{Printer, Selected};
 use roster::Roster;
 
 /// Prints until it is told to end, or until every part has ended with an error.
@@ -30,6 +34,9 @@ pub(crate) async fn run<W: Write>(
     colour: bool,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    let scope = scope(&watch.lines).context(Usage)?;
+    let answering = watched.clone();
+    let _answers = Answers::with(move || answering.messages().notice(&answering.summary()))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
     let mut survey = Survey::start(session, &watch.selection, watch.ignore_not_found);
     let mut partial = watched.tell_unusable(session);
@@ -38,6 +45,14 @@ pub(crate) async fn run<W: Write>(
             return Ok(ExitCode::Error);
         },
         () = at(end) => return Ok(if partial { ExitCode::Partial } else { ExitCode::Ok }),
+    }
+    if watch.flow.from.is_some() {
+        let parts = survey.parts().len();
+        let is_open = watch.selection.is_open() || session.has_several_contexts();
+        if is_open || parts != 1 {
+            let parts = if is_open { "any number".to_owned() } else { parts.to_string() };
+            return Err(anyhow::Error::new(NotOneCollection(parts)).context(Usage));
+        }
     }
     // Not before there is something to sum up: until then a signal ends the process by itself.
     let interrupts = Interrupts::listen()?;
@@ -51,7 +66,9 @@ pub(crate) async fn run<W: Write>(
         parts: &survey.parts(),
         several_contexts: session.has_several_contexts(),
     };
-    let printer = Printer::new(extent.stream(&watch.print, colour), out);
+    let output = extent.stream(&watch.print, &watch.lines, colour);
+    let selected = Selected { scope, in_order: !watch.flow.coalesce };
+    let printer = Printer::new(output, selected, watched, out);
     let roster = Roster::new(session, watch, watched.clone(), survey);
     let mut course = Course::new(watch, watched, roster, printer, partial);
     let ended = tokio::select! {
@@ -64,6 +81,19 @@ pub(crate) async fn run<W: Write>(
     course.stop().await;
     ended
 }
+
+/// What has to change so that an update counts.
+fn scope(lines: &Lines) -> Result<Scope, PathError> {
+    let paths = |texts: &[String]| texts.iter().map(|text| FieldPath::parse(text)).collect::<Result<_, _>>();
+    Ok(Scope { only: paths(&lines.only)?, ignored: paths(&lines.ignore)? })
+}
+
+/// A version says nothing of several collections.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "--resource-version is the version of one collection, and this is {0} of them: give one type, and one namespace, -A or one name"
+)]
+struct NotOneCollection(String);
 
 /// Waits until one of the clusters is known; `false` where none of them can be asked, which has been said.
 async fn first_plan(survey: &mut Survey, watched: &Watched, partial: &mut bool) -> anyhow::Result<bool> {

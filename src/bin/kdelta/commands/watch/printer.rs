@@ -5,15 +5,26 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kdelta::diff::Scope;
 use kdelta::informer::Notification;
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 
 use super::collections::Collections;
+use super::resumed::Event;
+use crate::commands::watched::Watched;
 use crate::output::Stream;
 use crate::session::Part;
 use crate::view::{Change, ChangeKind, Mark, MarkKind};
+
+/// What is printed of what is told.
+pub(super) struct Selected {
+    /// Updates that change something there.
+    pub(super) scope: Scope,
+    /// Whether deltas are told in the order in which they happened: what is merged is not.
+    pub(super) in_order: bool,
+}
 
 /// Prints deltas and counts them.
 pub(super) struct Printer<W> {
@@ -21,15 +32,15 @@ pub(super) struct Printer<W> {
     /// The parts by their number, each with whether its initial state is printed.
     parts: HashMap<usize, (Part, bool)>,
     collections: Collections,
+    selected: Selected,
+    watched: Watched,
     out: W,
-    received: u64,
-    printed: u64,
 }
 
 impl<W: Write> Printer<W> {
-    pub(super) fn new(stream: Stream, out: W) -> Self {
+    pub(super) fn new(stream: Stream, selected: Selected, watched: &Watched, out: W) -> Self {
         let collections = Collections::default();
-        Self { stream, parts: HashMap::new(), collections, out, received: 0, printed: 0 }
+        Self { stream, parts: HashMap::new(), collections, selected, watched: watched.clone(), out }
     }
 
     /// A part joins, before anything is told of it. `initial` is whether its initial state is printed.
@@ -44,11 +55,6 @@ impl<W: Write> Printer<W> {
         self.parts.remove(&place);
     }
 
-    /// Deltas told so far, and how many of them were printed.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        (self.received, self.printed)
-    }
-
     /// Prints what a part tells.
     pub(super) fn notification(
         &mut self,
@@ -56,39 +62,61 @@ impl<W: Write> Printer<W> {
         received: Timestamp,
         notification: Notification,
     ) -> io::Result<()> {
-        let Some((own, initial)) = self.parts.get(&part).cloned() else { return Ok(()) };
-        let (kind, object, origin, inferred) = match notification {
+        let Some((own, _)) = self.parts.get(&part) else { return Ok(()) };
+        let (kind, object, old, origin, inferred) = match notification {
             Notification::Mark(mark) => return self.told_mark(part, received, mark),
-            Notification::Added { object, origin, .. } => (ChangeKind::Added, object, origin, false),
+            Notification::Added { object, origin, .. } => (ChangeKind::Added, object, None, origin, false),
             Notification::Updated { new, origin: Origin::Resync, .. } => {
-                (ChangeKind::Sync, new, Origin::Resync, false)
+                (ChangeKind::Sync, new, None, Origin::Resync, false)
             }
-            Notification::Updated { new, origin, .. } => (ChangeKind::Modified, new, origin, false),
+            Notification::Updated { old, new, origin } => {
+                (ChangeKind::Modified, new, Some(old), origin, false)
+            }
             Notification::Deleted { object, origin } => {
                 let inferred = object.is_final_state_unknown();
-                (ChangeKind::Deleted, last_state(&own, &object), origin, inferred)
+                (ChangeKind::Deleted, last_state(own, &object), None, origin, inferred)
             }
         };
-        self.received += 1;
-        if origin == Origin::List && !initial {
+        let change = change(own, received, kind, object, origin);
+        self.delta(part, &Change { final_state_unknown: inferred, old, ..change })
+    }
+
+    /// Prints what a part tells that goes on from a version.
+    pub(super) fn event(&mut self, part: usize, received: Timestamp, event: Event) -> io::Result<()> {
+        let Some((own, _)) = self.parts.get(&part) else { return Ok(()) };
+        let Event { kind, object, old } = event;
+        let change = change(own, received, kind, object, Origin::Watch);
+        self.delta(part, &Change { old, ..change })
+    }
+
+    fn delta(&mut self, part: usize, change: &Change) -> io::Result<()> {
+        self.watched.count_told();
+        let initial = self.parts.get(&part).is_some_and(|(_, initial)| *initial);
+        if change.origin == Origin::List && !initial {
             return Ok(());
         }
-        let change = Change {
-            kind,
-            object,
-            old: None,
-            origin,
-            final_state_unknown: inferred,
-            resource: own.resource,
-            context: own.context,
-            received,
-        };
-        self.printed += 1;
+        if !self.is_in_scope(change) {
+            self.watched.count_shown(false);
+            return Ok(());
+        }
         // A watch tells everything in order, so its delta says up to where all has been told. A list does not; nor does
         // the watch of one name say anything of the others.
-        let all_told = change.origin == Origin::Watch && self.collections.is_whole(part);
+        let all_told =
+            change.origin == Origin::Watch && self.collections.is_whole(part) && self.selected.in_order;
         let resume = all_told.then(|| change.object.resource_version());
-        self.stream.change(&change, resume, &mut self.out)
+        let printed = self.stream.change(change, resume, &mut self.out)?;
+        self.watched.count_shown(printed);
+        Ok(())
+    }
+
+    /// Whether something changed that is asked for. What came and went always is, and so is what nobody can compare.
+    fn is_in_scope(&self, change: &Change) -> bool {
+        let scope = &self.selected.scope;
+        let Some(old) = change.old.as_ref().filter(|_| !scope.is_all()) else { return true };
+        let (old, new) = (old.json(), change.object.json());
+        // The text of an object is UTF-8.
+        let text = |json| std::str::from_utf8(json).unwrap_or_default();
+        scope.differs(text(&old), text(&new))
     }
 
     /// A part has ended with an error: the last line of its stream.
@@ -123,7 +151,8 @@ impl<W: Write> Printer<W> {
 
     /// The collection of a part has synced.
     fn synced(&mut self, part: usize, received: Timestamp, version: ResourceVersion) -> io::Result<()> {
-        let resume = self.collections.is_whole(part).then(|| version.clone());
+        let all_told = self.collections.is_whole(part) && self.selected.in_order;
+        let resume = all_told.then(|| version.clone());
         self.mark(part, received, MarkKind::Synced { version }, resume.as_ref())
     }
 
@@ -139,6 +168,20 @@ impl<W: Write> Printer<W> {
         };
         let mark = Mark { kind, resource, context, namespace, received };
         self.stream.mark(&mark, resume, &mut self.out)
+    }
+}
+
+/// A change of a part's object, with no state before it.
+fn change(part: &Part, received: Timestamp, kind: ChangeKind, object: Arc<Object>, origin: Origin) -> Change {
+    Change {
+        kind,
+        object,
+        old: None,
+        origin,
+        final_state_unknown: false,
+        resource: Arc::clone(&part.resource),
+        context: Arc::clone(&part.context),
+        received,
     }
 }
 

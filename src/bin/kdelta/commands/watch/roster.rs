@@ -46,7 +46,7 @@ impl<'a> Roster<'a> {
             watch,
             watched,
             survey,
-            stream: Stream::new(),
+            stream: Stream::new(&watch.flow),
             members: BTreeMap::new(),
             numbers: HashMap::new(),
             leaving: HashMap::new(),
@@ -95,10 +95,10 @@ impl<'a> Roster<'a> {
     /// What was asked for can't be meant.
     pub(super) fn start(&mut self, number: usize) -> anyhow::Result<()> {
         let Some(Member { planned, .. }) = self.members.get(&number) else { return Ok(()) };
-        let Watch { selection, by, print, .. } = self.watch;
+        let Watch { selection, by, print, lines, flow, .. } = self.watch;
         let part = &planned.part;
         let filter = Filter::by(by).context(Usage)?;
-        let representation = needs::representation(print.format, by.iter().map(|by| &by.index));
+        let representation = needs::of_lines(print.format, by.iter().map(|by| &by.index), lines);
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.watched.source(part, source);
         let mut give_up = source.gives_up(true);
@@ -112,7 +112,16 @@ impl<'a> Roster<'a> {
             give_up: Some(give_up),
             ..reflector_options(selection, &source, Some(observer))
         };
-        Ok(self.stream.add(number, source, options)?)
+        if let Some(version) = &flow.from {
+            let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
+            self.stream.resume(number, source.selected_by_the_server(), options);
+        } else {
+            let registration = self.stream.add(number, source, options, flow)?;
+            if flow.coalesce {
+                self.watched.count_merged(registration);
+            }
+        }
+        Ok(())
     }
 
     /// Strikes one off that has ended or left.

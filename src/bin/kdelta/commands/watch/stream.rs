@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer, Subscription};
+use kdelta::informer::{
+    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
+    Subscription,
+};
 use kdelta::listwatch::Error;
 use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
 use kdelta::queue::Mark;
@@ -17,7 +20,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use super::resumed::{self, Event};
 use crate::session::Source;
+use crate::settings::Flow;
 
 /// Deltas between one reflector and its store: enough to keep reading while a batch is printed.
 const QUEUED: usize = 512;
@@ -40,6 +45,8 @@ pub(super) struct Told {
 
 pub(super) enum What {
     Notification(Notification),
+    /// Of a watch that goes on from a version.
+    Event(Event),
     /// The part has ended; only what a person has to mend ends one by itself.
     Ended(Result<(), Error>),
     /// The part was removed, and this is the last that is told of it.
@@ -59,26 +66,38 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A stream without parts.
-    pub(super) fn new() -> Self {
-        let (sender, receiver) = mpsc::channel(MERGED);
+    /// A stream without parts. What waits in it is not coalesced any more, so then next to nothing does.
+    pub(super) fn new(flow: &Flow) -> Self {
+        let (sender, receiver) = mpsc::channel(if flow.coalesce { 1 } else { MERGED });
         let stop = CancellationToken::new();
         Self { receiver, sender, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
 
-    /// Starts a part, which is told of under this number; no other part has ever had it.
+    /// Starts a part, which is told of under this number; no other part has ever had it. Answers who knows how much
+    /// of it was merged.
     pub(super) fn add(
         &mut self,
         part: usize,
         source: Source,
         options: ReflectorOptions,
-    ) -> Result<(), InformerError> {
+        flow: &Flow,
+    ) -> Result<Registration, InformerError> {
         while self.parts.try_join_next().is_some() {}
-        let informer =
-            source.informer().queue(QueueKind::Ordered).queue_capacity(QUEUED).reflector(options).build();
+        let informer = source
+            .informer()
+            .queue(QueueKind::Ordered)
+            .queue_capacity(QUEUED)
+            .reflector(options)
+            .resync_check_period(flow.resync)
+            .build();
+        let block = OnSlow::Block { capacity: SUBSCRIBED };
+        let on_slow = if flow.coalesce { OnSlow::Coalesce } else { block };
+        let subscription =
+            informer.subscribe_with_options(HandlerOptions { resync: flow.resync, on_slow })?;
+        let registration = subscription.registration();
         let member = Member {
             part,
-            subscription: informer.subscribe(SUBSCRIBED, None)?,
+            subscription,
             indexer: informer.get_indexer(),
             sender: self.sender.clone(),
             stop: self.stop.child_token(),
@@ -86,7 +105,17 @@ impl Stream {
         };
         self.leave.insert(part, member.leave.clone());
         self.parts.spawn(member.run(informer));
-        Ok(())
+        Ok(registration)
+    }
+
+    /// Starts a part that goes on from the version that the options say.
+    pub(super) fn resume(&mut self, part: usize, source: Source, options: ReflectorOptions) {
+        let (sender, stop) = (self.sender.clone(), self.stop.clone());
+        self.parts.spawn(async move {
+            let ended = resumed::run(part, source, options, &sender, stop).await;
+            // Fails when nobody reads the stream any more.
+            let _ = sender.send(Told::now(part, What::Ended(ended))).await;
+        });
     }
 
     /// Ends a part. It tells what it still hears within a moment; then each object that it knows is deleted to the
@@ -119,7 +148,12 @@ impl Told {
             What::Notification(notification) => {
                 matches!(notification, Notification::Mark(Mark::Synced { .. }))
             }
+            What::Event(_) => false,
         }
+    }
+
+    pub(super) fn now(part: usize, what: What) -> Self {
+        Self { part, received: Timestamp::now(), what }
     }
 }
 
@@ -177,8 +211,7 @@ impl Member {
     }
 
     async fn tell(&self, what: What) {
-        let told = Told { part: self.part, received: Timestamp::now(), what };
         // Fails when nobody reads the stream any more.
-        let _ = self.sender.send(told).await;
+        let _ = self.sender.send(Told::now(self.part, what)).await;
     }
 }

@@ -1,0 +1,133 @@
+//! A watch that goes on from a version: what the server says happened since, without a state to compare it with.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kdelta::listwatch::{Error, Status};
+use kdelta::object::{Key, Object, Origin, ResourceVersion};
+use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::stream::{Told, What};
+use crate::session::Source;
+use crate::view::ChangeKind;
+
+/// What the server said happened.
+pub(super) struct Event {
+    pub(super) kind: ChangeKind,
+    pub(super) object: Arc<Object>,
+    /// The state before an update, where it was told since the version.
+    pub(super) old: Option<Arc<Object>>,
+}
+
+/// Runs such a watch until `stop`, or until the server no longer knows how to go on.
+///
+/// # Errors
+/// What ended it; of a version that is too old, with that version.
+pub(super) async fn run(
+    part: usize,
+    source: Source,
+    options: ReflectorOptions,
+    sender: &mpsc::Sender<Told>,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let sink = Sink { part, sender: sender.clone(), known: Mutex::default() };
+    let reflector = Reflector::new(source, Arc::new(sink), options);
+    let handle = reflector.handle();
+    reflector.run(stop).await.map_err(|error| match error {
+        Error::Expired(status) => Error::Expired(too_old(&handle.last_sync_resource_version(), status)),
+        error => error,
+    })
+}
+
+fn too_old(version: &ResourceVersion, status: Status) -> Status {
+    let message = format!(
+        "the server no longer knows what happened since {version} ({}): leave out --resource-version to begin with what is there now",
+        status.message
+    );
+    Status { message, ..status }
+}
+
+/// Hands on what the reflector writes.
+struct Sink {
+    part: usize,
+    /// Bounded, and only this sends on behalf of its part until it has ended: after `ready` there is room.
+    sender: mpsc::Sender<Told>,
+    /// The objects that were told, in their last state. A std mutex: held for an exchange, by one task.
+    known: Mutex<HashMap<Key, Arc<Object>>>,
+}
+
+impl Sink {
+    fn tell(&self, kind: ChangeKind, object: Arc<Object>) {
+        let old = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match kind {
+                ChangeKind::Deleted => known.remove(object.key()),
+                _ => known.insert(object.key().clone(), Arc::clone(&object)),
+            }
+        };
+        let old = old.filter(|_| kind == ChangeKind::Modified);
+        // Fails when nobody reads the stream any more.
+        let _ = self.sender.try_send(Told::now(self.part, What::Event(Event { kind, object, old })));
+    }
+}
+
+impl ReflectorStore for Sink {
+    type Error = Infallible;
+
+    async fn ready(&self) {
+        // As above.
+        let _ = self.sender.reserve().await;
+    }
+
+    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {
+        self.tell(ChangeKind::Added, object);
+        Ok(())
+    }
+
+    fn update(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {
+        self.tell(ChangeKind::Modified, object);
+        Ok(())
+    }
+
+    fn delete(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {
+        self.tell(ChangeKind::Deleted, object);
+        Ok(())
+    }
+
+    /// Nothing is ever listed here.
+    fn replace(
+        &self,
+        _objects: Vec<Arc<Object>>,
+        _version: &ResourceVersion,
+        _origin: Origin,
+    ) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn resync(&self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_is_too_old_is_named_with_the_way_on() {
+        let status = Status {
+            reason: "Expired".into(),
+            message: "too old resource version: 7 (99)".into(),
+            json: "{}".into(),
+        };
+        let told = too_old(&"7".into(), status);
+        assert_eq!(
+            told.message,
+            "the server no longer knows what happened since 7 (too old resource version: 7 (99)): leave out --resource-version to begin with what is there now"
+        );
+        assert_eq!((told.reason.as_str(), told.json.as_str()), ("Expired", "{}"));
+    }
+}

@@ -1,0 +1,197 @@
+//! Which lines a watch prints, what stands in them, and how they get there.
+
+use std::time::Duration;
+
+use super::tasks::{Format, Selection, Until};
+use super::{By, UsageError, duration};
+use crate::args::{FlowArgs, LineArgs, OnSlowArg};
+
+/// What stands in the lines of a watch, and which updates are worth one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Lines {
+    /// Say what changed with an update.
+    pub(crate) changes: bool,
+    /// Show the state before an update; JSON only.
+    pub(crate) old: bool,
+    /// The fields of JSON lines; `None` is all. Each is one that there is.
+    pub(crate) fields: Option<Vec<String>>,
+    /// Paths, unparsed: an update that changes nothing else is passed over.
+    pub(crate) ignore: Vec<String>,
+    /// Paths, unparsed: an update that changes nothing there is passed over. All, where there are none.
+    pub(crate) only: Vec<String>,
+    /// A row for each update, also where it shows nothing new.
+    pub(crate) show_all: bool,
+    /// The data of Secrets also where people read.
+    pub(crate) show_secrets: bool,
+}
+
+/// Where a watch begins, and how it goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Flow {
+    /// The version to go on after, without an initial state; neither empty nor "0".
+    pub(crate) from: Option<String>,
+    /// How often to tell everything again.
+    pub(crate) resync: Option<Duration>,
+    /// Whether changes for which the reader is too slow are merged; otherwise the server waits.
+    pub(crate) coalesce: bool,
+}
+
+impl Lines {
+    pub(super) fn read(args: &LineArgs, format: Format) -> Result<Self, UsageError> {
+        let asked = |field: &str| args.fields.iter().any(|asked| asked == field);
+        let lines = Self {
+            changes: args.changes || asked("changes"),
+            old: args.old || asked("old"),
+            fields: (!args.fields.is_empty()).then(|| args.fields.clone()),
+            ignore: args.ignore.clone(),
+            only: args.only.clone(),
+            show_all: args.show_all,
+            show_secrets: args.show_secrets,
+        };
+        match format {
+            Format::Json => {}
+            _ if lines.fields.is_some() => return Err(UsageError::NeedsJson("fields")),
+            _ if lines.old => return Err(UsageError::NeedsJson("old")),
+            Format::Yaml | Format::Name if lines.changes => return Err(UsageError::ChangesFormat),
+            Format::Table { .. } | Format::Yaml | Format::Name => {}
+        }
+        Ok(lines)
+    }
+
+    /// The first flag that was given; it has no meaning without a watch.
+    pub(super) fn given(args: &LineArgs) -> Option<&'static str> {
+        let LineArgs { changes, old, fields, ignore, only, show_all, show_secrets } = args;
+        first([
+            (*changes, "changes"),
+            (*old, "old"),
+            (!fields.is_empty(), "fields"),
+            (!ignore.is_empty(), "ignore"),
+            (!only.is_empty(), "only"),
+            (*show_all, "show-all"),
+            (*show_secrets, "show-secrets"),
+        ])
+    }
+}
+
+impl Flow {
+    pub(super) fn read(
+        args: &FlowArgs,
+        selection: &Selection,
+        by: &[By],
+        until: Until,
+    ) -> Result<Self, UsageError> {
+        let resync = args.resync.as_deref().map(duration::parse).transpose().map_err(UsageError::Resync)?;
+        if resync.is_some_and(|period| period < Duration::from_secs(1)) {
+            return Err(UsageError::ResyncTooShort);
+        }
+        let coalesce = args.on_slow == OnSlowArg::Coalesce;
+        if let Some(version) = &args.resource_version {
+            if matches!(version.as_str(), "" | "0") {
+                return Err(UsageError::NoVersion);
+            }
+            let about_state = [
+                (selection.cached, "cached"),
+                (until.synced, "until-synced"),
+                (!by.is_empty(), "by"),
+                (resync.is_some(), "resync"),
+                (coalesce, "on-slow=coalesce"),
+            ];
+            if let Some(flag) = first(about_state) {
+                return Err(UsageError::NoInitialState(flag));
+            }
+        }
+        Ok(Self { from: args.resource_version.clone(), resync, coalesce })
+    }
+
+    /// As [`Lines::given`].
+    pub(super) fn given(args: &FlowArgs) -> Option<&'static str> {
+        let FlowArgs { resource_version, resync, on_slow } = args;
+        first([
+            (resource_version.is_some(), "resource-version"),
+            (resync.is_some(), "resync"),
+            (*on_slow != OnSlowArg::Block, "on-slow"),
+        ])
+    }
+}
+
+fn first<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
+    flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Cli;
+    use crate::settings::{Environment, Task, Watch};
+
+    fn read(line: &str) -> Result<Task, UsageError> {
+        let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
+        Task::read(&cli.command, cli.connection.namespace.as_deref(), &Environment::default())
+    }
+
+    fn watch(line: &str) -> Watch {
+        match read(line) {
+            Ok(Task::Watch(watch)) => watch,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_named_is_asked_for() {
+        let lines = watch("watch po -o json --fields name,changes --fields old").lines;
+        assert!(lines.changes && lines.old);
+        assert_eq!(lines.fields.expect("fields"), ["name", "changes", "old"]);
+        assert_eq!(watch("get po -w -o json --old").lines, Lines { old: true, ..Lines::default() });
+    }
+
+    #[test]
+    fn what_only_json_has_needs_json() {
+        assert_eq!(read("watch po --fields name"), Err(UsageError::NeedsJson("fields")));
+        assert_eq!(read("watch po -o yaml --old"), Err(UsageError::NeedsJson("old")));
+        assert_eq!(read("watch po -o name --changes"), Err(UsageError::ChangesFormat));
+        assert!(watch("watch po -o wide --changes").lines.changes);
+    }
+
+    #[test]
+    fn lines_are_a_matter_of_a_watch() {
+        for flag in [
+            "changes",
+            "old",
+            "show-all",
+            "show-secrets",
+            "fields=v",
+            "ignore=a",
+            "only=a",
+            "resync=1m",
+            "on-slow=coalesce",
+        ] {
+            let name = flag.split('=').next().expect("a name");
+            match read(&format!("get po --{flag}")) {
+                Err(UsageError::NeedsWatch(said)) => assert_eq!(said, name),
+                other => panic!("{flag}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn to_go_on_from_a_version_is_to_have_no_initial_state() {
+        assert_eq!(watch("watch po --resource-version 17").flow.from.as_deref(), Some("17"));
+        for version in ["0", ""] {
+            assert_eq!(read(&format!("watch po --resource-version={version}")), Err(UsageError::NoVersion));
+        }
+        for flag in ["cached", "until-synced", "by=node=x", "resync=1m", "on-slow=coalesce"] {
+            let read = read(&format!("watch po --resource-version 17 --{flag}"));
+            assert!(matches!(read, Err(UsageError::NoInitialState(_))), "{flag}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_resync_takes_a_second_at_least() {
+        assert_eq!(watch("watch po --resync 90s").flow.resync, Some(Duration::from_secs(90)));
+        assert_eq!(read("watch po --resync 10ms"), Err(UsageError::ResyncTooShort));
+        assert!(matches!(read("watch po --resync soon"), Err(UsageError::Resync(_))));
+    }
+}

@@ -1,0 +1,180 @@
+//! What changed with an object, in lines for people.
+
+use kdelta::diff::{Change, ChangeOp, PathStep, changes};
+use kdelta::object::{ApiResource, FieldPath, Object};
+
+use super::escape::escape;
+
+/// What changes all the time and tells nobody anything.
+const NOISE: [&[&str]; 5] = [
+    &["metadata", "managedFields"],
+    &["metadata", "resourceVersion"],
+    &["metadata", "annotations", "control-plane.alpha.kubernetes.io/leader"],
+    &["status", "conditions", "lastHeartbeatTime"],
+    &["spec", "renewTime"],
+];
+
+/// The annotation in which kubectl keeps what was applied: a Secret's is the Secret.
+const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Characters of a value that are shown, at most.
+const LONGEST: usize = 100;
+
+/// Lines for one update, at most.
+const MOST: usize = 50;
+
+/// How changes are told to people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Details {
+    /// Also those that are nothing but noise: heartbeats, renewals, versions.
+    pub(crate) noise: bool,
+    /// The data of Secrets.
+    pub(crate) secrets: bool,
+}
+
+impl Details {
+    /// A cleaned line for each change: `status.phase: Pending → Running`, `+ metadata.labels.a: 1`, `- spec.paused: true`.
+    pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
+        let skip: Vec<FieldPath> =
+            NOISE.iter().map(|names| FieldPath::of_names(names.iter().copied())).collect();
+        let (old, new) = (old.json(), new.json());
+        let text = |json| std::str::from_utf8(json).unwrap_or_default();
+        let changes = changes(text(&old), text(&new), if self.noise { &[] } else { &skip });
+        let is_secret = resource.group.is_empty() && resource.resource == "secrets";
+        let mut lines: Vec<String> =
+            changes.iter().take(MOST).map(|change| line(change, is_secret && !self.secrets)).collect();
+        if changes.len() > MOST {
+            lines.push(format!("and {} more", changes.len() - MOST));
+        }
+        lines
+    }
+}
+
+fn line(change: &Change<'_>, is_secret: bool) -> String {
+    let masked = is_secret && is_data(change);
+    let shown =
+        |value: Option<&str>| if masked { "***".to_owned() } else { shown(value.unwrap_or_default()) };
+    let path = escape(&change.path.to_string()).replace(['\n', '\t'], " ");
+    match change.op {
+        ChangeOp::Add => format!("+ {path}: {}", shown(change.new)),
+        ChangeOp::Remove => format!("- {path}: {}", shown(change.old)),
+        ChangeOp::Replace => format!("{path}: {} → {}", shown(change.old), shown(change.new)),
+    }
+}
+
+/// Whether the value of a change in a Secret is, or holds, something secret: its data, or a copy of it.
+fn is_data(change: &Change<'_>) -> bool {
+    let name = |at: usize| match change.path.steps().get(at) {
+        Some(PathStep::Member(name)) => Some(&**name),
+        _ => None,
+    };
+    match (name(0), name(1), name(2)) {
+        (None | Some("data" | "stringData"), _, _) | (Some("metadata"), None, _) => true,
+        (Some("metadata"), Some("annotations"), key) => key.is_none_or(|key| key == APPLIED),
+        _ => false,
+    }
+}
+
+/// A value on one line: a text without its quotes unless it is empty, anything else as JSON, cut where it is long.
+fn shown(json: &str) -> String {
+    let text = match serde_json::from_str::<String>(json) {
+        Ok(text) if !text.is_empty() => text,
+        _ => json.to_owned(),
+    };
+    let mut line = match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    };
+    line = line.replace('\n', "\\n").replace('\t', "\\t");
+    escape(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kdelta::object::{Ingest, TypeMeta};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const PLAIN: Details = Details { noise: false, secrets: false };
+
+    fn resource(plural: &str) -> ApiResource {
+        ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: plural.into(),
+            kind: "X".into(),
+            namespaced: true,
+        }
+    }
+
+    fn told(details: Details, plural: &str, old: &Value, new: &Value) -> Vec<String> {
+        let object = |value: &Value| {
+            let mut value = value.clone();
+            value["metadata"]["name"] = json!("x");
+            let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "X".into() }));
+            Object::from_json(value.to_string().as_bytes(), &ingest).expect("an object")
+        };
+        details.lines(&object(old), &object(new), &resource(plural))
+    }
+
+    #[test]
+    fn changes_read_as_sentences() {
+        let old = json!({"status": {"phase": "Pending", "n": 1}, "spec": {"paused": true, "text": ""}, "metadata": {}});
+        let new = json!({"status": {"phase": "Run\u{1b}ning", "n": 2}, "spec": {"text": "a\nb"}, "metadata": {"labels": {"a": "1"}}});
+        assert_eq!(
+            told(PLAIN, "pods", &old, &new),
+            [
+                "+ metadata.labels: {\"a\":\"1\"}",
+                "- spec.paused: true",
+                "spec.text: \"\" → a\\nb",
+                "status.n: 1 → 2",
+                "status.phase: Pending → Run^[ning",
+            ]
+        );
+    }
+
+    #[test]
+    fn noise_is_left_out_unless_it_is_asked_for() {
+        let beat = |time: u8| json!({"metadata": {"resourceVersion": time.to_string()}, "spec": {"renewTime": time}, "status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": time}]}});
+        assert_eq!(told(PLAIN, "nodes", &beat(1), &beat(2)), [""; 0]);
+        let noise = Details { noise: true, ..PLAIN };
+        assert_eq!(told(noise, "nodes", &beat(1), &beat(2)).len(), 3);
+    }
+
+    #[test]
+    fn the_data_of_secrets_is_masked_unless_it_is_asked_for() {
+        let secret = |value: &str| json!({"data": {"k": value}, "type": value, "metadata": {"annotations": {APPLIED: value, "a": value}}});
+        let (old, new) = (secret("b2xk"), secret("bmV3"));
+        assert_eq!(
+            told(PLAIN, "secrets", &old, &new),
+            [
+                "data.k: *** → ***",
+                "metadata.annotations.a: b2xk → bmV3",
+                "metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']: *** → ***",
+                "type: b2xk → bmV3",
+            ]
+        );
+        for whole in [json!({}), json!({"metadata": {"annotations": {}}})] {
+            let told = told(PLAIN, "secrets", &new, &whole).join("\n");
+            assert!(!told.contains("data: b") && !told.contains("\"k\""), "{told}");
+        }
+        let open = told(Details { secrets: true, ..PLAIN }, "secrets", &old, &new);
+        assert_eq!(open[0], "data.k: b2xk → bmV3");
+        assert_eq!(told(PLAIN, "configmaps", &old, &new)[0], "data.k: b2xk → bmV3");
+    }
+
+    #[test]
+    fn long_values_and_long_lists_are_cut() {
+        let new = json!({"data": {"x": "y".repeat(500)}});
+        assert_eq!(
+            told(PLAIN, "pods", &json!({"data": {"x": ""}}), &new)[0].chars().count(),
+            8 + 5 + LONGEST + 3
+        );
+        let many: serde_json::Map<_, _> = (0..80).map(|n| (format!("k{n}"), json!(n))).collect();
+        let told = told(PLAIN, "pods", &json!({"data": {}}), &json!({"data": many}));
+        assert_eq!((told.len(), told[MOST].as_str()), (MOST + 1, "and 30 more"));
+    }
+}

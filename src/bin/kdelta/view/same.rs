@@ -1,0 +1,167 @@
+//! Whether two states of an object look the same in a table.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kdelta::object::{ApiResource, Column, Object};
+
+use super::age::Age;
+use super::layout::Layout;
+
+/// Columns of the server's own that say how long something is ago or takes; those of custom resources are of a type
+/// that says so.
+const TIMES: [&str; 5] = ["age", "duration", "last schedule", "last seen", "first seen"];
+
+impl Layout {
+    /// Whether both states have the same row but for the time that has passed between them: `5s` and `7s`, `3 (1m ago)`
+    /// and `3 (2m ago)`.
+    pub(crate) fn looks_same(
+        &self,
+        old: &Object,
+        new: &Object,
+        resource: &Arc<ApiResource>,
+        now: Timestamp,
+    ) -> bool {
+        // What is new with an event is that it happened again, which its row says with a time alone: it is just now, and
+        // so it was the last time.
+        if resource.resource == "events" {
+            return false;
+        }
+        let [old, new] = [old, new].map(|object| self.line(object, resource, None, Age::AsSent { now }));
+        if old.columns != new.columns || old.cells.len() != new.cells.len() {
+            return false;
+        }
+        let before = usize::from(self.event) + usize::from(self.shows_namespace(resource));
+        let columns: Vec<&Column> = new.columns.iter().filter(|column| self.shows(column)).collect();
+        old.cells.iter().zip(&new.cells).enumerate().all(|(at, (old, new))| {
+            let column = at.checked_sub(before).and_then(|at| columns.get(at));
+            old == new
+                || without_ago(old) == without_ago(new)
+                || column.is_some_and(|column| is_time(column)) && has_passed(old, new)
+        })
+    }
+}
+
+fn is_time(column: &Column) -> bool {
+    column.format == "date" || TIMES.iter().any(|name| column.name.eq_ignore_ascii_case(name))
+}
+
+/// The cell without the time that kubectl's printers add in parentheses.
+fn without_ago(cell: &str) -> &str {
+    match cell.strip_suffix(" ago)").and_then(|rest| rest.rsplit_once(" (")) {
+        Some((text, time)) if seconds(time).is_some() => text,
+        _ => cell,
+    }
+}
+
+/// Whether the one is the other, later. A time that was set anew is something to see.
+fn has_passed(old: &str, new: &str) -> bool {
+    seconds(old).zip(seconds(new)).is_some_and(|(old, new)| old <= new)
+}
+
+/// Reads what [`kdelta::object::human_duration`] writes.
+fn seconds(text: &str) -> Option<u64> {
+    let mut rest = text;
+    let mut total: u64 = 0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit())?;
+        let number: u64 = rest[..end].parse().ok()?;
+        let unit = match rest.as_bytes()[end] {
+            b's' => 1,
+            b'm' => 60,
+            b'h' => 3600,
+            b'd' => 86_400,
+            b'y' => 365 * 86_400,
+            _ => return None,
+        };
+        total = total.checked_add(number.checked_mul(unit)?)?;
+        rest = &rest[end + 1..];
+    }
+    (!text.is_empty()).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::object::{Ingest, Row};
+
+    use super::*;
+
+    fn resource(plural: &str) -> Arc<ApiResource> {
+        Arc::new(ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: plural.into(),
+            kind: "X".into(),
+            namespaced: true,
+        })
+    }
+
+    fn object(labels: &str, cells: [&str; 6]) -> Object {
+        let column = |(name, format, priority): (&str, &str, i32)| Column {
+            name: name.into(),
+            format: format.into(),
+            priority,
+        };
+        let columns = [
+            ("Name", "name", 0),
+            ("Status", "", 0),
+            ("Restarts", "", 0),
+            ("Age", "", 0),
+            ("Renewed", "date", 0),
+            ("IP", "", 1),
+        ];
+        let json = format!(r#"{{"metadata":{{"name":"x","namespace":"n","labels":{{{labels}}}}}}}"#);
+        let object = Object::from_json(json.as_bytes(), &Ingest::of(resource("pods").type_meta()));
+        object.expect("an object").with_row(Row::new(columns.map(column).into(), cells))
+    }
+
+    fn same(layout: &Layout, plural: &str, new: &Object) -> bool {
+        let old = object("", ["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.1"]);
+        layout.looks_same(&old, new, &resource(plural), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn only_the_time_that_passes_makes_no_difference() {
+        let plain = Layout { event: true, ..Layout::default() };
+        for (cells, wanted) in [
+            (["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.1"], true),
+            (["x", "Running", "3 (2d ago)", "60s", "5m10s", "10.0.0.1"], true),
+            (["x", "Running", "4 (1s ago)", "60s", "5m", "10.0.0.1"], false),
+            (["x", "Pending", "3 (1m ago)", "60s", "5m", "10.0.0.1"], false),
+            (["x", "Running", "3 (1m ago)", "60s", "3s", "10.0.0.1"], false),
+            (["x", "Running", "3 (1m ago)", "60s", "<unknown>", "10.0.0.1"], false),
+            (["x", "Running", "3 (1m ago)", "60s", "5m", "10.0.0.2"], true),
+        ] {
+            assert_eq!(same(&plain, "pods", &object("", cells)), wanted, "{cells:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_besides_makes_a_difference() {
+        let cells = ["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.2"];
+        let wide = Layout { wide: true, ..Layout::default() };
+        assert!(!same(&wide, "pods", &object("", cells)));
+        let labelled = object(r#""a":"1""#, cells);
+        assert!(same(&Layout::default(), "pods", &labelled));
+        assert!(!same(&Layout { labels: vec!["a".into()], ..Layout::default() }, "pods", &labelled));
+        assert!(!same(&Layout { show_labels: true, ..Layout::default() }, "pods", &labelled));
+        assert!(!same(&Layout::default(), "events", &labelled), "an event that is repeated looks as before");
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for (text, wanted) in [
+            ("0s", Some(0)),
+            ("5d3h", Some(442_800)),
+            ("2y10d", Some(63_936_000)),
+            ("", None),
+            ("5", None),
+            ("x", None),
+        ] {
+            assert_eq!(seconds(text), wanted, "{text}");
+        }
+        for seconds_ago in [0, 59, 119, 600, 3600, 86_400 * 9, 86_400 * 800] {
+            assert!(seconds(&kdelta::object::human_duration(seconds_ago)).is_some());
+        }
+    }
+}

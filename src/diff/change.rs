@@ -1,0 +1,109 @@
+//! One change: what happened, where, and the value before and after.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+/// What happened at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeOp {
+    /// A value is there that was not.
+    Add,
+    /// A value that was there is not.
+    Remove,
+    /// Another value is there.
+    Replace,
+}
+
+impl ChangeOp {
+    /// `add`, `remove` or `replace`, as in RFC 6902.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Remove => "remove",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// One difference between two states. The values are JSON, as the states have them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change<'a> {
+    /// What happened.
+    pub op: ChangeOp,
+    /// Where: of a removal in the old state, otherwise in the new one.
+    pub path: ChangePath<'a>,
+    /// The value before; absent where one was added.
+    pub old: Option<&'a str>,
+    /// The value after; absent where one was removed.
+    pub new: Option<&'a str>,
+}
+
+/// The way from the root to a value. It prints as a person would write it: `status.conditions[Ready].status`,
+/// `metadata.labels['app.kubernetes.io/name']`; the root prints as `.`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangePath<'a>(pub(super) Vec<PathStep<'a>>);
+
+/// One step of the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathStep<'a> {
+    /// A member of an object.
+    Member(Cow<'a, str>),
+    /// An element of a list.
+    Element {
+        /// Its place, from 0.
+        at: usize,
+        /// What it is told apart by from the others, where that is not its place.
+        key: Option<Cow<'a, str>>,
+    },
+}
+
+impl<'a> ChangePath<'a> {
+    /// The steps from the root on; none for the root.
+    #[must_use]
+    pub fn steps(&self) -> &[PathStep<'a>] {
+        &self.0
+    }
+
+    /// As a JSON pointer (RFC 6901): `/status/conditions/0/status`; empty for the root.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for step in &self.0 {
+            match step {
+                PathStep::Member(name) => {
+                    pointer.push('/');
+                    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                }
+                // Writing to a String can't fail.
+                PathStep::Element { at, .. } => drop(write!(pointer, "/{at}")),
+            }
+        }
+        pointer
+    }
+}
+
+impl fmt::Display for ChangePath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str(".");
+        }
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                PathStep::Member(name) if is_plain(name) => {
+                    f.write_str(if at == 0 { "" } else { "." })?;
+                    f.write_str(name)?;
+                }
+                PathStep::Member(name) => write!(f, "['{name}']")?,
+                PathStep::Element { key: Some(key), .. } => write!(f, "[{key}]")?,
+                PathStep::Element { at, key: None } => write!(f, "[{at}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
+}

@@ -1,0 +1,286 @@
+//! The walk over both states at once.
+
+use std::borrow::Cow;
+
+use super::change::{Change, ChangeOp, ChangePath, PathStep};
+use super::level::{Level, Members, same_whole};
+use super::list::Pairs;
+use crate::object::{FieldPath, PathCursor};
+
+/// Levels below the root that are looked into.
+pub(super) const DEEPEST: usize = 64;
+
+/// Changes below one place, until they are told as one.
+const MOST: usize = 1000;
+
+pub(super) fn walk<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Change<'a>> {
+    let mut walk = Walk { way: Vec::new(), changes: Vec::new() };
+    let skip: Vec<_> = skip.iter().map(FieldPath::cursor).collect();
+    walk.value(old, new, &skip);
+    walk.changes
+}
+
+struct Walk<'a> {
+    way: Vec<Way<'a>>,
+    changes: Vec<Change<'a>>,
+}
+
+/// A step of the way in both states.
+#[derive(Clone)]
+enum Way<'a> {
+    Member(Cow<'a, str>),
+    Element { old: usize, new: usize, key: Option<Cow<'a, str>> },
+}
+
+impl<'a> Walk<'a> {
+    fn value(&mut self, old: &'a str, new: &'a str, skip: &[PathCursor<'_>]) {
+        if old == new || skip.iter().any(|path| path.is_at_end()) {
+            return;
+        }
+        let before = self.changes.len();
+        let levels = if self.way.len() < DEEPEST {
+            (Level::of(old), Level::of(new))
+        } else {
+            (Level::Whole, Level::Whole)
+        };
+        match levels {
+            (Level::Object(old), Level::Object(new)) => self.members(&old, &new, skip),
+            (Level::Array(old), Level::Array(new)) => self.elements(&old, &new, skip),
+            _ if same_whole(old, new) => {}
+            _ => self.push(ChangeOp::Replace, Some(old), Some(new)),
+        }
+        if self.changes.len() - before > MOST {
+            self.changes.truncate(before);
+            self.push(ChangeOp::Replace, Some(old), Some(new));
+        }
+    }
+
+    fn members(&mut self, old: &Members<'a>, new: &Members<'a>, skip: &[PathCursor<'_>]) {
+        let below = |name: &str| -> Vec<_> { skip.iter().filter_map(|path| path.member(name)).collect() };
+        let is_skipped = |name: &str| below(name).iter().any(|path| path.is_at_end());
+        for (name, value) in old.iter().filter(|(name, _)| new.get(name).is_none() && !is_skipped(name)) {
+            self.at(Way::Member(name.clone()), |walk| walk.push(ChangeOp::Remove, Some(value), None));
+        }
+        for (name, value) in new.iter() {
+            match old.get(name) {
+                Some(before) if before == value => {}
+                Some(before) => {
+                    self.at(Way::Member(name.clone()), |walk| walk.value(before, value, &below(name)));
+                }
+                None if is_skipped(name) => {}
+                None => {
+                    self.at(Way::Member(name.clone()), |walk| walk.push(ChangeOp::Add, None, Some(value)));
+                }
+            }
+        }
+    }
+
+    /// What stands between two pairs was removed and added, in this order; so the removals of a list come in the order
+    /// of the old one, all else in that of the new one.
+    fn elements(&mut self, old: &[&'a str], new: &[&'a str], skip: &[PathCursor<'_>]) {
+        let below = |at: usize| -> Vec<_> { skip.iter().filter_map(|path| path.element(at)).collect() };
+        let is_skipped = |at: usize| below(at).iter().any(|path| path.is_at_end());
+        let paired = Pairs::of(old, new);
+        let (mut from_old, mut from_new) = (0, 0);
+        for (to_old, to_new) in paired.pairs.iter().copied().chain([(old.len(), new.len())]) {
+            for at in (from_old..to_old).filter(|at| !is_skipped(*at)) {
+                let way = Way::Element { old: at, new: at, key: paired.old_name(at) };
+                self.at(way, |walk| walk.push(ChangeOp::Remove, Some(old[at]), None));
+            }
+            for at in (from_new..to_new).filter(|at| !is_skipped(*at)) {
+                let way = Way::Element { old: at, new: at, key: paired.new_name(at) };
+                self.at(way, |walk| walk.push(ChangeOp::Add, None, Some(new[at])));
+            }
+            if let (Some(before), Some(after)) = (old.get(to_old), new.get(to_new)) {
+                let way = Way::Element { old: to_old, new: to_new, key: paired.new_name(to_new) };
+                self.at(way, |walk| walk.value(before, after, &below(to_new)));
+            }
+            (from_old, from_new) = (to_old + 1, to_new + 1);
+        }
+    }
+
+    fn at(&mut self, step: Way<'a>, then: impl FnOnce(&mut Self)) {
+        self.way.push(step);
+        then(self);
+        self.way.pop();
+    }
+
+    fn push(&mut self, op: ChangeOp, old: Option<&'a str>, new: Option<&'a str>) {
+        let step = |way: &Way<'a>| match way {
+            Way::Member(name) => PathStep::Member(name.clone()),
+            Way::Element { old, new, key } => {
+                PathStep::Element { at: if op == ChangeOp::Remove { *old } else { *new }, key: key.clone() }
+            }
+        };
+        let path = ChangePath(self.way.iter().map(step).collect());
+        self.changes.push(Change { op, path, old, new });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use crate::diff::{Change, ChangeOp, PathStep, changes};
+    use crate::object::FieldPath;
+
+    fn told(old: &Value, new: &Value, skip: &[&str]) -> Vec<String> {
+        let skip: Vec<_> = skip.iter().map(|path| FieldPath::parse(path).expect("a path")).collect();
+        let (old, new) = (old.to_string(), new.to_string());
+        let line = |change: &Change<'_>| {
+            let (old, new) = (change.old.unwrap_or("-"), change.new.unwrap_or("-"));
+            format!("{} {} {old} {new}", change.op.as_str(), change.path.pointer())
+        };
+        changes(&old, &new, &skip).iter().map(line).collect()
+    }
+
+    #[test]
+    fn each_kind_of_change_has_its_place_and_its_values() {
+        let old = json!({"a": 1, "gone": {"x": []}, "list": ["f", "g"], "same": [1, {"b": 2}], "m/~": "old"});
+        let new = json!({"a": "1", "came": null, "list": ["g"], "same": [1, {"b": 2}], "m/~": "new"});
+        assert_eq!(
+            told(&old, &new, &[]),
+            [
+                r#"remove /gone {"x":[]} -"#,
+                r#"replace /a 1 "1""#,
+                "add /came - null",
+                r#"remove /list/0 "f" -"#,
+                r#"replace /m~1~0 "old" "new""#,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_removal_is_told_in_places_of_the_old_list_and_all_else_in_places_of_the_new() {
+        let container = |name: &str, env: &[&str]| json!({"name": name, "env": env});
+        let old = json!([container("a", &[]), container("b", &["x", "y"])]);
+        let new = json!([container("b", &["y", "z"]), container("c", &[])]);
+        assert_eq!(
+            told(&old, &new, &[]),
+            [
+                r#"remove /0 {"env":[],"name":"a"} -"#,
+                r#"remove /1/env/0 "x" -"#,
+                r#"add /0/env/1 - "z""#,
+                r#"add /1 - {"env":[],"name":"c"}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_skipped_is_not_told_unless_all_around_it_came_or_went() {
+        let old = json!({"metadata": {"resourceVersion": "1", "generation": 1}, "status": {"conditions": [
+            {"type": "Ready", "status": "True", "lastHeartbeatTime": "1"}]}});
+        let mut new = old.clone();
+        new["metadata"]["resourceVersion"] = json!("2");
+        new["status"]["conditions"][0]["lastHeartbeatTime"] = json!("2");
+        let skip = ["metadata.resourceVersion", "status.conditions[*].lastHeartbeatTime"];
+        assert_eq!(told(&old, &new, &skip), [""; 0]);
+        new["status"]["conditions"][0]["status"] = json!("False");
+        assert_eq!(told(&old, &new, &skip), [r#"replace /status/conditions/0/status "True" "False""#]);
+        assert_eq!(
+            told(&old, &json!({"metadata": {}, "status": old["status"]}), &skip),
+            ["remove /metadata/generation 1 -"]
+        );
+        assert_eq!(told(&json!({}), &json!({"metadata": {"resourceVersion": "1"}}), &skip).len(), 1);
+    }
+
+    #[test]
+    fn paths_read_as_a_person_writes_them() {
+        let old = json!({"spec": {"containers": [{"name": "web", "args": ["a"]}]}, "metadata": {"labels": {"a.b/c": "1"}}});
+        let new = json!({"spec": {"containers": [{"name": "web", "args": ["b"]}]}, "metadata": {"labels": {"a.b/c": "2"}}});
+        let (old, new) = (old.to_string(), new.to_string());
+        let paths: Vec<_> = changes(&old, &new, &[]).iter().map(|change| change.path.to_string()).collect();
+        assert_eq!(paths, ["metadata.labels['a.b/c']", "spec.containers[web].args[0]"]);
+        assert_eq!(changes("1", "2", &[])[0].path.to_string(), ".");
+    }
+
+    #[test]
+    fn too_much_and_too_deep_is_told_as_one() {
+        let data = |value: i32| -> Value {
+            json!({"data": (0..5000).map(|n| (format!("k{n}"), json!(value))).collect::<serde_json::Map<_, _>>(), "x": value})
+        };
+        let (old, new) = (data(1), data(2));
+        let told = told(&old, &new, &[]);
+        assert_eq!(told.len(), 2);
+        assert!(told[0].starts_with(r#"replace /data {"k0":1,"#), "{}", &told[0][..40]);
+        let deep = |leaf: &str| format!("{}{leaf}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let (old, new) = (deep("1"), deep("2"));
+        assert_eq!(changes(&old, &new, &[]).len(), 1);
+    }
+
+    /// The recipe of the documentation.
+    fn applied(old: &Value, changes: &[Change<'_>]) -> Value {
+        let mut value = old.clone();
+        let removals = changes.iter().rev().filter(|change| change.op == ChangeOp::Remove);
+        let others = changes.iter().filter(|change| change.op != ChangeOp::Remove);
+        for change in removals.chain(others) {
+            let new = change.new.map(|new| serde_json::from_str(new).expect("JSON"));
+            let Some((last, way)) = change.path.steps().split_last() else {
+                value = new.expect("a root is never removed");
+                continue;
+            };
+            let mut parent = &mut value;
+            for step in way {
+                parent = match step {
+                    PathStep::Member(name) => &mut parent[&**name],
+                    PathStep::Element { at, .. } => &mut parent[*at],
+                };
+            }
+            match (parent, last) {
+                (Value::Object(members), PathStep::Member(name)) => drop(match new {
+                    Some(new) => members.insert(name.to_string(), new),
+                    None => members.remove(&**name),
+                }),
+                (Value::Array(elements), PathStep::Element { at, .. }) => match (change.op, new) {
+                    (ChangeOp::Add, Some(new)) => elements.insert(*at, new),
+                    (ChangeOp::Replace, Some(new)) => elements[*at] = new,
+                    _ => drop(elements.remove(*at)),
+                },
+                (parent, step) => panic!("{step:?} of {parent}"),
+            }
+        }
+        value
+    }
+
+    fn state() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (0..4i64).prop_map(Value::from),
+            "[ab\"\\\\ü/~]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 60, 5, |inner| {
+            let named = ("[a-d]", inner.clone()).prop_map(|(name, value)| json!({"name": name, "v": value}));
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                proptest::collection::vec(named, 0..5).prop_map(Value::from),
+                proptest::collection::btree_map("[a-c]|name|/~", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn the_old_state_with_the_changes_is_the_new_one(old in state(), new in state(), pretty: bool) {
+            let text = |value: &Value| if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+            let (old_text, new_text) = (text(&old).expect("JSON"), text(&new).expect("JSON"));
+            let changes = changes(&old_text, &new_text, &[]);
+            prop_assert_eq!(changes.is_empty(), old == new);
+            for change in &changes {
+                let pointer = change.path.pointer();
+                let at = |state: &Value| state.pointer(&pointer).cloned();
+                let value = |json: Option<&str>| json.map(|json| serde_json::from_str::<Value>(json).expect("JSON"));
+                match change.op {
+                    ChangeOp::Remove => prop_assert_eq!((at(&old), None), (value(change.old), change.new)),
+                    ChangeOp::Add => prop_assert_eq!((at(&new), None), (value(change.new), change.old)),
+                    ChangeOp::Replace => prop_assert_eq!(at(&new), value(change.new)),
+                }
+            }
+            prop_assert_eq!(applied(&old, &changes), new);
+        }
+    }
+}

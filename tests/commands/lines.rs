@@ -1,0 +1,108 @@
+//! What is said of JSON lines in several places is the same in all of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{TestEnv, schema};
+
+/// The words in backticks of the first column of the README's table of fields.
+fn readme_fields() -> Vec<String> {
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
+    let table = readme.split("| Field | Meaning |").nth(1).expect("the table of fields");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let first = rows.filter_map(|row| row.split('|').nth(1).map(str::to_owned));
+    first.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// The names that the program knows, in its order.
+fn program_fields() -> Vec<String> {
+    let env = TestEnv::new();
+    let call = env.kdelta(&["watch", "pods", "-o", "json", "--fields", "name,nonsense"]);
+    let error = call.finish().failure(2);
+    let names = error.split("[possible values: ").nth(1).and_then(|rest| rest.split(']').next());
+    let names = names.unwrap_or_else(|| panic!("no names: {error}"));
+    assert!(error.starts_with("error: invalid value 'nonsense' for '--fields <FIELD>'"), "{error}");
+    names.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn readme_program_and_schema_know_the_same_fields() {
+    let schema = schema();
+    let wanted: BTreeSet<String> =
+        schema["properties"].as_object().expect("properties").keys().cloned().collect();
+    for (place, fields) in [("README", readme_fields()), ("--fields", program_fields())] {
+        let found: BTreeSet<String> = fields.iter().cloned().collect();
+        assert_eq!(found.len(), fields.len(), "{place}: each once: {fields:?}");
+        assert_eq!(found, wanted, "{place}");
+    }
+}
+
+#[test]
+fn a_path_that_can_not_be_read_is_said() {
+    let env = TestEnv::new();
+    let error = env.kdelta(&["watch", "pods", "--demo", "--ignore", "a["]).finish().failure(2);
+    assert!(error.starts_with("error: invalid field path \"a[\": "), "{error}");
+}
+
+#[test]
+fn a_version_is_that_of_one_collection() {
+    let env = TestEnv::new();
+    for more in [&["pods,services"][..], &["pods", "-n", "a,b"], &["pods", "x", "y"]] {
+        let arguments = [&["watch", "--demo", "--resource-version", "7"], more].concat();
+        let error = env.kdelta(&arguments).finish().failure(2);
+        assert!(
+            error.starts_with(
+                "error: --resource-version is the version of one collection, and this is 2 of them"
+            ),
+            "{error}"
+        );
+    }
+}
+
+/// What the schema says of `changes`: removals first, from the last to the first, then the rest in order.
+fn with_changes(old: &Value, changes: &[Value]) -> Value {
+    let mut state = old.clone();
+    let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change["op"] == "remove");
+    for change in removals.into_iter().rev().chain(others) {
+        let path = change["path"].as_str().expect("a path");
+        let (parent, last) = path.rsplit_once('/').expect("no root of an object is replaced");
+        let parent = state.pointer_mut(parent).unwrap_or_else(|| panic!("nothing at {parent}: {change}"));
+        let last = last.replace("~1", "/").replace("~0", "~");
+        match (parent, change.get("new")) {
+            (Value::Object(members), Some(new)) => drop(members.insert(last, new.clone())),
+            (Value::Object(members), None) => assert_eq!(members.remove(&last).as_ref(), change.get("old")),
+            (Value::Array(elements), new) => {
+                let at: usize = last.parse().expect("a place");
+                match new {
+                    Some(new) if change["op"] == "add" => elements.insert(at, new.clone()),
+                    Some(new) => elements[at] = new.clone(),
+                    None => assert_eq!(Some(&elements.remove(at)), change.get("old")),
+                }
+            }
+            (parent, _) => panic!("{parent} has nothing in it: {change}"),
+        }
+    }
+    state
+}
+
+#[test]
+fn the_old_state_with_its_changes_is_the_new_one() {
+    let env = TestEnv::new();
+    let kinds = "pods,deployments,replicasets,nodes,leases,jobs";
+    let watch =
+        ["watch", kinds, "-A", "--demo", "--speed", "100", "--watch-only", "-o", "json", "--count", "400"];
+    let stdout = env.kdelta(&[&watch[..], &["--old", "--changes"]].concat()).finish().quiet_success();
+    let mut updates = 0;
+    for line in stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        let Some(changes) = line["changes"].as_array() else { continue };
+        let mut expected = line["object"].clone();
+        expected["metadata"]["resourceVersion"] = line["old"]["metadata"]["resourceVersion"].clone();
+        assert_eq!(with_changes(&line["old"], changes), expected, "{line}");
+        updates += 1;
+    }
+    assert!(updates > 100, "{updates}");
+}
