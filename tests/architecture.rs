@@ -51,6 +51,9 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",
+            // How long a TAB, and a hint, may wait for the cluster.
+            "bin/kdelta/commands/complete/mod.rs",
+            "bin/kdelta/session/names.rs",
         ],
         "time is handed in as a Clock",
     ),

@@ -35,7 +35,7 @@ fn samples(text: &str) -> (Vec<String>, Vec<Sample>) {
             let sample: &mut Sample = samples.last_mut().expect("a sample");
             match line.strip_prefix("$ ") {
                 Some(command) => {
-                    sample.push(Typed { command: command.trim_end().to_owned(), printed: Vec::new() })
+                    sample.push(Typed { command: command.trim_end().to_owned(), printed: Vec::new() });
                 }
                 None => sample.last_mut().expect("a command").printed.push(line.trim_end().to_owned()),
             }
@@ -58,8 +58,8 @@ fn together(around: &[String], samples: &[Sample]) -> String {
     for (place, piece) in around.iter().enumerate() {
         text.push_str(piece);
         for typed in samples.get(place).into_iter().flatten() {
-            text.push_str(&format!("$ {}\n", typed.command));
-            text.extend(typed.printed.iter().map(|line| format!("{line}\n")));
+            text.extend(["$ ", &typed.command, "\n"]);
+            text.extend(typed.printed.iter().flat_map(|line| [line, "\n"]));
         }
     }
     text

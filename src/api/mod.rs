@@ -21,6 +21,7 @@ mod secret;
 mod session;
 mod status;
 mod streams;
+mod suggest;
 mod table;
 #[cfg(test)]
 mod test_server;
@@ -39,3 +40,4 @@ pub use resource::ResourceClient;
 pub use response::Response;
 pub use secret::Secret;
 pub use streams::{ResourceList, ResourceWatch};
+pub use suggest::nearest;

@@ -1,5 +1,9 @@
 //! The program without a cluster: on the one that it brings along, and what it says when there is none.
 
+mod complete;
 mod demo;
 mod errors;
+mod hints;
 mod lines;
+mod plugin;
+mod shells;

@@ -23,6 +23,11 @@ use std::time::{Duration, Instant};
 /// test that fails.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Tells what a test left out, straight to stderr: what goes through the test harness is shown for failures only.
+pub(crate) fn tell(line: &str) {
+    let _told = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
+}
+
 /// Asks again until there is an answer, and fails the test when there is none in time.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {

@@ -8,13 +8,17 @@ use kube_client::config::{
 use super::{Config, ConfigOptions, cluster, files, given, in_cluster, server_url, user};
 use crate::api::error::Error;
 
-/// The contexts that the files have.
+/// The contexts that the files have, and what contexts are made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contexts {
     /// Their names, in the order of the files.
     pub names: Vec<String>,
     /// The current one, which need not exist.
     pub current: Option<String>,
+    /// The names of the clusters, in the order of the files.
+    pub clusters: Vec<String>,
+    /// The names of the users, in the order of the files.
+    pub users: Vec<String>,
 }
 
 impl Contexts {
@@ -27,6 +31,8 @@ impl Contexts {
         Ok(Self {
             names: files.contexts.into_iter().map(|named| named.name).collect(),
             current: files.current_context,
+            clusters: files.clusters.into_iter().map(|named| named.name).collect(),
+            users: files.auth_infos.into_iter().map(|named| named.name).collect(),
         })
     }
 }

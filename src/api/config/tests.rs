@@ -98,7 +98,10 @@ fn the_current_context_gives_server_namespace_trust_and_user() {
     assert_eq!(config.kube().root_cert.as_ref().unwrap().len(), 1);
     assert_eq!(token(&config), Some("t0ken-of-u1"));
     let contexts = Contexts::load(&options).unwrap();
-    assert_eq!(contexts, Contexts { names: vec!["one".into(), "two".into()], current: Some("one".into()) });
+    let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+    assert_eq!(contexts.names, names(["one", "two"]));
+    assert_eq!(contexts.current.as_deref(), Some("one"));
+    assert_eq!((contexts.clusters, contexts.users), (names(["c1", "c2"]), names(["u1", "u2"])));
 }
 
 #[test]

@@ -56,12 +56,22 @@ impl Messages {
         if text.is_empty() {
             return;
         }
-        let mut lines = escape(text).into_owned();
-        if let Some(hint) = hint.filter(|_| self.is_terminal) {
-            lines.push_str("\n  hint: ");
-            lines.push_str(&escape(hint));
+        self.say(&escape(text));
+        if let Some(hint) = hint {
+            self.hint(hint);
         }
-        self.say(&lines);
+    }
+
+    /// Whether a person reads this: hints are for people.
+    pub(crate) fn has_reader(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Says what to try, below what was said before; only to a person.
+    pub(crate) fn hint(&self, text: &str) {
+        if self.is_terminal {
+            self.say(&format!("  hint: {}", escape(text)));
+        }
     }
 
     /// Starts a running count of `what` (`pods`).

@@ -3,13 +3,16 @@
 
 mod connect;
 pub(crate) mod demo;
+mod first;
 mod indices;
 mod interrupt;
+mod names;
 mod part;
 mod source;
 
 pub(crate) use indices::{Filter, function, indexers, needs_body};
 pub(crate) use interrupt::{Answers, EndsAtOnce, Interrupt, Interrupts};
+pub(crate) use names::{configured, namespaces, similar_names};
 pub(crate) use part::Part;
 pub(crate) use source::Source;
 

@@ -4,6 +4,34 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+/// The variables that the program and its library read, and what each is for: the help and the manual print it.
+pub(crate) const VARIABLES: [(&str, &str); 24] = [
+    ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
+    ("HOME", "where .kube/config and the cache are (USERPROFILE on Windows)"),
+    ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
+    ("KUBERNETES_SERVICE_HOST", "the server inside a pod"),
+    ("KUBERNETES_SERVICE_PORT", "its port"),
+    ("POD_NAMESPACE", "the namespace inside a pod"),
+    ("HTTPS_PROXY", "the proxy to https servers, in capitals or not"),
+    ("HTTP_PROXY", "the proxy to http servers"),
+    ("ALL_PROXY", "the proxy to both"),
+    ("NO_PROXY", "the hosts that are reached without one"),
+    ("DISABLE_HTTP2", "set to anything: HTTP/1.1 only"),
+    ("SSL_CERT_FILE", "the authorities to trust where the kubeconfig names none"),
+    ("SSL_CERT_DIR", "a directory of them"),
+    ("KUBE_FEATURE_WatchListClient", "false: initial states are asked for by pages"),
+    ("KUBECACHEDIR", "kubectl's cache; kdelta keeps what discovery found in kdelta/ there"),
+    ("KDELTA_CACHE_DIR", "another directory for that"),
+    ("KDELTA_DEMO_SEED", "a number: the demo does the same things each time"),
+    ("NO_COLOR", "set to anything: no colour"),
+    ("TERM", "dumb: no colour"),
+    ("CLICOLOR", "0: no colour"),
+    ("CLICOLOR_FORCE", "anything but 0: colour in files and pipes too"),
+    ("FORCE_COLOR", "the same"),
+    ("COLUMNS", "the width of the help"),
+    ("USERPROFILE", "the home directory where HOME is not set"),
+];
+
 /// What the program takes from its surroundings; kubeconfig and proxies are read by the library's `api`.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]

@@ -14,15 +14,16 @@ mod usage;
 pub(crate) use by::{By, IndexName};
 pub(crate) use connection::Connection;
 pub(crate) use demo::Demo;
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, VARIABLES};
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use tasks::{
-    ApiResources, Format, Get, Index, ListMode, Namespaces, Print, Selection, Task, Watch,
+    ApiResources, Format, Get, Index, ListMode, Namespaces, OBJECT_FORMATS, Print, RESOURCE_FORMATS,
+    Selection, Task, Watch,
 };
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::ResourceColumn;
 use crate::args::{Cli, ColorWhen};
+pub(crate) use crate::args::{ResourceColumn, Shell};
 
 /// All that the user asked for, checked.
 #[derive(Debug, Clone)]
