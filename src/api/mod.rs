@@ -13,6 +13,7 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod notice;
 mod representation;
 mod request;
 mod resource;
@@ -26,14 +27,16 @@ mod table;
 #[cfg(test)]
 mod test_server;
 mod tls;
+mod transport;
 mod warnings;
 
 pub use client::Client;
-pub use config::{Config, ConfigOptions, Contexts, InCluster};
+pub use config::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster};
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;
 pub use frames::Limits;
+pub use notice::Notice;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;
 pub use resource::ResourceClient;

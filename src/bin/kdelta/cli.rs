@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
+use kdelta::api::Notice;
 
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::commands::{self, Watched};
@@ -126,7 +127,10 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             return commands::demo::run(asked, out).await;
         }
         let warn = Arc::clone(messages);
-        let opened = Session::open(settings, move |text| warn.warning(text)).await;
+        let plugin = Arc::clone(messages);
+        let opened =
+            Session::open(settings, move |text| warn.warning(text), move |notice| told(&plugin, notice))
+                .await;
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &watched, colour, out).await;
@@ -141,9 +145,19 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         }
         Ok(ExitCode::Ok)
     });
-    // A name look-up or a credential plugin may still hold a blocking thread: nobody waits for it any more.
+    // A name look-up may still hold a blocking thread: nobody waits for it any more.
     runtime.shutdown_background();
     ended
+}
+
+/// What a credential plugin says is a line among ours, as it comes; one that asks its user has the terminal to itself.
+fn told(messages: &Messages, notice: Notice<'_>) {
+    match notice {
+        Notice::Plugin(line) => messages.notice(line),
+        Notice::PluginAsks => messages.show_counts(false),
+        Notice::PluginAsked => messages.show_counts(true),
+        _ => {}
+    }
 }
 
 /// The error, with the context, cluster or user that was perhaps meant.

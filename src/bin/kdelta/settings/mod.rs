@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) terminal: Terminal,
     /// 0 says what a user has to know, more says more; kubectl's levels.
     pub(crate) verbosity: u8,
+    /// Whether cached objects are compared with what they were.
+    pub(crate) mutation_detector: bool,
     pub(crate) task: Task,
 }
 
@@ -69,6 +71,7 @@ impl Settings {
                 stderr: stream(environment.stderr_is_terminal),
             },
             verbosity: cli.terminal.level(),
+            mutation_detector: environment.mutation_detector,
             task: Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?,
         })
     }

@@ -28,7 +28,7 @@ pub(super) async fn look_up(
         What::Users => return Ok(plain(names()?.users)),
         _ => {}
     }
-    let session = Session::open(settings, |_| {}).await?;
+    let session = Session::open(settings, |_| {}, |_| {}).await?;
     let asked = Asked { line, session: &session, is_demo: settings.demo.is_some() };
     let catalog = || session.discovery().catalog();
     let listable = |catalog: &Catalog, each: fn(&Discovered) -> &[String]| {

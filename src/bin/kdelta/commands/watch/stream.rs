@@ -3,8 +3,7 @@
 
 use jiff::Timestamp;
 use kdelta::informer::{
-    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
-    Subscription,
+    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, Subscription,
 };
 use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
@@ -66,7 +65,8 @@ impl Stream {
         options: ReflectorOptions,
         flow: &Flow,
     ) -> Result<Registration, InformerError> {
-        let informer = SharedIndexInformer::builder(source)
+        let informer = source
+            .informer()
             .queue(QueueKind::Ordered)
             .queue_capacity(QUEUED)
             .reflector(options)
