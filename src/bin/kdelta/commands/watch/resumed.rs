@@ -36,7 +36,8 @@ pub(super) async fn run(
     let sink = Sink { part, sender: sender.clone(), known: Mutex::default() };
     let reflector = Reflector::new(source, Arc::new(sink), options);
     let handle = reflector.handle();
-    reflector.run(stop).await.map_err(|error| match error {
+    // Boxed: it is large, and is held by the task of each part.
+    Box::pin(reflector.run(stop)).await.map_err(|error| match error {
         Error::Expired(status) => Error::Expired(too_old(&handle.last_sync_resource_version(), status)),
         error => error,
     })
