@@ -56,6 +56,13 @@ pub(super) fn before_answer(error: reqwest::Error, authority: &str, proxy: Optio
     }
 }
 
+/// Whether the connection ended before the first byte of an answer: a request without effects may be sent once more.
+pub(super) fn closed_unanswered(error: &reqwest::Error) -> bool {
+    let mut says_so = false;
+    walk(error, &mut |cause| says_so |= cause.to_string() == "connection closed before message completed");
+    says_so
+}
+
 /// What a refusal means that no API server speaks: a TLS server answers a plain request so (Go's `net/http`).
 pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
     let said = "Client sent an HTTP request to an HTTPS server";
@@ -161,9 +168,12 @@ fn plain_words(words: String) -> String {
 
 /// The usual troubles with certificates in the words that people search for.
 fn certificate_words(why: &rustls::CertificateError) -> String {
-    use rustls::CertificateError::{Expired, ExpiredContext, NotValidForNameContext, UnknownIssuer};
+    use rustls::CertificateError::{
+        BadSignature, Expired, ExpiredContext, NotValidForNameContext, UnknownIssuer,
+    };
     match why {
-        UnknownIssuer => "certificate signed by unknown authority".to_owned(),
+        // The second is an authority of the same name, as that of a cluster made anew.
+        UnknownIssuer | BadSignature => "certificate signed by unknown authority".to_owned(),
         Expired | ExpiredContext { .. } => "certificate has expired".to_owned(),
         NotValidForNameContext { expected, presented } if presented.is_empty() => {
             format!("certificate is not valid for any names, but wanted to match {}", expected.to_str())

@@ -13,6 +13,8 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+#[cfg(any(test, feature = "testing"))]
+pub mod properties;
 mod representation;
 mod request;
 mod resource;

@@ -2,12 +2,17 @@
 
 mod access;
 mod chaos;
+mod cuts;
 mod deltas;
 mod demo;
 mod ends;
 mod gap;
 mod parity;
 mod pods;
+mod recovery;
+mod replay;
+mod stalled;
+mod steady;
 
 use std::process::Command;
 

@@ -1,9 +1,10 @@
-//! What the tests stand on: the real server, a client that changes things on it, a proxy that cuts connections, and
-//! the program as a child process.
+//! What the tests stand on: the real server, a client that changes things on it, proxies that break what passes
+//! through them, and the program as a child process.
 
 mod api;
 mod demo;
 mod env;
+mod faults;
 mod process;
 mod proxy;
 mod testbed;
@@ -11,6 +12,7 @@ mod testbed;
 pub(crate) use api::{Answer, Api, config_maps};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
+pub(crate) use faults::{Answer as FaultAnswer, Bookmarks, FaultProxy, Strike, Which};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use testbed::{Testbed, tool};
