@@ -1,72 +1,109 @@
-//! An informer read through the types of `k8s-openapi`: which pods of each node have restarted containers.
+//! Informers of two kinds read through the types of `k8s-openapi`: what runs on each node, and how often it restarted.
 //!
-//! `cargo run --example typed`. The source is one in memory; on a cluster, it is a `kdelta::api::ResourceClient`, and
-//! nothing else changes.
+//! `cargo run --example typed` works on a demo inside the process, `cargo run --example typed -- URL` on any server
+//! that asks for no credentials, such as `kdelta demo` or `kubectl proxy`. For a kubeconfig there is
+//! `kdelta::api::Config::load`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use k8s_openapi::api::core::v1::Pod;
-use kdelta::informer::SharedIndexInformer;
-use kdelta::listwatch::ListerWatcher;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kdelta::api::{Client, Config, Discovery, DiscoveryOptions, ResourceClient};
+use kdelta::demo::{Demo, Options};
+use kdelta::informer::{GenericInformer, ResourceEventHandler, SharedIndexInformer, SharedInformerFactory};
+use kdelta::object::{LabelSelector, Object};
 use kdelta::store::{Indexer, index_funcs};
-use kdelta::testing::FakeSource;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-/// How often the containers of a pod have restarted. A typed view is parsed when it is asked for: what is held are the
-/// bytes, a fraction of the size of the struct.
+/// One node as the report has it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Line {
+    kubelet: String,
+    pods: usize,
+    restarts: i32,
+}
+
+/// Counts the pods that are not running when it hears of them. It is called while the informers fill.
+#[derive(Clone, Default)]
+struct Unwell(Arc<AtomicUsize>);
+
+impl ResourceEventHandler for Unwell {
+    fn on_add(&self, object: &Arc<Object>, _is_in_initial_list: bool) {
+        // A typed view is parsed when it is asked for: what is held are the bytes, a fraction of the struct's size.
+        let phase = object.parse::<Pod>().ok().and_then(|pod| pod.status?.phase);
+        if phase.is_none_or(|phase| phase != "Running" && phase != "Succeeded") {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How often the containers of a pod have restarted.
 fn restarts(pod: &Pod) -> i32 {
     let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref());
     statuses.unwrap_or_default().iter().map(|status| status.restart_count).sum()
 }
 
-/// The restarts of each node's pods, by the index over `spec.nodeName`.
-fn restarts_by_node(indexer: &dyn Indexer) -> Result<BTreeMap<String, i32>, Box<dyn Error>> {
-    let mut by_node = BTreeMap::new();
-    for node in indexer.list_index_func_values("node") {
-        let pods = indexer.by_index("node", &node)?;
-        let pods = pods.iter().map(|object| object.parse::<Pod>()).collect::<Result<Vec<_>, _>>()?;
-        by_node.insert(node, pods.iter().map(restarts).sum());
+/// Each node with its pods, by the index over `spec.nodeName`.
+fn report(nodes: &GenericInformer, pods: &dyn Indexer) -> Result<BTreeMap<String, Line>, Box<dyn Error>> {
+    let mut lines = BTreeMap::new();
+    for object in nodes.lister().list(&LabelSelector::default()) {
+        let node: Node = object.parse()?;
+        let kubelet = node.status.and_then(|status| status.node_info).map(|info| info.kubelet_version);
+        let on_it = pods.by_index("node", object.name())?;
+        let on_it = on_it.iter().map(|object| object.parse()).collect::<Result<Vec<Pod>, _>>()?;
+        let line = Line {
+            kubelet: kubelet.unwrap_or_default(),
+            pods: on_it.len(),
+            restarts: on_it.iter().map(restarts).sum(),
+        };
+        lines.insert(object.name().to_owned(), line);
     }
-    Ok(by_node)
+    Ok(lines)
 }
 
-/// Runs an informer on that source until it has synced, and answers what the question gives.
-async fn report(source: impl ListerWatcher) -> Result<BTreeMap<String, i32>, Box<dyn Error>> {
-    let informer = SharedIndexInformer::builder(source)
-        .indexers([("node".to_owned(), index_funcs::node())].into())
-        .build();
-    let stop = CancellationToken::new();
-    let running = tokio::spawn(informer.run(stop.clone()));
-    informer.synced().await;
-    let answer = restarts_by_node(&*informer.get_indexer());
-    stop.cancel();
-    running.await??;
-    answer
-}
-
-fn pods() -> FakeSource {
-    let source = FakeSource::new();
-    for (name, node, restarts) in [("web-1", "north", 0), ("web-2", "south", 2), ("db-0", "south", 5)] {
-        source.add(json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"namespace": "shop", "name": name},
-            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "registry/main:1"}]},
-            "status": {"containerStatuses": [
-                {"name": "main", "image": "registry/main:1", "imageID": "", "ready": true, "restartCount": restarts},
-            ]},
-        }));
+/// Runs both informers until they have synced, and answers the report with the number of pods that are not well.
+async fn ask(server: &str) -> Result<(BTreeMap<String, Line>, usize), Box<dyn Error>> {
+    let client = Client::new(&Config::for_server(server)?)?;
+    let discovery = Discovery::new(&client, &DiscoveryOptions::default());
+    let factory = SharedInformerFactory::new(move |resource| {
+        let source = ResourceClient::new(client.clone(), resource.clone());
+        SharedIndexInformer::builder(source)
+            .indexers([("node".to_owned(), index_funcs::node())].into())
+            .build()
+    });
+    let mut informers = Vec::new();
+    for word in ["nodes", "pods"] {
+        let found = discovery.resolve(word).await?;
+        let resource = &found.first().ok_or("the server has neither")?.resource;
+        informers.push(factory.for_resource(resource)?);
     }
-    source
+    let [nodes, pods] = &informers[..] else { return Err("two were asked for".into()) };
+    let unwell = Unwell::default();
+    let registration = pods.informer().add_event_handler(unwell.clone())?;
+    factory.start(&CancellationToken::new());
+    factory.wait_for_cache_sync().await;
+    if !registration.synced().await {
+        return Err("the informer ended before it had synced".into());
+    }
+    let lines = report(nodes, &*pods.informer().get_indexer())?;
+    factory.shutdown().await;
+    Ok((lines, unwell.0.load(Ordering::Relaxed)))
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    for (node, restarts) in report(pods()).await? {
-        println!("{node}: {restarts} restarts");
+    let (lines, unwell) = if let Some(server) = std::env::args().nth(1) {
+        ask(&server).await?
+    } else {
+        let demo = Demo::start(Options::default()).await?;
+        ask(&demo.url()).await?
+    };
+    for (node, Line { kubelet, pods, restarts }) in lines {
+        println!("{node} ({kubelet}): {pods} pods, {restarts} restarts");
     }
+    println!("{unwell} pods are not well");
     Ok(())
 }
 
@@ -75,8 +112,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn restarts_are_counted_by_node() {
-        let counted = report(pods()).await.expect("a report");
-        assert_eq!(counted, [("north".to_owned(), 0), ("south".to_owned(), 7)].into());
+    async fn every_node_of_the_demo_is_reported_with_its_pods() {
+        let demo = Demo::start(Options { objects: 100, ..Options::default() }).await.expect("a demo");
+        let (lines, unwell) = ask(&demo.url()).await.expect("a report");
+        let pods: usize = lines.values().map(|line| line.pods).sum();
+        assert!(lines.len() > 1 && lines.values().all(|line| line.kubelet.starts_with('v')), "{lines:?}");
+        assert!(pods > 100, "{lines:?}");
+        assert!(unwell < pods, "most are well: {unwell} of {pods}");
+        demo.stop().await;
     }
 }

@@ -65,18 +65,15 @@
 //!     let mut told = informer.subscribe(16, None)?;
 //!     let stop = CancellationToken::new();
 //!     let running = tokio::spawn(informer.run(stop.clone()));
-//!
 //!     assert!(informer.synced().await);
 //!     let indexer = informer.get_indexer();
 //!     assert_eq!(indexer.index_keys("namespace", "shop")?, ["shop/web-1".into(), "shop/web-2".into()]);
-//!
 //!     source.delete("shop/web-1");
-//!     while let Some(notification) = told.recv().await {
+//!     let mut is_gone = false;
+//!     while !is_gone && let Some(notification) = told.recv().await {
 //!         println!("{notification}"); // `+bank/db-0@4! list`, …, `-shop/web-1@5 watch`
-//!         if matches!(notification, Notification::Deleted { .. }) {
-//!             break; // The store was written before we were told.
-//!         }
-//!     }
+//!         is_gone = matches!(notification, Notification::Deleted { .. });
+//!     } // The store was written before we were told.
 //!     assert_eq!(indexer.index_counts("namespace")?, [("bank".to_owned(), 1), ("shop".to_owned(), 1)]);
 //!     stop.cancel();
 //!     Ok(running.await??)

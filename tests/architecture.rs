@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Each room of the library, with the rooms it may name.
 const LIBRARY: &[(&str, &[&str])] = &[
@@ -46,10 +47,15 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
         &[
             "reflector/clock.rs",
             "demo/cluster.rs",
+            // How long a whole answer of a server may take, which who asks says.
+            "api/transport/mod.rs",
             // What `--duration` asks for, how often a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",
+            // How long a TAB, and a hint, may wait for the cluster.
+            "bin/kdelta/commands/complete/mod.rs",
+            "bin/kdelta/session/names.rs",
         ],
         "time is handed in as a Clock",
     ),
@@ -112,7 +118,9 @@ fn test_files(path: &Path) -> Vec<PathBuf> {
         Some("mod" | "lib" | "main") | None => path.with_file_name(""),
         Some(_) => path.with_extension(""),
     };
-    let named = text.split("#[cfg(test)]\nmod ").skip(1);
+    let gated = text.split("#[cfg(test)]\n").skip(1);
+    let named =
+        gated.filter_map(|rest| rest.strip_prefix("pub(crate) ").unwrap_or(rest).strip_prefix("mod "));
     named.filter_map(|rest| Some(folder.join(rest.split_once(';')?.0).with_extension("rs"))).collect()
 }
 
@@ -297,6 +305,51 @@ fn what_is_kept_to_a_place_stands_nowhere_else() {
     let mut all = library();
     all.extend(program());
     assert_none(&misplaced(&all));
+}
+
+/// What the library must not take along without its features: network, TLS, terminal, and the words of programs. `libc`
+/// stands for whatever else speaks to the system by itself.
+const NOT_WITHOUT_FEATURES: &[&str] = &[
+    "anyhow",
+    "clap",
+    "colored",
+    "comfy-table",
+    "console",
+    "crossterm",
+    "h2",
+    "http",
+    "hyper",
+    "indicatif",
+    "jiff",
+    "k8s-openapi",
+    "kube-client",
+    "libc",
+    "mio",
+    "openssl",
+    "reqwest",
+    "ring",
+    "rustix",
+    "rustls",
+    "socket2",
+    "tower",
+    "tracing-subscriber",
+];
+
+#[test]
+fn without_its_features_the_library_has_no_network_and_no_terminal() {
+    let arguments = ["tree", "--offline", "--locked", "--no-default-features", "-e", "normal"];
+    let tree = Command::new(env!("CARGO"))
+        .args(arguments)
+        .args(["--prefix", "none", "--format", "{p}"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).expect("text");
+    let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(crates.contains(&"tokio"), "{tree}");
+    let taken: Vec<_> = NOT_WITHOUT_FEATURES.iter().filter(|name| crates.contains(name)).collect();
+    assert!(taken.is_empty(), "{taken:?}");
 }
 
 #[test]

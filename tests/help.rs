@@ -2,13 +2,14 @@
 //!
 //! `KDELTA_UPDATE_SNAPSHOTS=1` writes them anew.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use crate::support::TestEnv;
 
 /// The file of a text, and the words that ask for it.
-const TEXTS: [(&str, &[&str]); 12] = [
+const TEXTS: [(&str, &[&str]); 18] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -21,6 +22,12 @@ const TEXTS: [(&str, &[&str]); 12] = [
     ("api-resources.long", &["api-resources", "--help"]),
     ("demo", &["demo", "-h"]),
     ("demo.long", &["demo", "--help"]),
+    ("completions", &["completions", "-h"]),
+    ("completions.long", &["completions", "--help"]),
+    ("man", &["man", "-h"]),
+    ("man.long", &["man", "--help"]),
+    ("exit-codes", &["help", "exit-codes"]),
+    ("environment", &["help", "environment"]),
 ];
 
 fn help(env: &TestEnv, words: &[&str], columns: &str) -> String {
@@ -63,4 +70,60 @@ fn help_of_a_command_is_reached_by_both_ways_and_without_words_there_is_help_too
     assert_eq!(help(&env, &["help", "get"], "80"), help(&env, &["get", "--help"], "80"));
     let nothing = env.kdelta(&[]).env("COLUMNS", "80").finish().failure(2);
     assert_eq!(nothing, help(&env, &["-h"], "80"));
+}
+
+/// The two columns of a list in a help text, continued lines joined.
+fn rows(text: &str) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for line in text.lines().skip(2).filter(|line| !line.is_empty()) {
+        match (line.strip_prefix("  ").and_then(|line| line.split_once("  ")), rows.last_mut()) {
+            (Some((word, what)), _) if !word.is_empty() => rows.push((word.into(), what.trim().into())),
+            (_, Some((_, what))) => *what = format!("{what} {}", line.trim()),
+            (_, None) => panic!("{line:?} in {text}"),
+        }
+    }
+    rows
+}
+
+#[test]
+fn the_readme_tells_the_same_exit_codes_as_the_help() {
+    let told = rows(&help(&TestEnv::new(), &["help", "exit-codes"], "80"));
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("README.md");
+    let table = readme.split("| Exit code | Meaning |\n|---|---|\n").nth(1).expect("the table");
+    let table =
+        table.lines().map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    let table: Vec<_> = table.map(|(codes, what)| (codes.to_owned(), what.to_owned())).collect();
+    assert_eq!(table, told);
+}
+
+/// What stands in quotes in a source and looks like the name of a variable.
+fn variables(source: &str) -> BTreeSet<&str> {
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let is_name = |text: &&str| {
+        text.len() > 3
+            && text.starts_with(|c: char| c.is_ascii_uppercase())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && text.chars().take(4).all(|c| c.is_ascii_uppercase() || c == '_')
+    };
+    code.split('"').skip(1).step_by(2).filter(is_name).collect()
+}
+
+#[test]
+fn the_help_names_every_variable_that_is_read_and_no_other() {
+    // Those that the library for TLS and clap read.
+    let of_libraries = ["SSL_CERT_FILE", "SSL_CERT_DIR", "COLUMNS"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| fs::read_to_string(root.join(file)).expect(file);
+    let text = rows(&help(&TestEnv::new(), &["help", "environment"], "200"));
+    let told: BTreeSet<&str> = text.iter().map(|(name, _)| name.as_str()).collect();
+    let program = read("src/bin/kdelta/settings/environment.rs");
+    let (table, reading) = program.split_once("impl Environment").expect("both");
+    let sources = [reading.to_owned(), read("src/api/config/options.rs")];
+    let mut known: BTreeSet<&str> = sources.iter().flat_map(|source| variables(source)).collect();
+    assert!(known.len() > 12 && table.contains("VARIABLES"), "{known:?}");
+    // Two that only together say something, on Windows.
+    known.retain(|name| !["HOMEDRIVE", "HOMEPATH"].contains(name));
+    known.extend(of_libraries);
+    assert_eq!(told, known);
 }

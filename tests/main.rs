@@ -3,6 +3,8 @@
 mod architecture;
 mod cluster;
 mod commands;
+mod generated;
 mod help;
 mod pipeline;
+mod readme;
 mod support;

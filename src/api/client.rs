@@ -5,13 +5,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Mutex as AsyncMutex;
+use bytes::Bytes;
+use http::header::{ACCEPT, HeaderValue};
+use http::uri::{PathAndQuery, Uri};
 use tracing::debug;
 
-use super::config::Config;
+use super::config::{Config, Proxy};
+use super::credentials::{Credentials, Proof};
+use super::notice::Listener;
 use super::session::Session;
 use super::warnings::Warnings;
-use super::{Error, Request, Response, failure, status};
+use super::{Error, Notice, Request, Response, failure, status};
 use crate::listwatch;
 use crate::object::ApiResource;
 
@@ -28,9 +32,10 @@ struct Inner {
     config: Config,
     /// `host:port` for messages.
     authority: Arc<str>,
-    /// The way to the server; none before the first request when a plugin has to be run for it. An async lock, held
-    /// while credentials are renewed: of many watches that find them expired, one asks and the others wait for it.
-    session: AsyncMutex<Option<Arc<Session>>>,
+    credentials: Credentials,
+    /// The connections that show the client certificate of the last request. A std lock: held to look and to put new
+    /// ones in their place, never across an await.
+    session: Mutex<Arc<Session>>,
     warnings: Warnings,
     /// The resources whose initial state does not come through a watch here. A std lock, for a look; bounded by what
     /// the server serves.
@@ -43,24 +48,28 @@ impl Client {
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] for files that can't be read and certificates that are none.
     pub fn new(config: &Config) -> Result<Self, Error> {
-        Self::with_warnings(config, |_| {})
+        Self::make(config, None)
     }
 
-    /// The same, and what the server warns of beside its answers, as of an API that is deprecated, is told: each text
-    /// once.
+    /// The same, and what there is to say beside the answers is told.
     ///
     /// # Errors
     /// As [`Client::new`].
-    pub fn with_warnings(
+    pub fn with_notices(
         config: &Config,
-        tell: impl Fn(&str) + Send + Sync + 'static,
+        tell: impl Fn(Notice<'_>) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let session = if config.has_plugin() { None } else { Some(Arc::new(Session::open(config, 0)?)) };
+        Self::make(config, Some(Arc::new(tell)))
+    }
+
+    fn make(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
+        let session = Session::open(config)?;
         let inner = Inner {
             authority: config.authority().into(),
             config: config.clone(),
-            session: AsyncMutex::new(session),
-            warnings: Warnings::new(Arc::new(tell)),
+            credentials: Credentials::open(config, listener.clone())?,
+            session: Mutex::new(Arc::new(session)),
+            warnings: Warnings::new(listener),
             no_watch_list: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -73,79 +82,63 @@ impl Client {
     }
 
     /// Sends a request and waits for the head of the answer. When the server no longer takes our credentials they
-    /// are renewed, where they can be, and the request is sent once more. Dropping the future gives the request up.
+    /// are renewed, where they can be, and the request is sent once more. Dropping the future gives the request up,
+    /// and ends a credential plugin that runs for it.
     ///
     /// # Errors
     /// What the server refused or the network broke, by meaning. Credentials that can't be had are
     /// [`listwatch::Error::Unauthorized`] with an empty reason.
     pub async fn send(&self, request: &Request) -> Result<Response, listwatch::Error> {
-        let session = self.session(None).await?;
-        let refused = match self.attempt(&session, request).await {
-            Err(error @ listwatch::Error::Unauthorized(_)) if self.inner.config.is_renewable() => error,
-            Err(error @ listwatch::Error::Tls(_)) if session.renewable_certificate => error,
+        let credentials = &self.inner.credentials;
+        let proof = credentials.proof().await.map_err(without_credentials)?;
+        let refused = match self.attempt(&proof, request).await {
+            Err(error @ listwatch::Error::Unauthorized(_)) => error,
+            // So a server refuses that insists on a good client certificate.
+            Err(error @ listwatch::Error::Tls(_)) if proof.identity().is_some() => error,
             other => return other,
         };
-        debug!(error = %refused, "credentials refused, renewing them");
-        let renewed = self.session(Some(session.generation)).await?;
-        self.attempt(&renewed, request).await
+        match credentials.instead_of(&proof).await.map_err(without_credentials)? {
+            None => Err(refused),
+            Some(fresh) => {
+                debug!(error = %refused, "credentials refused, trying others");
+                self.attempt(&fresh, request).await
+            }
+        }
     }
 
-    /// The current session, or a new one in place of that of the refused generation.
-    async fn session(&self, refused: Option<u64>) -> Result<Arc<Session>, listwatch::Error> {
-        let mut current = self.inner.session.lock().await;
-        if let Some(session) = current.as_ref()
-            && refused != Some(session.generation)
-        {
-            return Ok(Arc::clone(session));
+    /// The connections that show this certificate.
+    fn session(&self, proof: &Proof) -> Arc<Session> {
+        let mut session = self.inner.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if !session.shows(proof.identity()) {
+            *session = Arc::new(session.showing(proof.identity().cloned()));
         }
-        let generation = refused.map_or(0, |generation| generation + 1);
-        let config = self.inner.config.clone();
-        // On a thread of its own, since a plugin may wait for its user; awaited here, and bounded by the lock to one.
-        let opened = tokio::task::spawn_blocking(move || Session::open(&config, generation)).await;
-        let session = opened
-            .map_err(|_| {
-                Error::Credentials("getting credentials: the plugin's token can't be sent".to_owned())
-            })
-            .and_then(|session| session)
-            .map_err(without_credentials)?;
-        let session = Arc::new(session);
-        *current = Some(Arc::clone(&session));
-        Ok(session)
+        Arc::clone(&session)
     }
 
-    async fn attempt(&self, session: &Session, request: &Request) -> Result<Response, listwatch::Error> {
-        let headers = session.credentials.headers().await.map_err(without_credentials)?;
-        let (http, place) = session.lane().map_err(|error| listwatch::Error::Transport(error.to_string()))?;
-        let url = self.url(request);
-        let shown =
-            url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
-        let mut building =
-            http.get(url).header(http::header::ACCEPT, request.accept.as_ref()).headers(headers);
-        if let Some(timeout) = request.timeout {
-            building = building.timeout(timeout);
-        }
+    async fn attempt(&self, proof: &Proof, request: &Request) -> Result<Response, listwatch::Error> {
+        let (http, place) = self.session(proof).lane();
+        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
+        let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
+        *asked.headers_mut() = self.inner.credentials.headers(proof);
+        asked.headers_mut().insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(unaskable)?);
+        let path = asked.uri().path_and_query().cloned();
+        let shown = path.as_ref().map(PathAndQuery::as_str);
         let started = Instant::now();
-        let again = building.try_clone();
-        let answer = match (building.send().await, again) {
-            // A connection that was idle, and that the server closed just when it was used again.
-            (Err(error), Some(again)) if failure::closed_unanswered(&error) => again.send().await,
-            (answer, _) => answer,
-        };
-        let answer = answer.map_err(|error| {
-            let error = failure::before_answer(
-                error,
-                &self.inner.authority,
-                self.inner.config.proxy_authority().as_deref(),
-            );
-            debug!(method = "GET", path = %shown, %error, elapsed = ?started.elapsed(), "no answer");
+        let answer = http.send(asked, request.timeout).await.map_err(|error| {
+            let error = failure::before_answer(error.as_ref(), &self.inner.authority, proxy);
+            debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
             error
         })?;
-        let code = answer.status();
-        debug!(method = "GET", path = %shown, status = code.as_u16(), version = ?answer.version(), elapsed = ?started.elapsed(), "answer");
-        self.inner.warnings.of(answer.headers());
+        let version = answer.head.version;
         let response = Response::new(answer, Arc::clone(&self.inner.authority), place);
+        let code = response.status();
+        debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
+        self.inner.warnings.of(response.headers());
         if code.is_success() {
             return Ok(response);
+        }
+        if let Some(refusal) = proxy.and_then(|proxy| failure::of_proxy(code, proxy)) {
+            return Err(refusal);
         }
         let retry_after =
             response.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
@@ -165,15 +158,21 @@ impl Client {
         self.inner.no_watch_list.lock().unwrap_or_else(PoisonError::into_inner).insert(resource.clone());
     }
 
-    fn url(&self, request: &Request) -> reqwest::Url {
-        let mut url = self.inner.config.request_url();
+    fn uri(&self, request: &Request) -> Result<Uri, listwatch::Error> {
+        let mut url = self.inner.config.url().clone();
         let path = format!("{}{}", url.path().trim_end_matches('/'), request.path);
         url.set_path(&path);
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
-        url
+        url.as_str().parse().map_err(unaskable)
     }
+}
+
+/// What can't be put into a request: no server would understand it.
+fn unaskable(error: impl Into<http::Error>) -> listwatch::Error {
+    let message = format!("the request can't be sent: {}", error.into());
+    listwatch::Error::Invalid(listwatch::Status { message, ..listwatch::Status::default() })
 }
 
 /// Shows where it goes, never what it shows there.
@@ -245,11 +244,12 @@ mod tests {
             TestServer::start(|_| with_headers(200, "Warning: 299 - \"v1 X is deprecated\"\r\n", "{}")).await;
         let (tell, told) = std::sync::mpsc::channel();
         let config = Config::for_server(&server.url).unwrap();
-        let client = Client::with_warnings(&config, move |text| tell.send(text.to_owned()).unwrap()).unwrap();
+        let client = Client::with_notices(&config, move |notice| tell.send(format!("{notice:?}")).unwrap());
+        let client = client.unwrap();
         for _ in 0..2 {
             client.send(&Request::new("/")).await.unwrap();
         }
-        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["v1 X is deprecated"]);
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["Warning(\"v1 X is deprecated\")"]);
     }
 
     #[tokio::test]
@@ -376,11 +376,11 @@ mod tests {
         let client = Client::new(&config).unwrap();
         let error = client.send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Unauthorized(_)), "{error:?}");
-        assert_eq!(server.asked().len(), 2);
+        assert_eq!(server.asked().len(), 1, "the same token would be refused again");
         std::fs::write(&path, "new").unwrap();
         assert!(client.send(&Request::new("/")).await.is_ok());
         assert!(client.send(&Request::new("/")).await.is_ok());
-        assert_eq!(server.asked().len(), 2 + 2 + 1, "the renewed token stays");
+        assert_eq!(server.asked().len(), 1 + 2 + 1, "the renewed token stays");
     }
 
     #[tokio::test]
@@ -395,10 +395,10 @@ mod tests {
 
     #[tokio::test]
     async fn more_streams_than_one_connection_takes_get_another_one() {
-        let session = Session::open(&Config::for_server("http://127.0.0.1:1").unwrap(), 0).unwrap();
-        let places: Vec<_> = (0..81).map(|_| session.lane().unwrap().1).collect();
+        let session = Session::open(&Config::for_server("http://127.0.0.1:1").unwrap()).unwrap();
+        let places: Vec<_> = (0..81).map(|_| session.lane().1).collect();
         assert!(Arc::ptr_eq(&places[0], &places[79]) && !Arc::ptr_eq(&places[0], &places[80]));
         drop(places);
-        assert_eq!(Arc::strong_count(&session.lane().unwrap().1), 2, "what was left is taken again");
+        assert_eq!(Arc::strong_count(&session.lane().1), 2, "what was left is taken again");
     }
 }

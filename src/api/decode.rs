@@ -428,6 +428,8 @@ mod tests {
         };
         assert_eq!(mark(""), ("12".into(), false));
         assert_eq!(mark(r#","annotations":{"k8s.io/initial-events-end":"true"}"#), ("12".into(), true));
+        // Whoever says that it is not the end is taken at the word.
+        assert_eq!(mark(r#","annotations":{"k8s.io/initial-events-end":"false"}"#), ("12".into(), false));
         let none = frame("BOOKMARK", r#"{"metadata":{}}"#);
         assert!(matches!(decoder(Representation::Objects).frame(none.as_bytes()), Err(Error::Decode(_))));
     }

@@ -2,21 +2,26 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::net::IpAddr;
 
+use http::StatusCode;
+use rustls::pki_types::{ServerName, UnixTime};
+
+use super::transport::ByProxy;
 use crate::listwatch::Error;
 
+/// An error, and those that it was made from.
+type Cause<'a> = &'a (dyn StdError + 'static);
+
 /// Wrappers that say nothing a person would want to read.
-const EMPTY_WORDS: [&str; 10] = [
-    "error sending request",
+const EMPTY_WORDS: [&str; 7] = [
     "client error (Connect)",
     "client error (SendRequest)",
     "tcp connect error",
-    "request or response body error",
-    "error decoding response body",
     "error reading a body from connection",
     "connection error",
     "dns error",
-    "error resolving DNS",
+    "error decoding response body",
 ];
 
 /// What the system says went wrong with a file, in the words that Go's programs have for it: `no such file or directory`.
@@ -28,39 +33,35 @@ pub fn system_words(error: &io::Error) -> String {
     rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
 }
 
-/// The meaning of a request that got no answer. `authority` is the server's `host:port`, `proxy` that of the
-/// configured proxy.
-pub(super) fn before_answer(error: reqwest::Error, authority: &str, proxy: Option<&str>) -> Error {
-    let lookup = error.is_dns();
+/// The meaning of a request that got no answer. `authority` is the server's `host:port`, `proxy` that of the proxy on
+/// the way.
+pub(super) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&str>) -> Error {
     let chain = Chain::of(error);
-    let why = &chain.sentence;
+    let unable = format!("Unable to connect to the server: {}", chain.sentence);
     match chain.nature {
-        _ if lookup => {
-            let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-            let unknown = ["Name or service not known", "nodename nor servname", "No such host is known"];
-            let why = if unknown.iter().any(|said| why.contains(said)) { "no such host" } else { why };
-            Error::Transport(format!("Unable to connect to the server: lookup {host}: {why}"))
-        }
-        Nature::Refused if proxy.is_some() => Error::Refused(format!(
-            "Unable to connect to the server: the connection to the proxy {} was refused",
-            proxy.unwrap_or_default()
-        )),
+        Nature::Refused if chain.by_proxy => Error::Refused(unable),
         Nature::Refused => Error::Refused(format!(
             "The connection to the server {authority} was refused - did you specify the right host or port?"
         )),
-        Nature::Tls => Error::Tls(format!("Unable to connect to the server: tls: {why}")),
+        Nature::Tls => Error::Tls(unable),
         Nature::Timeout => {
-            Error::Timeout(format!("Unable to connect to the server: {authority} did not answer in time"))
+            let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
+            Error::Timeout(format!("Unable to connect to the server: {authority} did not answer in time{by}"))
         }
-        Nature::Other => Error::Transport(format!("Unable to connect to the server: {why}")),
+        Nature::Other => Error::Transport(unable),
     }
 }
 
-/// Whether the connection ended before the first byte of an answer: a request without effects may be sent once more.
-pub(super) fn closed_unanswered(error: &reqwest::Error) -> bool {
-    let mut says_so = false;
-    walk(error, &mut |cause| says_so |= cause.to_string() == "connection closed before message completed");
-    says_so
+/// What went wrong with a request to somebody else than the server.
+pub(super) fn sentence(error: Cause<'_>) -> String {
+    Chain::of(error).sentence
+}
+
+/// What a proxy that passes plain requests on refuses itself.
+pub(super) fn of_proxy(code: StatusCode, proxy: &str) -> Option<Error> {
+    (code == StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| {
+        Error::Transport(format!("Unable to connect to the server: the proxy {proxy} answered: {code}"))
+    })
 }
 
 /// What a refusal means that no API server speaks: a TLS server answers a plain request so (Go's `net/http`).
@@ -74,7 +75,7 @@ pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
 }
 
 /// The meaning of a body that broke off.
-pub(super) fn while_reading(error: reqwest::Error, authority: &str) -> Error {
+pub(super) fn while_reading(error: Cause<'_>, authority: &str) -> Error {
     let chain = Chain::of(error);
     let why = &chain.sentence;
     match chain.nature {
@@ -97,43 +98,51 @@ enum Nature {
 /// A chain of causes, folded.
 struct Chain {
     nature: Nature,
+    /// Whether the proxy failed, or told what did.
+    by_proxy: bool,
     sentence: String,
 }
 
 impl Chain {
-    fn of(error: reqwest::Error) -> Self {
-        let timed_out = error.is_timeout();
-        let error = error.without_url();
-        let mut nature = if timed_out { Nature::Timeout } else { Nature::Other };
+    fn of(error: Cause<'_>) -> Self {
+        let mut chain = Self { nature: Nature::Other, by_proxy: false, sentence: String::new() };
         let mut words = Vec::new();
-        walk(&error, &mut |cause| {
+        walk(error, &mut |cause| {
             if let Some(found) = nature_of(cause)
-                && nature == Nature::Other
+                && chain.nature == Nature::Other
             {
-                nature = found;
+                chain.nature = found;
             }
+            chain.by_proxy |= cause.is::<ByProxy>();
             words.extend(words_of(cause));
         });
-        Self { nature, sentence: fold(&words) }
+        chain.sentence = fold(&words);
+        chain
     }
 }
 
 /// Visits an error and its causes. An `io::Error` made from another error hides that one from `source`.
-fn walk(error: &(dyn StdError + 'static), visit: &mut dyn FnMut(&(dyn StdError + 'static))) {
+fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
     let mut next = Some(error);
     while let Some(cause) = next {
         visit(cause);
         let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         next = match inner {
-            Some(inner) => Some(inner as &(dyn StdError + 'static)),
+            Some(inner) => Some(inner as Cause<'_>),
             None => cause.source(),
         };
     }
 }
 
-fn nature_of(cause: &(dyn StdError + 'static)) -> Option<Nature> {
+fn nature_of(cause: Cause<'_>) -> Option<Nature> {
     if cause.is::<rustls::Error>() {
         return Some(Nature::Tls);
+    }
+    let timed_out = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
+        || cause.is::<tokio::time::error::Elapsed>()
+        || cause.is::<tower::timeout::error::Elapsed>();
+    if timed_out {
+        return Some(Nature::Timeout);
     }
     match cause.downcast_ref::<io::Error>()?.kind() {
         io::ErrorKind::ConnectionRefused => Some(Nature::Refused),
@@ -143,18 +152,19 @@ fn nature_of(cause: &(dyn StdError + 'static)) -> Option<Nature> {
 }
 
 /// What a cause says for itself; nothing when it only repeats the error it was made from.
-fn words_of(cause: &(dyn StdError + 'static)) -> Option<String> {
-    if cause.downcast_ref::<io::Error>().is_some_and(|error| error.get_ref().is_some()) {
-        return None;
+fn words_of(cause: Cause<'_>) -> Option<String> {
+    if let Some(error) = cause.downcast_ref::<io::Error>() {
+        return error.get_ref().is_none().then(|| system_words(error));
     }
     Some(match cause.downcast_ref::<rustls::Error>() {
         Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
-            "the server gave a plain HTTP answer to an HTTPS client".to_owned()
+            "tls: the server gave a plain HTTP answer to an HTTPS client".to_owned()
         }
         Some(rustls::Error::InvalidCertificate(why)) => {
-            format!("failed to verify certificate: x509: {}", certificate_words(why))
+            format!("tls: failed to verify certificate: x509: {}", certificate_words(why))
         }
-        _ => plain_words(cause.to_string()),
+        Some(other) => format!("tls: {other}"),
+        None => plain_words(cause.to_string()),
     })
 }
 
@@ -163,33 +173,60 @@ fn plain_words(words: String) -> String {
     if words.starts_with("peer closed connection without sending TLS close_notify") {
         return "unexpected EOF".to_owned();
     }
-    words
+    match words.as_str() {
+        "deadline has elapsed" => "operation timed out".to_owned(),
+        "tls handshake eof" | "connection closed before message completed" => "EOF".to_owned(),
+        _ => words,
+    }
 }
 
 /// The usual troubles with certificates in the words that people search for.
 fn certificate_words(why: &rustls::CertificateError) -> String {
     use rustls::CertificateError::{
-        BadSignature, Expired, ExpiredContext, NotValidForNameContext, UnknownIssuer,
+        BadSignature, ExpiredContext, NotValidForNameContext, NotValidYetContext, UnknownIssuer,
     };
+    let not_now = "certificate has expired or is not yet valid: current time";
     match why {
         // The second is an authority of the same name, as that of a cluster made anew.
         UnknownIssuer | BadSignature => "certificate signed by unknown authority".to_owned(),
-        Expired | ExpiredContext { .. } => "certificate has expired".to_owned(),
-        NotValidForNameContext { expected, presented } if presented.is_empty() => {
-            format!("certificate is not valid for any names, but wanted to match {}", expected.to_str())
+        ExpiredContext { time, not_after } => {
+            format!("{not_now} {} is after {}", moment(*time), moment(*not_after))
+        }
+        NotValidYetContext { time, not_before } => {
+            format!("{not_now} {} is before {}", moment(*time), moment(*not_before))
         }
         NotValidForNameContext { expected, presented } => {
-            let names: Vec<&str> = presented.iter().map(|name| bare_name(name)).collect();
-            format!("certificate is valid for {}, not {}", names.join(", "), expected.to_str())
+            let is_address = matches!(expected, ServerName::IpAddress(_));
+            let alike = presented.iter().filter(|name| name.starts_with("IpAddress") == is_address);
+            let names: Vec<String> = alike.map(|name| bare_name(name)).collect();
+            let expected = expected.to_str();
+            match (names.join(", "), is_address) {
+                (none, true) if none.is_empty() => {
+                    format!(
+                        "cannot validate certificate for {expected} because it doesn't contain any IP SANs"
+                    )
+                }
+                (none, false) if none.is_empty() => {
+                    format!("certificate is not valid for any names, but wanted to match {expected}")
+                }
+                (names, _) => format!("certificate is valid for {names}, not {expected}"),
+            }
         }
         other => other.to_string(),
     }
 }
 
-/// `DnsName("a.example")` and `IpAddress(10.0.0.1)` without their wrapping.
-fn bare_name(name: &str) -> &str {
+/// A time as Go writes it: RFC 3339 with whole seconds.
+fn moment(time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| "then".to_owned(), |time| time.to_string())
+}
+
+/// `DnsName("a.example")` and `IpAddress(10.0.0.1)` without their wrapping, addresses in their usual form.
+fn bare_name(name: &str) -> String {
     let inner = name.split_once('(').map_or(name, |(_, inner)| inner);
-    inner.trim_end_matches(')').trim_matches('"')
+    let bare = inner.trim_end_matches(')').trim_matches('"');
+    bare.parse::<IpAddr>().map_or_else(|_| bare.to_owned(), |address| address.to_string())
 }
 
 /// Joins what the causes say from the outermost to the innermost, leaving out empty words and repetitions.
@@ -228,25 +265,51 @@ mod tests {
     }
 
     #[test]
+    fn an_end_where_an_answer_should_be_is_an_end_of_the_file() {
+        for said in ["connection closed before message completed", "tls handshake eof"] {
+            let words = ["client error (SendRequest)", said].map(|word| plain_words(word.to_owned()));
+            assert_eq!(fold(&words), "EOF");
+        }
+    }
+
+    #[test]
     fn a_chain_is_told_without_empty_words_and_repetitions() {
-        let words = [
-            "error sending request",
-            "client error (Connect)",
-            "dns error",
-            "no such host: a",
-            "no such host",
-        ];
+        let words = ["client error (Connect)", "dns error", "no such host: a", "no such host"];
         assert_eq!(fold(&words.map(str::to_owned)), "no such host: a");
-        assert_eq!(fold(&["error sending request".to_owned()]), "error sending request");
+        assert_eq!(fold(&["dns error".to_owned()]), "dns error");
         assert_eq!(fold(&["stream: reset".to_owned(), "reset".to_owned()]), "stream: reset");
     }
 
     #[test]
     fn a_certificate_for_other_names_is_told_as_go_tells_it() {
-        let why = rustls::CertificateError::NotValidForNameContext {
-            expected: rustls::pki_types::ServerName::try_from("kubernetes").unwrap(),
-            presented: vec!["DnsName(\"localhost\")".into(), "IpAddress(127.0.0.1)".into()],
+        let told = |expected: &'static str, presented: &[&str]| {
+            certificate_words(&rustls::CertificateError::NotValidForNameContext {
+                expected: ServerName::try_from(expected).unwrap(),
+                presented: presented.iter().map(|name| (*name).to_owned()).collect(),
+            })
         };
-        assert_eq!(certificate_words(&why), "certificate is valid for localhost, 127.0.0.1, not kubernetes");
+        let both = ["DnsName(\"localhost\")", "IpAddress(127.0.0.1)"];
+        assert_eq!(told("10.0.0.1", &["IpAddress(0::1)"]), "certificate is valid for ::1, not 10.0.0.1");
+        assert_eq!(told("kubernetes", &both), "certificate is valid for localhost, not kubernetes");
+        assert_eq!(told("10.0.0.1", &both), "certificate is valid for 127.0.0.1, not 10.0.0.1");
+        assert_eq!(
+            told("10.0.0.1", &both[..1]),
+            "cannot validate certificate for 10.0.0.1 because it doesn't contain any IP SANs"
+        );
+        assert_eq!(
+            told("kubernetes", &both[1..]),
+            "certificate is not valid for any names, but wanted to match kubernetes"
+        );
+    }
+
+    #[test]
+    fn a_certificate_of_another_time_is_told_as_go_tells_it() {
+        let at = |seconds| UnixTime::since_unix_epoch(std::time::Duration::from_secs(seconds));
+        let why = rustls::CertificateError::ExpiredContext { time: at(86400), not_after: at(60) };
+        assert_eq!(
+            certificate_words(&why),
+            "certificate has expired or is not yet valid: current time 1970-01-02T00:00:00Z is after \
+             1970-01-01T00:01:00Z"
+        );
     }
 }

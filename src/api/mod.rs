@@ -13,6 +13,7 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod notice;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
 mod representation;
@@ -23,21 +24,25 @@ mod secret;
 mod session;
 mod status;
 mod streams;
+mod suggest;
 mod table;
 #[cfg(test)]
 mod test_server;
 mod tls;
+mod transport;
 mod warnings;
 
 pub use client::Client;
-pub use config::{Config, ConfigOptions, Contexts, InCluster};
+pub use config::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster};
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;
 pub use frames::Limits;
+pub use notice::Notice;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;
 pub use resource::ResourceClient;
 pub use response::Response;
 pub use secret::Secret;
 pub use streams::{ResourceList, ResourceWatch};
+pub use suggest::nearest;

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::HeaderMap;
+use http::{HeaderMap, StatusCode};
 
 use super::failure;
+use super::transport::Answer;
 use crate::listwatch::Error;
 
 /// A 2xx answer, its body still to come. Dropping it ends the exchange.
 pub struct Response {
-    inner: reqwest::Response,
+    inner: Answer,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
@@ -18,20 +19,28 @@ pub struct Response {
 }
 
 impl Response {
-    pub(super) fn new(inner: reqwest::Response, authority: Arc<str>, place: Arc<()>) -> Self {
+    pub(super) fn new(inner: Answer, authority: Arc<str>, place: Arc<()>) -> Self {
         Self { inner, authority, _place: place }
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.inner.head.status
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.inner.head.headers
     }
 
     /// The first value of a header, when it is there and is text. The name is in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.inner.headers().get(name).and_then(|value| value.to_str().ok())
+        self.inner.head.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     /// The texts of the warnings that the server sent along (`Warning: 299 - "text"`), in order.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        warnings(self.inner.headers())
+        warnings(self.headers())
     }
 
     /// The next bytes of the body, decompressed; `None` at its end. Dropping the future loses nothing.
@@ -39,7 +48,7 @@ impl Response {
     /// # Errors
     /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        self.inner.chunk().await.map_err(|error| failure::while_reading(error, &self.authority))
+        self.inner.chunk().await.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))
     }
 
     /// The whole body.

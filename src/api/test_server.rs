@@ -7,18 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// The certificate of `kdelta.test`, valid until 2126, that nobody but itself has signed.
-pub(super) const SELF_SIGNED: &str = "-----BEGIN CERTIFICATE-----
-MIIBmzCCAUGgAwIBAgIUNiS0th3IpPe54vbaauAMd24QJsYwCgYIKoZIzj0EAwIw
-FjEUMBIGA1UEAwwLa2RlbHRhLXRlc3QwIBcNMjYxMTIxMTEyOTAxWhgPMjEyNjEw
-MjgxMTI5MDFaMBYxFDASBgNVBAMMC2tkZWx0YS10ZXN0MFkwEwYHKoZIzj0CAQYI
-KoZIzj0DAQcDQgAEtp9cahD+Zcqd4SluWPB7m0n/v4/Uchc/LBU9XqMGcvh1IBTn
-/AcHJVVB6RWP1e44flO1fECfnCLmWlD7n/sekqNrMGkwHQYDVR0OBBYEFFf01QV3
-P1BBDZP/YUGVY4D5XfHWMB8GA1UdIwQYMBaAFFf01QV3P1BBDZP/YUGVY4D5XfHW
-MA8GA1UdEwEB/wQFMAMBAf8wFgYDVR0RBA8wDYILa2RlbHRhLnRlc3QwCgYIKoZI
-zj0EAwIDSAAwRQIhAM82dCpiqUjQGMM4aSP/3n1wNKDal6+rgcgPn5/B7rHbAiAO
-BZpFE+E9vMiBYrkv2omQsQdm7jQ0kaXTb05o8bNFfA==
------END CERTIFICATE-----
-";
+pub(super) const SELF_SIGNED: &str = include_str!("testdata/self_signed.pem");
 
 /// A server on a free port of loopback, there until it is dropped.
 pub(super) struct TestServer {
@@ -60,6 +49,11 @@ async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, kept
         head.push(byte);
         if head.ends_with(b"\r\n\r\n") {
             let text = String::from_utf8_lossy(&head).into_owned();
+            let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+            let mut body = vec![0; length.unwrap_or_default()];
+            if stream.read_exact(&mut body).await.is_err() {
+                return;
+            }
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
             if stream.write_all(answer(&text).as_bytes()).await.is_err() {
                 return;

@@ -1,17 +1,14 @@
-//! How the server proves who it is: kube-client's TLS configuration, and the route that keeps its name right.
+//! How the server proves who it is, and we who we are: kube-client's TLS configuration, and what Go trusts beyond it.
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use kube_client::client::ConfigExt;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-use super::config::Config;
 use super::error::Error;
 
 /// The TLS configuration for these certificates and that trust.
@@ -20,12 +17,19 @@ use super::error::Error;
 /// [`Error::Invalid`] naming what is wrong with the certificates or the key.
 pub(super) fn client_config(config: &kube_client::Config) -> Result<rustls::ClientConfig, Error> {
     let invalid = |why: String| Error::Invalid(format!("invalid TLS configuration: {why}"));
+    let mut config = config.clone();
+    let own = match &config.root_cert {
+        Some(roots) if config.root_cert_file.is_none() && !config.accept_invalid_certs => {
+            Some(TrustedItself::new(roots).map_err(|error| invalid(error.to_string()))?)
+        }
+        _ => None,
+    };
+    if own.is_some() || config.accept_invalid_certs {
+        // Decided here, or not at all: neither these nor the system's have to be read by kube-client.
+        config.root_cert = Some(Vec::new());
+    }
     let mut tls = config.rustls_client_config().map_err(|error| invalid(words(&error)))?;
-    if let Some(roots) = &config.root_cert
-        && config.root_cert_file.is_none()
-        && !config.accept_invalid_certs
-    {
-        let verifier = TrustedItself::new(roots).map_err(|error| invalid(error.to_string()))?;
+    if let Some(verifier) = own {
         tls.dangerous().set_certificate_verifier(Arc::new(verifier));
     }
     Ok(tls)
@@ -43,9 +47,8 @@ impl TrustedItself {
     fn new(roots: &[Vec<u8>]) -> Result<Self, Box<dyn std::error::Error>> {
         let trusted: Vec<_> = roots.iter().map(|der| CertificateDer::from(der.clone())).collect();
         let mut store = RootCertStore::empty();
-        for root in &trusted {
-            store.add(root.clone())?;
-        }
+        // What is no certificate is passed over, as in Go.
+        store.add_parsable_certificates(trusted.iter().cloned());
         Ok(Self { trusted, by_authority: WebPkiServerVerifier::builder(Arc::new(store)).build()? })
     }
 }
@@ -104,60 +107,10 @@ fn words(error: &kube_client::Error) -> String {
     }
 }
 
-/// Sets how the server is reached: through a proxy, directly, or under another name.
-///
-/// # Errors
-/// [`Error::Invalid`] for a proxy that is not `http`, `https` or `socks5`.
-pub(super) fn route(
-    config: &Config,
-    mut builder: reqwest::ClientBuilder,
-) -> Result<reqwest::ClientBuilder, Error> {
-    if config.tls_server_name().is_some() {
-        // The URL carries the name of the certificate; the address is that of the configured server.
-        let host = config.host().to_owned();
-        builder = builder.dns_resolver(AlwaysTo { host }).no_proxy();
-    }
-    if let Some(proxy) = config.proxy() {
-        let proxy = reqwest::Proxy::all(proxy).map_err(|_| {
-            Error::Invalid("proxy-url is not the URL of a http, https or socks5 proxy".to_owned())
-        })?;
-        builder = builder.proxy(proxy);
-    } else if is_direct_loopback(config) {
-        // A proxy from the environment is never meant for this machine.
-        builder = builder.no_proxy();
-    }
-    Ok(builder)
-}
-
-/// A TLS configuration that trusts nobody: for plain connections to this machine, which need none, and start faster
-/// without the system's authorities.
+/// A TLS configuration that trusts nobody: for plain connections, which need none, and start faster without the
+/// system's authorities.
 pub(super) fn unused() -> rustls::ClientConfig {
     rustls::ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth()
-}
-
-/// Whether the server is on this machine and reached without a proxy.
-pub(super) fn is_direct_loopback(config: &Config) -> bool {
-    config.proxy().is_none() && is_loopback(config.host())
-}
-
-fn is_loopback(host: &str) -> bool {
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// Resolves every name to the addresses of one host.
-struct AlwaysTo {
-    host: String,
-}
-
-impl Resolve for AlwaysTo {
-    fn resolve(&self, _: Name) -> Resolving {
-        let host = self.host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((host, 0)).await?.collect();
-            Ok(Box::new(found.into_iter()) as Addrs)
-        })
-    }
 }
 
 #[cfg(test)]
@@ -191,18 +144,5 @@ mod tests {
         assert!(verify(&trusted, &shown, "other.test", now).unwrap_err().contains("kdelta.test"));
         let long_after = UnixTime::since_unix_epoch(Duration::from_hours(2_500_000));
         assert!(verify(&trusted, &shown, "kdelta.test", long_after).unwrap_err().contains("expired"));
-    }
-
-    #[test]
-    fn only_this_machine_is_loopback() {
-        for (host, expected) in [
-            ("localhost", true),
-            ("127.0.0.9", true),
-            ("[::1]", true),
-            ("10.0.0.1", false),
-            ("localhost.example", false),
-        ] {
-            assert_eq!(is_loopback(host), expected, "{host}");
-        }
     }
 }

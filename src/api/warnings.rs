@@ -1,9 +1,11 @@
 //! What a server says beside its answer: `Warning` headers, each text once.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use http::header::{HeaderMap, WARNING};
+
+use super::notice::{Listener, Notice};
 
 /// How many different texts are remembered; after that nothing new is told.
 const REMEMBERED: usize = 100;
@@ -12,23 +14,24 @@ const REMEMBERED: usize = 100;
 pub(super) struct Warnings {
     /// A std mutex: held for a look-up; requests of one client share what has been told. Bounded by [`REMEMBERED`].
     told: Mutex<HashSet<String>>,
-    tell: Arc<dyn Fn(&str) + Send + Sync>,
+    listener: Option<Listener>,
 }
 
 impl Warnings {
-    pub(super) fn new(tell: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
-        Self { told: Mutex::default(), tell }
+    pub(super) fn new(listener: Option<Listener>) -> Self {
+        Self { told: Mutex::default(), listener }
     }
 
     /// Tells what these headers warn of.
     pub(super) fn of(&self, headers: &HeaderMap) {
+        let Some(tell) = &self.listener else { return };
         for value in headers.get_all(WARNING).iter().filter_map(|value| value.to_str().ok()) {
             for text in texts(value) {
                 let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
                 let is_new = told.len() < REMEMBERED && told.insert(text.clone());
                 drop(told);
                 if is_new {
-                    (self.tell)(&text);
+                    tell(Notice::Warning(&text));
                 }
             }
         }
@@ -68,6 +71,8 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -91,12 +96,13 @@ mod tests {
     fn each_text_is_told_once() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hear = Arc::clone(&heard);
-        let warnings = Warnings::new(Arc::new(move |text| hear.lock().unwrap().push(text.to_owned())));
+        let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
+        let warnings = Warnings::new(Some(Arc::new(listener)));
         let mut headers = HeaderMap::new();
         headers.append(WARNING, r#"299 - "a""#.parse().unwrap());
         headers.append(WARNING, r#"299 - "b", 299 - "a""#.parse().unwrap());
         warnings.of(&headers);
         warnings.of(&headers);
-        assert_eq!(*heard.lock().unwrap(), ["a", "b"]);
+        assert_eq!(*heard.lock().unwrap(), ["Warning(\"a\")", "Warning(\"b\")"]);
     }
 }

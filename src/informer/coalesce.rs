@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use tokio::sync::Notify;
+use std::task::{Context, Poll, Waker};
 
 use super::Notification;
 use super::progress::Progress;
@@ -22,8 +21,6 @@ pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
 pub(super) struct Pending {
     /// A std mutex: nothing under it waits.
     state: Mutex<State>,
-    /// One reader waits here; a permit is kept, so that what is put in between its look and its wait wakes it.
-    filled: Notify,
 }
 
 #[derive(Default)]
@@ -34,6 +31,9 @@ struct State {
     objects: HashMap<Key, Waiting>,
     /// Where the mark of a gap waits.
     gap: Option<u64>,
+    /// The one reader, where it found nothing. It stands here since that very look, under the same lock, so that nothing
+    /// is put in between the two.
+    reader: Option<Waker>,
     /// Nothing more comes.
     closed: bool,
     /// Nobody reads.
@@ -78,29 +78,33 @@ impl Pending {
 
     /// Puts what the store holds before everything else. It is one item, not merged with what comes after.
     pub(super) fn replay(&self, snapshot: Snapshot) {
-        self.lock().snapshot = Some(snapshot);
-        self.filled.notify_one();
+        self.change(|state| state.snapshot = Some(snapshot));
+    }
+
+    /// Changes what waits, and wakes the reader once the lock is free.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let (answer, reader) = {
+            let mut state = self.lock();
+            (change(&mut state), state.reader.take())
+        };
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+        answer
     }
 
     /// Puts in one more, and counts what it made untold.
     pub(super) fn put(&self, notification: Notification, progress: &Progress) {
-        let merged = {
-            let mut state = self.lock();
-            if state.abandoned {
-                return;
-            }
-            state.put(notification)
-        };
+        let merged = self.change(|state| (!state.abandoned).then(|| state.put(notification)));
+        let Some(merged) = merged else { return };
         progress.coalesced(merged.untold);
         if merged.initial {
             progress.handled_one();
         }
-        self.filled.notify_one();
     }
 
     pub(super) fn close(&self) {
-        self.lock().closed = true;
-        self.filled.notify_one();
+        self.change(|state| state.closed = true);
     }
 
     /// Nobody will read any more: drops what waits.
@@ -110,25 +114,36 @@ impl Pending {
         drop(waited);
     }
 
+    /// What is to be read next, as it is now.
     pub(super) fn take(&self) -> Next {
-        let mut state = self.lock();
-        if let Some(snapshot) = state.snapshot.take() {
-            return Next::Snapshot(snapshot);
-        }
-        match state.take() {
-            Some(notification) => Next::One(notification),
-            None if state.closed => Next::End,
-            None => Next::Nothing,
-        }
+        self.lock().next()
     }
 
-    /// Waits until there may be something to take.
-    pub(super) async fn filled(&self) {
-        self.filled.notified().await;
+    /// What is to be read next, once there is something or there will be nothing any more.
+    pub(super) fn poll_take(&self, context: &mut Context<'_>) -> Poll<Next> {
+        let mut state = self.lock();
+        match state.next() {
+            Next::Nothing => {
+                state.reader = Some(context.waker().clone());
+                Poll::Pending
+            }
+            next => Poll::Ready(next),
+        }
     }
 }
 
 impl State {
+    fn next(&mut self) -> Next {
+        if let Some(snapshot) = self.snapshot.take() {
+            return Next::Snapshot(snapshot);
+        }
+        match self.take() {
+            Some(notification) => Next::One(notification),
+            None if self.closed => Next::End,
+            None => Next::Nothing,
+        }
+    }
+
     fn put(&mut self, notification: Notification) -> Merged {
         let key = match &notification {
             Notification::Mark(_) => return self.put_mark(notification),

@@ -13,6 +13,42 @@ use crate::object::{DeletedObject, Object};
 /// buffer is full, every other one, and at last the source; nothing is dropped. [`OnSlow`] knows another way.
 ///
 /// A call that panics is reported and counts as done; the next notification comes as usual.
+///
+/// ```
+/// # use std::sync::{Arc, Mutex};
+/// # use kdelta::informer::{ResourceEventHandler, SharedIndexInformer};
+/// # use kdelta::object::{DeletedObject, Object};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use tokio_util::sync::CancellationToken;
+/// /// Writes down the names of what went.
+/// #[derive(Default)]
+/// struct Gone(Mutex<Vec<String>>);
+///
+/// impl ResourceEventHandler for Gone {
+///     fn on_delete(&self, object: &DeletedObject) {
+///         self.0.lock().expect("no panic").push(object.key().to_string());
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// let informer = SharedIndexInformer::builder(source.clone()).build();
+/// let gone = Arc::new(Gone::default());
+/// let registration = informer.add_event_handler(Arc::clone(&gone))?;
+/// let stop = CancellationToken::new();
+/// let running = tokio::spawn(informer.run(stop.clone()));
+/// assert!(registration.synced().await);
+/// source.delete("shop/web");
+/// # tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+/// // The end waits for every handler, and nothing that was taken in is lost.
+/// stop.cancel();
+/// running.await??;
+/// assert_eq!(*gone.0.lock().expect("no panic"), ["shop/web"]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait ResourceEventHandler: Send + Sync + 'static {
     /// An object is there that was not.
     fn on_add(&self, _object: &Arc<Object>, _is_in_initial_list: bool) {}

@@ -1,7 +1,9 @@
 //! The way to one handler: a bounded channel with two ends, or what waits merged per object.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::vec;
 
 use tokio::sync::mpsc;
@@ -73,21 +75,14 @@ impl Drop for Source {
 }
 
 impl Source {
-    /// The next message, or `None` when there will be no more. Dropping the future loses nothing.
-    async fn next(&mut self) -> Option<Message> {
+    /// The next message, or `None` when there will be no more.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
         match self {
-            Self::Channel { receiver, tail } => match receiver.recv().await {
-                Some(message) => Some(message),
-                None => put_aside_first(tail),
-            },
-            Self::Pending(pending) => loop {
-                match pending.take() {
-                    Next::Snapshot((objects, mark)) => return Some(Message::Snapshot(objects, mark)),
-                    Next::One(notification) => return Some(Message::One(notification)),
-                    Next::End => return None,
-                    Next::Nothing => pending.filled().await,
-                }
-            },
+            Self::Channel { receiver, tail } => {
+                let received = ready!(receiver.poll_recv(context));
+                Poll::Ready(received.or_else(|| put_aside_first(tail)))
+            }
+            Self::Pending(pending) => pending.poll_take(context).map(Message::of),
         }
     }
 
@@ -99,11 +94,17 @@ impl Source {
                 Err(mpsc::error::TryRecvError::Empty) => None,
                 Err(mpsc::error::TryRecvError::Disconnected) => put_aside_first(tail),
             },
-            Self::Pending(pending) => match pending.take() {
-                Next::Snapshot((objects, mark)) => Some(Message::Snapshot(objects, mark)),
-                Next::One(notification) => Some(Message::One(notification)),
-                Next::End | Next::Nothing => None,
-            },
+            Self::Pending(pending) => Message::of(pending.take()),
+        }
+    }
+}
+
+impl Message {
+    fn of(next: Next) -> Option<Self> {
+        match next {
+            Next::Snapshot((objects, mark)) => Some(Self::Snapshot(objects, mark)),
+            Next::One(notification) => Some(Self::One(notification)),
+            Next::End | Next::Nothing => None,
         }
     }
 }
@@ -177,13 +178,18 @@ impl Inbox {
 
     /// The next notification, or `None` when there will be no more. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Notification> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The same as a stream has it.
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Notification>> {
         loop {
             if let Some(next) = self.unpacked() {
-                return Some(next);
+                return Poll::Ready(Some(next));
             }
-            let message = self.source.next().await?;
+            let Some(message) = ready!(self.source.poll_next(context)) else { return Poll::Ready(None) };
             if let Some(one) = self.unpack(message) {
-                return Some(one);
+                return Poll::Ready(Some(one));
             }
         }
     }

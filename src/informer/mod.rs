@@ -56,3 +56,5 @@ pub use simple::{Informer, new_informer};
 
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod interleaving;

@@ -113,6 +113,7 @@ impl<T: Fingerprinted> MutationDetector<T> {
 
     /// Compares once a second until `stop`, and then a last time.
     pub async fn run(&self, clock: &dyn Clock, stop: &CancellationToken) {
+        tracing::debug!("cached objects are compared with what they were");
         loop {
             let is_last = tokio::select! {
                 biased;

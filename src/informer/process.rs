@@ -26,6 +26,29 @@ pub type ProcessError = Box<dyn StdError + Send + Sync>;
 pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
 
 /// What a [`Controller`] is made of (client-go: `Config`).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::time::Duration;
+/// # use kdelta::informer::{Config, Controller};
+/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions};
+/// # use kdelta::store::Cache;
+/// # use kdelta::testing::FakeSource;
+/// let store = Arc::new(Cache::new());
+/// let options = DeltaFifoOptions { known_objects: Some(store.clone()), ..DeltaFifoOptions::default() };
+/// let process = Box::new(move |popped: &_| {
+///     // Here the deltas are applied to the store.
+///     # let _: (&kdelta::queue::Popped, &Arc<Cache>) = (popped, &store);
+///     Ok(())
+/// });
+/// let config = Config {
+///     full_resync_period: Some(Duration::from_secs(600)),
+///     retry_on_error: true,
+///     ..Config::new(Arc::new(DeltaFifo::new(options)), FakeSource::new(), process)
+/// };
+/// let controller = Controller::new(config);
+/// assert!(!controller.has_synced(), "nobody has run it");
+/// ```
 pub struct Config<L> {
     /// Where the reflector writes and the process function is given from. Its known objects must be the store that
     /// the function writes to.
@@ -83,10 +106,18 @@ impl<L> Config<L> {
 /// ```
 #[derive(Clone)]
 pub struct Controller {
-    parts: Arc<Parts>,
+    controlled: Arc<dyn Controlled>,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+/// What stands behind a controller.
+pub(super) trait Controlled: Send + Sync {
+    fn has_synced(&self) -> bool;
+    fn last_sync_resource_version(&self) -> ResourceVersion;
+    fn start(self: Arc<Self>, stop: CancellationToken) -> Running;
+}
+
+/// A run, of a reflector or of all that stands behind it.
+pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 struct Parts {
     queue: Arc<dyn Queue>,
@@ -127,6 +158,27 @@ impl Work for Asked {
 }
 
 /// Pops until the queue is closed and empty (client-go: `processLoop`).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::informer::process_loop;
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Queue};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), kdelta::object::KeyError> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Fifo::new(meta_namespace_key);
+/// queue.add(web, Origin::Watch)?;
+/// queue.close();
+/// let (tell, told) = std::sync::mpsc::channel();
+/// process_loop(&queue, Box::new(move |popped| Ok(tell.send(popped.is_in_initial_list)?)), false).await;
+/// assert_eq!(told.iter().collect::<Vec<_>>(), [false]);
+/// # Ok(())
+/// # }
+/// ```
 pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, retry_on_error: bool) {
     work_off(queue, &mut Asked { process, retry_on_error }).await;
 }
@@ -157,19 +209,24 @@ impl Controller {
         let handle = reflector.handle();
         let reflect = Box::new(|stop| Box::pin(reflector.run(stop)) as Running);
         let start = Mutex::new(Some(Start { reflect, work }));
-        Self { parts: Arc::new(Parts { queue, reflector: handle, start }) }
+        Self::of(Arc::new(Parts { queue, reflector: handle, start }))
+    }
+
+    /// A handle on that.
+    pub(super) fn of(controlled: Arc<dyn Controlled>) -> Self {
+        Self { controlled }
     }
 
     /// Whether the initial state has been popped and processed.
     #[must_use]
     pub fn has_synced(&self) -> bool {
-        self.parts.queue.has_synced()
+        self.controlled.has_synced()
     }
 
     /// The version the reflector received last; unset before the first.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
-        self.parts.reflector.last_sync_resource_version()
+        self.controlled.last_sync_resource_version()
     }
 
     /// Runs until `stop`, or until the reflector gives up; then what is queued is processed, and it ends. A second run
@@ -181,14 +238,27 @@ impl Controller {
     /// # Panics
     /// Outside of a tokio runtime, and where the source or the process function panicked.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
-        let parts = Arc::clone(&self.parts);
-        async move {
-            let start = parts.start.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Arc::clone(&self.controlled).start(stop)
+    }
+}
+
+impl Controlled for Parts {
+    fn has_synced(&self) -> bool {
+        self.queue.has_synced()
+    }
+
+    fn last_sync_resource_version(&self) -> ResourceVersion {
+        self.reflector.last_sync_resource_version()
+    }
+
+    fn start(self: Arc<Self>, stop: CancellationToken) -> Running {
+        Box::pin(async move {
+            let start = self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(Start { reflect, mut work }) = start else {
                 tracing::warn!("the controller has been started already");
                 return Ok(());
             };
-            let closing = CloseOnDrop(&*parts.queue);
+            let closing = CloseOnDrop(&*self.queue);
             // A task, so that reading and processing have a core each. The set is its owner: it is awaited below, and
             // aborted where this future is dropped.
             let mut reflector = JoinSet::new();
@@ -198,13 +268,13 @@ impl Controller {
                 drop(closing);
                 end
             };
-            let (end, ()) = tokio::join!(reflected, work_off(&*parts.queue, &mut *work));
+            let (end, ()) = tokio::join!(reflected, work_off(&*self.queue, &mut *work));
             match end {
                 Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
                 Some(Ok(result)) => result,
                 Some(Err(_)) | None => Ok(()),
             }
-        }
+        })
     }
 }
 

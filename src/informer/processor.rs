@@ -109,13 +109,16 @@ impl SharedProcessor {
     }
 
     /// Has a handler told what comes in, from a task of its own that ends with the input or with `removed`.
+    ///
+    /// # Errors
+    /// [`InformerError::HandlerAfterStop`]: the end came after the listener was added. The handler is not called.
     pub(super) fn spawn<H: ResourceEventHandler>(
         &self,
         handler: H,
         inbox: Inbox,
         progress: Arc<Progress>,
         removed: CancellationToken,
-    ) {
+    ) -> Result<(), InformerError> {
         let task = handle_all(handler, inbox, EndOnDrop(progress), removed, self.on_panic.clone());
         let mut state = self.lock();
         let State { stage, tasks, .. } = &mut *state;
@@ -125,8 +128,9 @@ impl SharedProcessor {
             Stage::Running(runtime) => {
                 tasks.spawn_on(task, runtime);
             }
-            Stage::Stopped => {}
+            Stage::Stopped => return Err(InformerError::HandlerAfterStop),
         }
+        Ok(())
     }
 
     /// Starts the tasks of the handlers that are there. Answers how often to check for resyncs from now on.
@@ -246,5 +250,28 @@ fn report(panic: &(dyn Any + Send), hook: Option<&HandlerPanicHook>) {
         && catch_unwind(AssertUnwindSafe(|| hook(&HandlerPanic { message }))).is_err()
     {
         tracing::error!("the hook for event handlers that panic panicked");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::informer::NotificationFn;
+    use crate::informer::listener::channel;
+
+    /// Registering is two steps, and the end may come between them.
+    #[tokio::test]
+    async fn a_handler_whose_task_comes_after_the_end_is_refused() {
+        let processor = SharedProcessor::new(None, None);
+        processor.start(Handle::current());
+        let removed = CancellationToken::new();
+        let (listener, inbox) = channel(1);
+        let progress = Arc::clone(&listener.progress);
+        processor.add(listener, None, Instant::now(), &removed).expect("it runs");
+        processor.stop().await;
+        let spawned = processor.spawn(NotificationFn(|_| ()), inbox, Arc::clone(&progress), removed);
+        assert_eq!(spawned, Err(InformerError::HandlerAfterStop));
+        progress.expect(1);
+        assert!(!progress.wait().await, "whoever waits for the handler is told");
     }
 }

@@ -1,7 +1,11 @@
 //! The two things that registering answers: a handle on a handler, or a stream of notifications.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
 
 use super::Notification;
 use super::listener::Inbox;
@@ -46,6 +50,28 @@ impl fmt::Debug for Registration {
 ///
 /// Whoever does not read holds up, once the buffer is full, every other handler, and at last the source; unless it
 /// was made with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
+///
+/// It is a [`Stream`] as well, for whoever has adapters for those; it ends as [`Subscription::recv`] does.
+///
+/// ```
+/// # use kdelta::informer::SharedIndexInformer;
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use tokio_util::sync::CancellationToken;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// let informer = SharedIndexInformer::builder(source).build();
+/// let mut told = informer.subscribe(16, None)?;
+/// let stop = CancellationToken::new();
+/// let running = tokio::spawn(informer.run(stop.clone()));
+/// assert_eq!(told.recv().await.map(|told| told.to_string()).as_deref(), Some("+shop/web@2! list"));
+/// stop.cancel();
+/// running.await??;
+/// assert!(told.recv().await.is_none(), "the informer has stopped, and everything was read");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Subscription {
     pub(super) inbox: Inbox,
     pub(super) registration: Registration,
@@ -84,6 +110,15 @@ impl Subscription {
             self.registration.progress.handled_one();
         }
         next
+    }
+}
+
+impl Stream for Subscription {
+    type Item = Notification;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Notification>> {
+        let this = self.get_mut();
+        this.inbox.poll_next(context).map(|next| this.count(next))
     }
 }
 

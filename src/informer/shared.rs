@@ -1,7 +1,6 @@
 //! The informer as it is used.
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,20 +11,18 @@ use tokio_util::sync::CancellationToken;
 use super::builder::Builder;
 use super::inlet::Inlet;
 use super::listener::{Inbox, channel, coalescing};
+use super::process::{Controlled, Running};
 use super::pump::Pump;
 use super::registration::{Registration, Subscription};
-use super::{HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
+use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 use crate::queue::Transformer;
 use crate::reflector::{Clock, Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
-/// A running reflector.
-type Reflecting = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
-
 /// Makes the reflector, once it is known how often to resync.
-pub(super) type Source = Box<dyn FnOnce(Start) -> (ReflectorHandle, Reflecting) + Send>;
+pub(super) type Source = Box<dyn FnOnce(Start) -> (ReflectorHandle, Running) + Send>;
 
 /// What the reflector is started with.
 pub(super) struct Start {
@@ -47,8 +44,7 @@ struct NotStarted {
 /// `SharedIndexInformer`).
 ///
 /// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
-/// tasks. It is its own controller (client-go: `GetController`), whose `has_synced`, `last_sync_resource_version` and
-/// `run` are here.
+/// tasks.
 ///
 /// ```
 /// use kdelta::informer::{Notification, NotificationFn, SharedIndexInformer};
@@ -153,7 +149,7 @@ impl SharedIndexInformer {
         let removed = CancellationToken::new();
         let (registration, inbox) = self.register(options, &removed)?;
         let progress = Arc::clone(&registration.progress);
-        self.shared.pump.processor.spawn(handler, inbox, progress, removed);
+        self.shared.pump.processor.spawn(handler, inbox, progress, removed)?;
         Ok(registration)
     }
 
@@ -278,7 +274,7 @@ impl SharedIndexInformer {
     /// Whether the store has held the whole initial state. Says nothing of handlers: see [`Registration::has_synced`].
     #[must_use]
     pub fn has_synced(&self) -> bool {
-        self.shared.pump.queue.has_synced()
+        Controlled::has_synced(&*self.shared)
     }
 
     /// Waits until the store has held the whole initial state; `false` when the informer ended before.
@@ -289,8 +285,7 @@ impl SharedIndexInformer {
     /// The version the reflector received last; unset before the first.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
-        let reflector = self.shared.reflector.get();
-        reflector.map(ReflectorHandle::last_sync_resource_version).unwrap_or_default()
+        Controlled::last_sync_resource_version(&*self.shared)
     }
 
     /// The version up to which everything is in the store: whoever wrote an object and got this version, or an older
@@ -318,16 +313,55 @@ impl SharedIndexInformer {
     /// # Panics
     /// Outside of a tokio runtime, and where the source panicked.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
-        let shared = Arc::clone(&self.shared);
-        async move {
-            let not_started = shared.not_started().take();
+        Arc::clone(&self.shared).start(stop)
+    }
+
+    /// The same informer as a [`Controller`]: for what is to run informers and other controllers alike. Unlike
+    /// client-go's it can be run, which is to run the informer.
+    ///
+    /// ```
+    /// # use kdelta::informer::SharedIndexInformer;
+    /// # use kdelta::testing::{FakeSource, pod};
+    /// # use tokio_util::sync::CancellationToken;
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let source = FakeSource::new();
+    /// # source.add(pod("web"));
+    /// let informer = SharedIndexInformer::builder(source).build();
+    /// let controller = informer.get_controller();
+    /// let stop = CancellationToken::new();
+    /// let running = tokio::spawn(controller.run(stop.clone()));
+    /// assert!(informer.synced().await && controller.has_synced());
+    /// assert_eq!(controller.last_sync_resource_version(), "2".into());
+    /// stop.cancel();
+    /// # Ok(running.await??)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn get_controller(&self) -> Controller {
+        Controller::of(Arc::clone(&self.shared) as _)
+    }
+}
+
+impl Controlled for Shared {
+    fn has_synced(&self) -> bool {
+        self.pump.queue.has_synced()
+    }
+
+    fn last_sync_resource_version(&self) -> ResourceVersion {
+        self.reflector.get().map(ReflectorHandle::last_sync_resource_version).unwrap_or_default()
+    }
+
+    fn start(self: Arc<Self>, stop: CancellationToken) -> Running {
+        Box::pin(async move {
+            let not_started = self.not_started().take();
             if let Some(not_started) = not_started {
-                shared.run(not_started, stop).await
+                self.run(not_started, stop).await
             } else {
                 tracing::warn!("the informer has been started already");
                 Ok(())
             }
-        }
+        })
     }
 }
 

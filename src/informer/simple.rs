@@ -47,6 +47,29 @@ pub fn new_informer<L: ListerWatcher, H: ResourceEventHandler>(
 /// panics ends the run with its panic. It is called after the queue was released and the store written. What did not
 /// change is told in a resync only. For more than one handler there is the
 /// [`SharedIndexInformer`](super::SharedIndexInformer).
+///
+/// ```
+/// # use kdelta::informer::{Informer, Notification, NotificationFn};
+/// # use kdelta::store::index_funcs;
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use tokio_util::sync::CancellationToken;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let (store, controller) = Informer::new(source, handler)
+///     .indexers([("namespace".to_owned(), index_funcs::namespace())].into())
+///     .build();
+/// let stop = CancellationToken::new();
+/// let running = tokio::spawn(controller.run(stop.clone()));
+/// assert_eq!(told.recv().await.as_deref(), Some("+shop/web@2! list"));
+/// assert_eq!(store.index_keys("namespace", "shop")?, ["shop/web".into()]);
+/// stop.cancel();
+/// # Ok(running.await??)
+/// # }
+/// ```
 #[must_use]
 pub struct Informer<L, H> {
     lister_watcher: L,

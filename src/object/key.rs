@@ -10,9 +10,34 @@ use super::{DeletedObject, Object};
 pub type Key = Arc<str>;
 
 /// How a store finds the key of an object.
+///
+/// ```
+/// # use kdelta::object::{Key, KeyError, KeyFunc, Object};
+/// # use kdelta::testing::{FakeSource, pod};
+/// fn by_uid(object: &Object) -> Result<Key, KeyError> {
+///     match object.uid().to_string() {
+///         uid if uid.is_empty() => {
+///             Err(KeyError::NoKey { object: object.key().to_string(), reason: "it has no uid".into() })
+///         }
+///         uid => Ok(uid.into()),
+///     }
+/// }
+///
+/// let key_func: KeyFunc = by_uid;
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// assert_eq!(key_func(&source.objects()[0])?, "uid-1".into());
+/// # Ok::<(), KeyError>(())
+/// ```
 pub type KeyFunc = fn(&Object) -> Result<Key, KeyError>;
 
 /// Why a key could not be made or read.
+///
+/// ```
+/// # use kdelta::object::KeyError;
+/// let error = KeyError::NoKey { object: "web".into(), reason: "it has no uid".into() };
+/// assert_eq!(error.to_string(), "couldn't create key for object web: it has no uid");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -32,6 +57,16 @@ pub enum KeyError {
 /// The key of an object by its metadata: `namespace/name`, or `name` when there is no namespace. The uid plays no
 /// part: an object that was deleted and made again has the same key.
 ///
+/// ```
+/// # use kdelta::object::meta_namespace_key;
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// assert_eq!(meta_namespace_key(&web)?, "shop/web".into());
+/// # Ok::<(), kdelta::object::KeyError>(())
+/// ```
+///
 /// # Errors
 /// None with this function; the signature is that of every [`KeyFunc`].
 pub fn meta_namespace_key(object: &Object) -> Result<Key, KeyError> {
@@ -39,12 +74,26 @@ pub fn meta_namespace_key(object: &Object) -> Result<Key, KeyError> {
 }
 
 /// As [`meta_namespace_key`], and for a tombstone the key it was made with, also when it holds no object.
+///
+/// ```
+/// # use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, deletion_handling_meta_namespace_key};
+/// let tombstone = DeletedFinalStateUnknown { key: "shop/web".into(), object: None };
+/// let deleted = DeletedObject::FinalStateUnknown(tombstone);
+/// assert_eq!(deletion_handling_meta_namespace_key(&deleted), "shop/web".into());
+/// ```
 #[must_use]
 pub fn deletion_handling_meta_namespace_key(deleted: &DeletedObject) -> Key {
     deleted.key().clone()
 }
 
 /// Splits a key into namespace (empty for a cluster-scoped object) and name.
+///
+/// ```
+/// # use kdelta::object::split_meta_namespace_key;
+/// assert_eq!(split_meta_namespace_key("shop/web"), Ok(("shop", "web")));
+/// assert_eq!(split_meta_namespace_key("node-1"), Ok(("", "node-1")));
+/// assert!(split_meta_namespace_key("a/b/c").is_err());
+/// ```
 ///
 /// # Errors
 /// [`KeyError::Format`] when there is more than one `/`.
@@ -109,6 +158,37 @@ pub trait KeyGetter {
 }
 
 /// Both: all that a queue asks of the store behind it. (client-go: `KeyListerGetter`.)
+///
+/// ```
+/// # use std::{collections::BTreeMap, sync::Arc};
+/// # use kdelta::object::{Key, KeyGetter, KeyLister, Object};
+/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions};
+/// /// What is known here is what a map holds.
+/// struct Known(BTreeMap<Key, Arc<Object>>);
+///
+/// impl KeyLister for Known {
+///     fn list_keys(&self) -> Vec<Key> {
+///         self.0.keys().cloned().collect()
+///     }
+/// }
+/// impl KeyGetter for Known {
+///     fn get_by_key(&self, key: &str) -> Option<Arc<Object>> {
+///         self.0.get(key).cloned()
+///     }
+/// }
+///
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let known = Known([("shop/web".into(), web)].into());
+/// let queue = DeltaFifo::new(DeltaFifoOptions { known_objects: Some(Arc::new(known)), ..DeltaFifoOptions::default() });
+/// # use kdelta::queue::Queue;
+/// // A list without it shows that it is gone.
+/// queue.replace(Vec::new(), &"7".into(), kdelta::object::Origin::Relist)?;
+/// assert_eq!(queue.list_keys(), ["shop/web".into()]);
+/// # Ok::<(), kdelta::object::KeyError>(())
+/// ```
 pub trait KeyListerGetter: KeyLister + KeyGetter + Send + Sync {}
 
 impl<T: KeyLister + KeyGetter + Send + Sync + ?Sized> KeyListerGetter for T {}

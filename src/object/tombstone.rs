@@ -17,6 +17,20 @@ pub struct DeletedFinalStateUnknown {
 }
 
 /// What a delete carries. An enum, so that no consumer can forget the second case.
+///
+/// ```
+/// # use kdelta::object::{DeletedFinalStateUnknown, DeletedObject};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let seen = DeletedObject::Known(web.clone());
+/// assert_eq!(seen.object().map(|last| last.resource_version().to_string()).as_deref(), Some("2"));
+/// let inferred = DeletedFinalStateUnknown { key: web.key().clone(), object: None };
+/// let inferred = DeletedObject::FinalStateUnknown(inferred);
+/// assert!(inferred.object().is_none() && inferred.is_final_state_unknown());
+/// assert_eq!(seen.key(), inferred.key());
+/// ```
 #[derive(Debug, Clone)]
 pub enum DeletedObject {
     /// The state the server sent with the deletion; its resourceVersion is the deletion's.

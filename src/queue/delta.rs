@@ -91,6 +91,22 @@ impl Delta {
 }
 
 /// The changes of one object, oldest first (client-go: `Deltas`). A queue never hands out an empty one.
+///
+/// ```
+/// # use kdelta::object::{DeletedObject, Origin};
+/// # use kdelta::queue::{Change, Delta, DeltaType, Deltas};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let origin = Origin::Watch;
+/// let mut deltas = Deltas::from(Delta { change: Change::Added(web.clone()), origin });
+/// deltas.push(Delta { change: Change::Deleted(DeletedObject::Known(web.clone())), origin });
+/// deltas.push(Delta { change: Change::Deleted(DeletedObject::Known(web)), origin });
+/// let types: Vec<_> = deltas.iter().map(Delta::delta_type).collect();
+/// assert_eq!(types, [DeltaType::Added, DeltaType::Deleted]);
+/// assert_eq!(deltas.newest().map(Delta::delta_type), Some(DeltaType::Deleted));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Deltas(Vec<Delta>);
 
@@ -107,9 +123,9 @@ impl Deltas {
         self.0.last()
     }
 
-    /// Puts a change at the end. Two deletes in a row are one, and a delete that was seen says more than one that
-    /// was inferred; nothing else is ever merged, so no state is lost.
-    pub(super) fn push(&mut self, delta: Delta) {
+    /// Puts a change of the same object at the end. Two deletes in a row are one, and a delete that was seen says more
+    /// than one that was inferred; nothing else is ever merged, so no state is lost.
+    pub fn push(&mut self, delta: Delta) {
         let last = self.0.last_mut().map(|last| (last.delta_type(), last));
         match (last, &delta.change) {
             (Some((DeltaType::Deleted, last)), Change::Deleted(_)) => {
@@ -146,6 +162,17 @@ impl IntoIterator for Deltas {
 }
 
 /// The key of these changes, which are all of one object: that of the newest (client-go: `KeyOf`).
+///
+/// ```
+/// # use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin, meta_namespace_key};
+/// # use kdelta::queue::{Change, Delta, key_of};
+/// let tombstone = DeletedFinalStateUnknown { key: "shop/web".into(), object: None };
+/// let change = Change::Deleted(DeletedObject::FinalStateUnknown(tombstone));
+/// let gone = Delta { change, origin: Origin::Relist };
+/// assert_eq!(key_of(&[gone], meta_namespace_key)?, "shop/web".into());
+/// assert!(key_of(&[], meta_namespace_key).is_err());
+/// # Ok::<(), kdelta::object::KeyError>(())
+/// ```
 ///
 /// # Errors
 /// There is no change, or the key function refused the object.
@@ -196,7 +223,8 @@ pub struct Popped {
     /// Whether the initial state had not been popped completely before this.
     pub is_in_initial_list: bool,
     /// With this, everything the source told up to that version has been popped. Nothing is said in the middle of a
-    /// list, whose order is not that of versions, nor while a [`DeltaFifo`](crate::queue::DeltaFifo) holds more.
+    /// list, whose order is not that of versions. In a [`DeltaFifo`](crate::queue::DeltaFifo) objects have their own
+    /// place in line, so what was told later of some of them may have been popped too.
     pub up_to: Option<ResourceVersion>,
 }
 

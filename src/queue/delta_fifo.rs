@@ -6,6 +6,7 @@ use std::sync::{Arc, RwLock};
 
 use super::held::{Held, Line};
 use super::intake::Intake;
+use super::news::News;
 use super::population::Population;
 use super::{
     Change, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
@@ -16,6 +17,29 @@ use crate::object::{
 };
 
 /// How a [`DeltaFifo`] is made.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::Origin;
+/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Item, Queue};
+/// # use kdelta::store::{Cache, Store};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// // What the store holds, and a list does not, is gone.
+/// let store = Arc::new(Cache::new());
+/// store.add(web).expect("a key");
+/// let options = DeltaFifoOptions { known_objects: Some(store), capacity: 100, ..DeltaFifoOptions::default() };
+/// let queue = DeltaFifo::new(options);
+/// queue.replace(Vec::new(), &"7".into(), Origin::Relist)?;
+/// queue.try_pop(&mut |popped| {
+///     let Item::Deltas(deltas) = popped.item else { return };
+///     assert_eq!(deltas[0].delta_type(), DeltaType::Deleted);
+///     assert_eq!(popped.up_to, Some("7".into()));
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct DeltaFifoOptions {
     /// How keys are found.
@@ -88,8 +112,7 @@ struct State {
     /// How many deltas there are.
     len: usize,
     population: Population,
-    /// The version up to which everything was queued, until everything queued was popped.
-    received: Option<ResourceVersion>,
+    news: News,
 }
 
 impl DeltaFifo {
@@ -115,6 +138,23 @@ impl DeltaFifo {
     /// (client-go: `AddIfNotPresent`, and the rule of `ErrRequeue`). Where the object was queued again meanwhile they
     /// are dropped, which is the answer `false`: what is queued is newer.
     ///
+    /// ```
+    /// # use kdelta::object::Origin;
+    /// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, Item, Queue};
+    /// # use kdelta::testing::{FakeSource, pod};
+    /// # let source = FakeSource::new();
+    /// # source.add(pod("shop/web"));
+    /// # let web = source.objects().remove(0);
+    /// let queue = DeltaFifo::new(DeltaFifoOptions::default());
+    /// queue.add(web.clone(), Origin::Watch)?;
+    /// let mut failed = None;
+    /// queue.try_pop(&mut |popped| failed = Some(popped.item))?;
+    /// let Some(Item::Deltas(deltas)) = failed else { panic!("a delta") };
+    /// assert!(queue.add_if_not_present(deltas.clone())?);
+    /// assert!(!queue.add_if_not_present(deltas)?, "it is queued");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// There is no delta, or the key function refused the object.
     pub fn add_if_not_present(&self, deltas: Deltas) -> Result<bool, KeyError> {
@@ -134,21 +174,27 @@ impl DeltaFifo {
         let version = object.resource_version().clone();
         let (key, object) = self.intake.take(object)?;
         self.held.change(|state| {
-            state.event(&version, origin);
             state.queue(key, Delta { change: change(object), origin });
+            state.event(version, origin);
         });
         Ok(())
     }
 }
 
 impl State {
-    fn event(&mut self, version: &ResourceVersion, origin: Origin) {
+    /// To be called once its delta is queued.
+    fn event(&mut self, version: ResourceVersion, origin: Origin) {
         if origin != Origin::List {
             self.population.event();
         }
         if origin == Origin::Watch && !version.is_unset() {
-            self.received = Some(version.clone());
+            self.heard(version);
         }
+    }
+
+    /// Everything up to this version has been queued.
+    fn heard(&mut self, version: ResourceVersion) {
+        self.news.heard(version, self.line.len());
     }
 
     /// Whether the key was not queued, so that it is with these now.
@@ -186,17 +232,17 @@ impl Line for State {
                 let deltas = self.deltas.remove(&key).unwrap_or_default();
                 self.len -= deltas.len();
                 self.population.popped();
+                self.news.popped(1);
                 Item::Deltas(deltas)
             }
-            None if self.received.is_some() => Item::Bookmark,
+            None if self.news.is_due() => Item::Bookmark,
             None => return None,
         };
-        let mut up_to = None;
         if self.line.is_empty() {
-            up_to = self.received.take();
             self.line.shrink_to(SPARE);
             self.deltas.shrink_to(SPARE);
         }
+        let up_to = self.news.take();
         Some(Popped { item, is_in_initial_list, up_to })
     }
 
@@ -225,10 +271,10 @@ impl Queue for DeltaFifo {
         };
         let (key, deleted) = self.intake.take_deleted(deleted)?;
         self.held.change(|state| {
-            state.event(&version, origin);
             if state.deltas.contains_key(&key) || self.intake.known_object(&key).is_some() {
                 state.queue(key, Delta { change: Change::Deleted(deleted), origin });
             }
+            state.event(version, origin);
         });
         Ok(())
     }
@@ -254,7 +300,7 @@ impl Queue for DeltaFifo {
                 state.queue(key, tombstone);
             }
             state.population.list(state.line.len());
-            state.received = Some(version.clone());
+            state.heard(version.clone());
         });
         Ok(())
     }
@@ -281,7 +327,7 @@ impl Queue for DeltaFifo {
     fn mark(&self, _mark: Mark) {}
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.held.change(|state| state.received = Some(version.clone()));
+        self.held.change(|state| state.heard(version.clone()));
     }
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
@@ -290,7 +336,7 @@ impl Queue for DeltaFifo {
             if let Ok(key) = key_of(&deltas, self.intake.key_func) {
                 state.put_back(&key, deltas);
             }
-            state.received = state.received.take().or(up_to);
+            state.news.put_back(up_to, state.line.len());
         })
     }
 
@@ -555,6 +601,29 @@ mod tests {
         room(&*queue).await;
     }
 
+    #[tokio::test]
+    async fn deltas_that_always_fail_leave_the_room_they_do_not_take() {
+        let queue = Arc::new(DeltaFifo::new(DeltaFifoOptions { capacity: 4, ..DeltaFifoOptions::default() }));
+        run(&*queue, &[Add("a", 1), Add("b", 1), Add("c", 1), Add("d", 1)]);
+        let waiting = tokio::spawn({
+            let queue = Arc::clone(&queue);
+            async move { room(&*queue).await }
+        });
+        tokio::task::yield_now().await;
+        for _ in 0..8 {
+            let popped = queue.try_pop_or_requeue(&mut |popped| match popped.item {
+                Item::Deltas(deltas) if deltas[0].object().is_some_and(|object| object.name() != "d") => {
+                    Some(deltas)
+                }
+                _ => None,
+            });
+            assert_eq!(popped, Ok(true));
+        }
+        assert!(queue.has_room());
+        tokio::task::yield_now().await;
+        assert!(waiting.is_finished(), "three of four places are taken for ever");
+    }
+
     #[test]
     fn a_queue_without_capacity_holds_one_delta() {
         let queue = DeltaFifo::new(DeltaFifoOptions { capacity: 0, ..DeltaFifoOptions::default() });
@@ -564,7 +633,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_told_when_nothing_is_left() {
+    fn a_version_is_told_when_what_was_queued_with_it_is_popped_whatever_came_after() {
         let queue = queue_of(None, true);
         let next = || {
             let mut told = None;
@@ -572,9 +641,20 @@ mod tests {
             some.then(|| told.map(|version| version.to_string()))
         };
         run(&queue, &[Add("a", 1), Add("b", 2), Update("a", 3)]);
-        assert_eq!(next(), Some(None));
+        // The third went with the first, but the second has not been popped yet.
+        assert_eq!(next(), Some(Some("1".to_owned())));
+        run(&queue, &[Add("c", 4)]);
         assert_eq!(next(), Some(Some("3".to_owned())));
+        // A line that never becomes empty.
+        for version in 5..20 {
+            run(&queue, &[Add(["c", "d"][version as usize % 2], version)]);
+            assert_eq!(next(), Some(Some((version - 1).to_string())));
+        }
+        assert_eq!(next(), Some(Some("19".to_owned())));
         assert_eq!(next(), None);
+        run(&queue, &[Replace(&[("a", 20), ("b", 20)])]);
+        assert_eq!(next(), Some(None));
+        assert_eq!(next(), Some(Some("1".to_owned())), "the version of the list");
         queue.bookmark(&"7".into());
         queue.bookmark(&"8".into());
         assert_eq!(next(), Some(Some("8".to_owned())));

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::held::{Held, Line};
+use super::news::News;
 use super::population::Population;
 use super::{
     Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc, SPARE, Signals,
@@ -50,15 +51,20 @@ struct State {
     line: VecDeque<Key>,
     items: HashMap<Key, Delta>,
     population: Population,
-    /// The version up to which everything was queued, until everything queued was popped.
-    received: Option<ResourceVersion>,
+    news: News,
 }
 
 impl Fifo {
     /// An empty queue. It has room for [`DEFAULT_CAPACITY`] objects.
     #[must_use]
     pub fn new(key_func: KeyFunc) -> Self {
-        Self { key_func, held: Held::new(State::default(), DEFAULT_CAPACITY) }
+        Self::with_capacity(key_func, DEFAULT_CAPACITY)
+    }
+
+    /// An empty queue with room for so many objects, at least one.
+    #[must_use]
+    pub fn with_capacity(key_func: KeyFunc, capacity: usize) -> Self {
+        Self { key_func, held: Held::new(State::default(), capacity) }
     }
 
     fn event(
@@ -82,6 +88,11 @@ impl State {
             self.line.push_back(key);
         }
     }
+
+    /// Everything up to this version has been queued.
+    fn heard(&mut self, version: &ResourceVersion) {
+        self.news.heard(version.clone(), self.line.len());
+    }
 }
 
 impl Line for State {
@@ -92,22 +103,23 @@ impl Line for State {
             let Some(key) = self.line.pop_front() else { break };
             // The place of one that was deleted counts too: nothing is waited for there any more.
             self.population.popped();
+            self.news.popped(1);
             item = self.items.remove(&key).map(|delta| Item::Deltas(delta.into()));
         }
-        if item.is_none() && self.received.is_some() {
+        if item.is_none() && self.news.is_due() {
             item = Some(Item::Bookmark);
         }
-        let mut up_to = None;
-        if self.items.is_empty() {
-            up_to = self.received.take();
+        if self.line.is_empty() {
             self.line.shrink_to(SPARE);
             self.items.shrink_to(SPARE);
         }
+        let up_to = self.news.take();
         Some(Popped { item: item?, is_in_initial_list, up_to })
     }
 
+    /// The places of what was deleted too, or one that comes and goes would fill the line for ever.
     fn used(&self) -> usize {
-        self.items.len()
+        self.line.len()
     }
 
     fn population(&self) -> &Population {
@@ -148,12 +160,13 @@ impl Queue for Fifo {
         let keyed = keyed.collect::<Result<Vec<_>, KeyError>>()?;
         self.held.change(|state| {
             state.items.clear();
+            state.news.popped(state.line.len());
             state.line.clear();
             for (key, object) in keyed {
                 state.queue(key, Delta { change: Change::Replaced(object), origin });
             }
             state.population.list(state.line.len());
-            state.received = Some(version.clone());
+            state.heard(version);
         });
         Ok(())
     }
@@ -170,7 +183,7 @@ impl Queue for Fifo {
     fn mark(&self, _mark: Mark) {}
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.held.change(|state| state.received = Some(version.clone()));
+        self.held.change(|state| state.heard(version));
     }
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
@@ -181,7 +194,7 @@ impl Queue for Fifo {
             {
                 state.queue(key, newest);
             }
-            state.received = state.received.take().or(up_to);
+            state.news.put_back(up_to, state.line.len());
         })
     }
 
@@ -227,6 +240,27 @@ mod tests {
         assert_eq!(pops(&[Add("foo", 10), Add("bar", 1), Delete("foo", 11)]), ["A(bar1)"]);
         let ops = [Add("foo", 1), Add("bar", 2), Delete("foo", 3), Add("foo", 4)];
         assert_eq!(pops(&ops), ["A(foo4)", "A(bar2)"]);
+    }
+
+    #[test]
+    fn what_comes_and_goes_takes_room_until_it_is_passed_over() {
+        let queue = Fifo::with_capacity(meta_namespace_key, 2);
+        run(&queue, &[Add("foo", 1), Delete("foo", 2), Add("foo", 3), Delete("foo", 4)]);
+        assert!(!queue.has_room(), "its places fill the line");
+        let mut room = waits_for_room(&queue);
+        assert!(room());
+        assert_eq!(pop_all(&queue), [""; 0]);
+        assert!(queue.has_room());
+        assert!(!room(), "nobody told who waits for room");
+    }
+
+    /// Whether somebody who waits for room since this call still does.
+    fn waits_for_room(queue: &Fifo) -> impl FnMut() -> bool {
+        let mut waiting = Box::pin(crate::queue::room(queue));
+        move || {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            waiting.as_mut().poll(&mut context).is_pending()
+        }
     }
 
     // B4

@@ -58,9 +58,17 @@ impl<L: Line> Held<L> {
         drop(state);
         self.signals.filled();
         if used < before {
-            self.signals.popped(used, self.capacity);
+            self.freed(used, false);
         }
         answer
+    }
+
+    /// Wakes whoever waits for room, once half of it is free: to be woken for each single delta would cost more than
+    /// the delta. Where deltas are put back that half may never become free, and any room counts.
+    fn freed(&self, used: usize, put_back: bool) {
+        if used <= self.capacity / 2 || (put_back && used < self.capacity) {
+            self.signals.freed();
+        }
     }
 
     /// `requeue` puts back what `process` wants to see again, with what would have been news in it. Not into a closed
@@ -72,13 +80,17 @@ impl<L: Line> Held<L> {
     ) -> Result<bool, FifoClosedError> {
         let mut state = self.lock();
         let Some(popped) = state.line.take() else {
+            // What was passed over has made room too.
+            self.freed(state.line.used(), false);
             return if state.closed { Err(FifoClosedError) } else { Ok(false) };
         };
         let up_to = popped.up_to.clone();
-        if let Some(deltas) = process(popped).filter(|_| !state.closed) {
+        let again = process(popped).filter(|_| !state.closed);
+        let put_back = again.is_some();
+        if let Some(deltas) = again {
             requeue(&mut state.line, deltas, up_to);
         }
-        self.signals.popped(state.line.used(), self.capacity);
+        self.freed(state.line.used(), put_back);
         Ok(true)
     }
 

@@ -13,6 +13,30 @@ use crate::object::{DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyF
 /// It is called once for each state the source sends, never for a state that is already stored, and without any lock
 /// held. It must keep namespace, name, uid and version. Where it fails, panics or changes the key, the object goes on
 /// as it was, and that is reported as a warning.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object};
+/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, Item, Queue, Transformer};
+/// // Pods without their spec, which nobody here reads.
+/// let without_spec: Transformer = Arc::new(|object| {
+///     let mut value: serde_json::Value = object.parse()?;
+///     value.as_object_mut().ok_or("no object")?.remove("spec");
+///     let ingest = Ingest::of(object.type_meta().clone());
+///     Ok(Arc::new(Object::from_json(value.to_string().as_bytes(), &ingest)?))
+/// });
+/// let options = DeltaFifoOptions { transformer: Some(without_spec), ..DeltaFifoOptions::default() };
+/// let queue = DeltaFifo::new(options);
+/// # let source = kdelta::testing::FakeSource::new();
+/// # source.add(serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"a": 1}}));
+/// queue.add(source.objects().remove(0), kdelta::object::Origin::Watch)?;
+/// queue.try_pop(&mut |popped| {
+///     let Item::Deltas(deltas) = popped.item else { return };
+///     let object = deltas[0].object().expect("a state");
+///     assert!(object.parse::<serde_json::Value>().expect("JSON")["spec"].is_null());
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type Transformer =
     Arc<dyn Fn(Arc<Object>) -> Result<Arc<Object>, Box<dyn Error + Send + Sync>> + Send + Sync>;
 

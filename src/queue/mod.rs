@@ -13,6 +13,7 @@ mod delta_fifo;
 mod fifo;
 mod held;
 mod intake;
+mod news;
 mod ordered_fifo;
 mod population;
 
@@ -47,6 +48,20 @@ pub const DEFAULT_CAPACITY: usize = 1024;
 const SPARE: usize = 1024;
 
 /// The queue is closed, and what it held has been popped.
+///
+/// ```
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, FifoClosedError, Queue};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Fifo::new(meta_namespace_key);
+/// queue.add(web, Origin::Watch).expect("a key");
+/// queue.close();
+/// assert_eq!(queue.try_pop(&mut |_| ()), Ok(true), "what it holds can still be popped");
+/// assert_eq!(queue.try_pop(&mut |_| ()), Err(FifoClosedError));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("DeltaFIFO: manipulating with closed queue")]
 pub struct FifoClosedError;
@@ -55,6 +70,51 @@ pub struct FifoClosedError;
 ///
 /// Any number of tasks may call it; the order of deltas is that in which the calls got the lock. Nothing here waits:
 /// [`pop`] and [`room`] do, outside the lock.
+///
+/// A queue of one's own can stand in for those of this room wherever a queue is asked for, as in a
+/// [`Config`](../informer/struct.Config.html). It keeps two promises beside those of its methods: a process function
+/// runs while nothing else can be queued or popped, and whatever changes is said in its [`Signals`].
+///
+/// ```
+/// # use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
+/// # use kdelta::object::{DeletedObject, Ingest, KeyError, Object, Origin, ResourceVersion, TypeMeta, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, FifoClosedError, Mark, Queue, RequeueFunc, Signals};
+/// /// Counts what comes in, and leaves the rest to another queue, its signals too.
+/// struct Counting<Q> { queue: Q, events: AtomicUsize }
+///
+/// impl<Q: Queue> Queue for Counting<Q> {
+///     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+///         self.events.fetch_add(1, Ordering::Relaxed);
+///         self.queue.add(object, origin)
+///     }
+///     fn signals(&self) -> &Signals {
+///         self.queue.signals()
+///     }
+///     // …
+/// #    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> { self.add(object, origin) }
+/// #    fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> { self.queue.delete(deleted, origin) }
+/// #    fn replace(&self, objects: Vec<Arc<Object>>, version: &ResourceVersion, origin: Origin) -> Result<(), KeyError> {
+/// #        self.queue.replace(objects, version, origin)
+/// #    }
+/// #    fn list_begin(&self, origin: Origin) { self.queue.list_begin(origin) }
+/// #    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> { self.queue.list_item(object, origin) }
+/// #    fn resync(&self) { self.queue.resync() }
+/// #    fn mark(&self, mark: Mark) { self.queue.mark(mark) }
+/// #    fn bookmark(&self, version: &ResourceVersion) { self.queue.bookmark(version) }
+/// #    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> { self.queue.try_pop_or_requeue(process) }
+/// #    fn under_lock(&self, work: &mut dyn FnMut()) { self.queue.under_lock(work) }
+/// #    fn has_room(&self) -> bool { self.queue.has_room() }
+/// #    fn has_synced(&self) -> bool { self.queue.has_synced() }
+/// #    fn close(&self) { self.queue.close() }
+/// }
+/// # fn pod(json: &str) -> Arc<Object> {
+/// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// #     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+/// # }
+/// # let queue = Counting { queue: Fifo::new(meta_namespace_key), events: AtomicUsize::new(0) };
+/// # queue.add(pod(r#"{"metadata":{"name":"web"}}"#), Origin::Watch).expect("a key");
+/// # assert!(queue.try_pop(&mut |_| ()).expect("open") && queue.events.load(Ordering::Relaxed) == 1);
+/// ```
 pub trait Queue: Send + Sync + 'static {
     /// An object is there.
     ///
@@ -143,6 +203,33 @@ pub trait Queue: Send + Sync + 'static {
 
 /// Takes the next out and has it processed while the queue is held; waits for it where there is nothing.
 ///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Queue, pop};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Arc::new(Fifo::new(meta_namespace_key));
+/// let waiting = tokio::spawn({
+///     let queue = Arc::clone(&queue);
+///     async move {
+///         let mut popped = 0;
+///         // Waits for the next, until the queue is closed and empty.
+///         while pop(&*queue, &mut |_| popped += 1).await.is_ok() {}
+///         popped
+///     }
+/// });
+/// queue.add(web, Origin::Watch)?;
+/// queue.close();
+/// assert_eq!(waiting.await?, 1);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The queue is closed, and empty.
 pub async fn pop<Q: Queue + ?Sized>(
@@ -157,6 +244,32 @@ pub async fn pop<Q: Queue + ?Sized>(
 }
 
 /// As [`pop`], with [`Queue::try_pop_or_requeue`].
+///
+/// ```
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Item, Queue, pop_or_requeue};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Fifo::new(meta_namespace_key);
+/// queue.add(web, Origin::Watch)?;
+/// let mut tries = 0;
+/// for _ in 0..2 {
+///     pop_or_requeue(&queue, &mut |popped| {
+///         tries += 1;
+///         let Item::Deltas(deltas) = popped.item else { return None };
+///         // The first try fails.
+///         (tries == 1).then_some(deltas)
+///     })
+///     .await?;
+/// }
+/// assert_eq!((tries, queue.try_pop(&mut |_| ())?), (2, false));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// As [`pop`].
@@ -174,6 +287,25 @@ pub async fn pop_or_requeue<Q: Queue + ?Sized>(
 }
 
 /// Waits until the queue has room for another delta. Nobody is promised that room.
+///
+/// ```
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Queue, room};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Fifo::with_capacity(meta_namespace_key, 1);
+/// room(&queue).await;
+/// queue.add(web, Origin::Watch)?;
+/// assert!(!queue.has_room());
+/// queue.try_pop(&mut |_| ())?;
+/// room(&queue).await;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
     loop {
         let room = queue.signals().room.notified();
@@ -184,7 +316,8 @@ pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
     }
 }
 
-/// The two things that can be waited for.
+/// The two things that can be waited for. Each queue has its own, and says in it what changed, after the change; a
+/// word too many costs whoever waits a look and nothing else.
 ///
 /// No wake-up is lost: the future of a [`Notify`] hears every `notify_waiters` from the moment it is made, and it is
 /// made before the lock is taken to look; a change after the look so finds it waiting.
@@ -195,22 +328,20 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Something was queued.
-    fn filled(&self) {
+    /// Something was queued: whoever waits in [`pop`] looks again.
+    pub fn filled(&self) {
         self.filled.notify_waiters();
     }
 
-    /// Something was popped and `queued` deltas are left. Whoever waits for room is woken only when half of it is
-    /// free: to be woken for each single delta would cost more than the delta.
-    fn popped(&self, queued: usize, capacity: usize) {
-        if queued <= capacity / 2 {
-            self.room.notify_waiters();
-        }
-    }
-
-    fn closed(&self) {
-        self.filled.notify_waiters();
+    /// There is room again: whoever waits in [`room`] looks again.
+    pub fn freed(&self) {
         self.room.notify_waiters();
+    }
+
+    /// The queue was closed: nobody waits any more.
+    pub fn closed(&self) {
+        self.filled();
+        self.freed();
     }
 }
 
@@ -218,3 +349,5 @@ impl Signals {
 mod cases;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+pub(crate) mod schedule;

@@ -1,7 +1,8 @@
 //! Both queues against the plainest model there is: the map that the source holds.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
@@ -357,6 +358,68 @@ proptest! {
             prop_assert_eq!(&popped, &naive.pop());
             if popped.is_none() { break }
         }
+    }
+}
+
+proptest! {
+    /// What `up_to` promises: nothing up to that version is left in the queue, and in the end all is told.
+    #[test]
+    fn a_version_is_told_only_when_all_up_to_it_has_been_popped(
+        steps in proptest::collection::vec((0..NAMES.len(), 0..5_u8), 0..60),
+        ordered in any::<bool>(),
+    ) {
+        let store = known(&[]);
+        let known_objects = Arc::clone(&store) as KnownObjects;
+        let queue: Box<dyn Queue> = if ordered {
+            Box::new(OrderedFifo::new(known_objects, OrderedFifoOptions::default()))
+        } else {
+            let known_objects = Some(known_objects);
+            Box::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
+        };
+        // The newest version queued of each name that is in the queue, and what was told.
+        let queued = Mutex::new(BTreeMap::<String, Vec<u32>>::new());
+        let told = AtomicU32::new(0);
+        let pop = || {
+            let process = &mut |popped: super::Popped| {
+                if let Item::Deltas(deltas) = &popped.item {
+                    let name = deltas[0].object().expect("a state").name().to_owned();
+                    let mut queued = queued.lock().expect("no panic");
+                    let versions = queued.get_mut(&name).expect("queued");
+                    versions.drain(..if ordered { 1 } else { versions.len() });
+                    deltas.iter().for_each(|delta| store.apply(delta));
+                }
+                if let Some(version) = popped.up_to {
+                    let version: u32 = version.to_string().parse().expect("a number");
+                    assert!(told.load(Ordering::Relaxed) <= version, "{version} after {told:?}");
+                    let left = queued.lock().expect("no panic").values().flatten().copied().min();
+                    assert!(left.is_none_or(|left| version < left), "{version} told, but {left:?} is queued");
+                    told.store(version, Ordering::Relaxed);
+                }
+            };
+            queue.try_pop(process).expect("open")
+        };
+        let mut version = 0;
+        for (name, what) in steps {
+            let name = NAMES[name];
+            if what >= 3 {
+                pop();
+                continue;
+            }
+            version += 1;
+            let object = object(name, version);
+            let is_there = queued.lock().expect("no panic").get(name).is_some_and(|versions| !versions.is_empty())
+                || store.0.lock().expect("no panic").contains_key(name);
+            if what != 2 || is_there || ordered {
+                queued.lock().expect("no panic").entry(name.to_owned()).or_default().push(version);
+            }
+            match what {
+                2 => queue.delete(DeletedObject::Known(object), Origin::Watch),
+                _ => queue.update(object, Origin::Watch),
+            }
+            .expect("a key");
+        }
+        while pop() {}
+        prop_assert_eq!(told.load(Ordering::Relaxed), version);
     }
 }
 

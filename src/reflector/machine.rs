@@ -24,6 +24,11 @@ const BROKEN_INITIALS: u32 = 2;
 /// neither what is wrong nor anything else.
 const SHORT_WATCHES: u32 = 3;
 
+/// A watch that stood for so long, or for the longest wait where that is shorter, worked, though nothing happened in its
+/// time: a connection that is cut now and then must not be waited for longer each time. client-go begins its waits anew
+/// after as long.
+const STOOD: Duration = Duration::from_mins(2);
+
 /// What the reflector is doing.
 pub(super) enum State<W> {
     /// The whole state is wanted. Chooses the way to it: [`State::WatchListing`] or [`State::Listing`].
@@ -102,7 +107,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Ok(live) => Ok(State::Watching(live)),
                 Err(error) => self.failed(Phase::Open, error),
             },
-            State::Watching(mut live) => match self.follow(&mut live).await {
+            State::Watching(mut live) => match self.followed(&mut live).await {
                 End::Clean => {
                     self.memory.short_watches = 0;
                     Ok(State::Opening)
@@ -118,6 +123,15 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 })
             }
         }
+    }
+
+    async fn followed(&mut self, live: &mut Live<L::Watch>) -> End {
+        let end = self.follow(live).await;
+        let stood = self.options.clock.now().saturating_duration_since(live.opened);
+        if stood >= self.options.backoff.cap.min(STOOD) {
+            self.backoff.reset();
+        }
+        end
     }
 
     fn asks_watch_list(&self) -> bool {

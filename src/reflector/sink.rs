@@ -12,6 +12,53 @@ use crate::object::{Object, Origin, ResourceVersion};
 ///
 /// Calls come from one task, one after the other. An error is reported and the reflector goes on: the source is
 /// right, whatever the store thinks of one object.
+///
+/// ```
+/// # use std::sync::{Arc, Mutex};
+/// # use kdelta::object::{Object, Origin, ResourceVersion};
+/// # use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
+/// # use kdelta::testing::{FakeSource, pod};
+/// /// Writes down every name that comes by, and keeps nothing.
+/// #[derive(Default)]
+/// struct Names(Mutex<Vec<String>>);
+///
+/// impl Names {
+///     fn write(&self, object: &Object) -> Result<(), std::convert::Infallible> {
+///         self.0.lock().expect("no panic").push(object.name().to_owned());
+///         Ok(())
+///     }
+/// }
+///
+/// impl ReflectorStore for Names {
+///     type Error = std::convert::Infallible;
+///
+///     fn add(&self, object: Arc<Object>, _: Origin) -> Result<(), Self::Error> {
+///         self.write(&object)
+///     }
+///     fn update(&self, object: Arc<Object>, _: Origin) -> Result<(), Self::Error> {
+///         self.write(&object)
+///     }
+///     fn delete(&self, object: Arc<Object>, _: Origin) -> Result<(), Self::Error> {
+///         self.write(&object)
+///     }
+///     fn replace(&self, objects: Vec<Arc<Object>>, _: &ResourceVersion, _: Origin) -> Result<(), Self::Error> {
+///         objects.iter().try_for_each(|object| self.write(object))
+///     }
+///     fn resync(&self) -> Result<(), Self::Error> {
+///         Ok(())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), kdelta::listwatch::Error> {
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// let names = Arc::new(Names::default());
+/// Reflector::new(source, Arc::clone(&names), ReflectorOptions::default()).list_once().await?;
+/// assert_eq!(*names.0.lock().expect("no panic"), ["web"]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait ReflectorStore: Send + Sync + 'static {
     /// Why the store refused.
     type Error: Error + Send + Sync + 'static;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::state::Change;
-use super::{Indexer, Indexers, Store, StoreError, ThreadSafeStore};
+use super::{Indexer, Indexers, Indices, Store, StoreError, ThreadSafeStore};
 use crate::object::{Key, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key};
 
 /// Objects under the keys a key function makes, with named indices (client-go: `cache`, made by `NewStore` and
@@ -60,6 +60,12 @@ impl Cache {
     #[must_use]
     pub fn with_key_func(key_func: KeyFunc, indexers: Indexers) -> Self {
         Self { key_func, store: ThreadSafeStore::new(indexers) }
+    }
+
+    /// A copy of all indices, as [`ThreadSafeStore::indices`].
+    #[must_use]
+    pub fn indices(&self) -> Indices {
+        self.store.indices()
     }
 
     /// Does all changes in their order under one lock: no reader sees a part. Those whose object has no key are

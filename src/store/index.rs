@@ -1,5 +1,5 @@
 //! The four words of an index: `IndexFunc` (object → values), `Index` (value → keys), `Indexers` (name → function)
-//! and `Indices` (name → index).
+//! and `Indices` (name → index); and how a store keeps one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::items::Slot;
-use crate::object::{Object, ObjectError};
+use crate::object::{Key, Object, ObjectError};
 
 /// Why an index function refused an object, in words for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,8 +54,25 @@ pub struct IndexFunc(Arc<Visit>);
 /// The indices a store is asked to keep: name → function.
 pub type Indexers = BTreeMap<String, IndexFunc>;
 
+/// A copy of one index as it was at a moment: value → keys, both sorted. A value that no object has is not there.
+pub type Index = BTreeMap<String, BTreeSet<Key>>;
+
+/// A copy of all indices of a store as they were at one moment: name → index.
+///
+/// ```
+/// # use kdelta::store::{Cache, Store, index_funcs};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// let store = Cache::with_indexers([("namespace".to_owned(), index_funcs::namespace())].into());
+/// store.replace(source.objects(), &source.version())?;
+/// assert_eq!(store.indices()["namespace"]["shop"], ["shop/web".into()].into());
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
+pub type Indices = BTreeMap<String, Index>;
+
 /// The indices a store keeps: name → index.
-pub(super) type Indices = BTreeMap<String, Index>;
+pub(super) type KeptIndices = BTreeMap<String, KeptIndex>;
 
 impl IndexFunc {
     /// An index function that hands each value to the visitor it is given, so that a value needs no allocation of
@@ -178,7 +195,7 @@ impl SlotSet {
 
 /// Value → the objects that have it, with the function that says so, and the values of each object. Kept values make
 /// an update cheap: the function never sees the old object again.
-pub(super) struct Index {
+pub(super) struct KeptIndex {
     func: IndexFunc,
     sets: HashMap<Arc<str>, SlotSet>,
     /// By slot; a slot beyond the end has no values.
@@ -186,7 +203,7 @@ pub(super) struct Index {
     left_out: usize,
 }
 
-impl Index {
+impl KeptIndex {
     pub(super) fn new(func: IndexFunc) -> Self {
         Self { func, sets: HashMap::new(), values: Vec::new(), left_out: 0 }
     }
@@ -253,6 +270,11 @@ impl Index {
     /// The slots under a value, in order.
     pub(super) fn slots(&self, value: &str) -> impl Iterator<Item = Slot> {
         self.sets.get(value).into_iter().flat_map(SlotSet::iter)
+    }
+
+    /// Every value with the slots under it, in no order.
+    pub(super) fn sets(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Slot>)> {
+        self.sets.iter().map(|(value, slots)| (&**value, slots.iter()))
     }
 
     /// Every value with the number of objects under it, in no order.

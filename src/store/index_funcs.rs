@@ -1,4 +1,31 @@
 //! The index functions everybody needs.
+//!
+//! ```
+//! # use kdelta::object::FieldPath;
+//! # use kdelta::store::index_funcs;
+//! # let source = kdelta::testing::FakeSource::new();
+//! # source.add(serde_json::json!({
+//! #     "metadata": {"namespace": "shop", "name": "web", "labels": {"tier": "front"}, "annotations": {"note": "n"},
+//! #         "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "u-1"}]},
+//! #     "spec": {"nodeName": "north", "containers": [{"image": "web:1"}]},
+//! #     "status": {"phase": "Running"},
+//! # }));
+//! # let web = source.objects().remove(0);
+//! let phase = index_funcs::field(FieldPath::parse("status.phase")?);
+//! for (function, values) in [
+//!     (index_funcs::namespace(), vec!["shop"]),
+//!     (index_funcs::name(), vec!["web"]),
+//!     (index_funcs::label("tier"), vec!["front"]),
+//!     (index_funcs::annotation("note"), vec!["n"]),
+//!     (index_funcs::owner(), vec!["ReplicaSet/web", "u-1"]),
+//!     (index_funcs::node(), vec!["north"]),
+//!     (index_funcs::image(), vec!["web:1"]),
+//!     (phase, vec!["Running"]),
+//! ] {
+//!     assert_eq!(function.values(&web)?, values);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::borrow::Cow;
 

@@ -6,6 +6,24 @@ use super::{Indexers, Store, StoreError};
 use crate::object::{Key, Object};
 
 /// A [`Store`] that also finds its objects by the values of named indices (client-go: `Indexer`).
+///
+/// ```
+/// # use kdelta::store::{Cache, Indexer, Store, index_funcs};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let store = Cache::new();
+/// store.add(web.clone())?;
+/// // Indices may come after the objects.
+/// store.add_indexers([("namespace".to_owned(), index_funcs::namespace())].into())?;
+/// assert_eq!(store.index_keys("namespace", "shop")?, ["shop/web".into()]);
+/// assert_eq!(store.by_index("namespace", "bank")?.len(), 0);
+/// assert_eq!(store.index("namespace", &web)?.len(), 1);
+/// store.delete(&web)?;
+/// assert!(store.list_index_func_values("namespace").is_empty(), "a value that nobody has is gone");
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 pub trait Indexer: Store {
     /// The stored objects that share at least one value of this index with `object`, each once, in no particular
     /// order. `object` need not be stored.

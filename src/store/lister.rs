@@ -8,6 +8,21 @@ use crate::object::{LabelSelector, Object};
 
 /// Hands every stored object that the selector selects to `f`, in no particular order. Labels are read only when the
 /// selector asks for some.
+///
+/// ```
+/// # use kdelta::object::LabelSelector;
+/// # use kdelta::store::{Cache, Store, list_all};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let store = Cache::new();
+/// store.add(web)?;
+/// let mut keys = Vec::new();
+/// list_all(&store, &LabelSelector::default(), |object| keys.push(object.key().clone()));
+/// assert_eq!(keys, ["shop/web".into()]);
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 pub fn list_all<S: Store + ?Sized>(store: &S, selector: &LabelSelector, f: impl FnMut(Arc<Object>)) {
     if !selector.is_nothing() {
         hand_out(store.list(), selector, f);
@@ -16,6 +31,24 @@ pub fn list_all<S: Store + ?Sized>(store: &S, selector: &LabelSelector, f: impl 
 
 /// As [`list_all`] over the objects of one namespace; the empty one means all. A store without a namespace index is
 /// searched through, which is said in a warning of `tracing`.
+///
+/// ```
+/// # use kdelta::object::LabelSelector;
+/// # use kdelta::store::{Cache, Store, index_funcs, list_all_by_namespace};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let store = Cache::with_indexers([(index_funcs::NAMESPACE_INDEX.to_owned(), index_funcs::namespace())].into());
+/// store.add(web)?;
+/// let count = |namespace| {
+///     let mut count = 0;
+///     list_all_by_namespace(&store, namespace, &LabelSelector::default(), |_| count += 1);
+///     count
+/// };
+/// assert_eq!([count("shop"), count("bank"), count("")], [1, 0, 1]);
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 pub fn list_all_by_namespace<I: Indexer + ?Sized>(
     indexer: &I,
     namespace: &str,

@@ -12,7 +12,7 @@ mod state;
 mod thread_safe;
 
 pub use cache::{Cache, Transaction};
-pub use index::{IndexFunc, IndexFuncError, Indexers};
+pub use index::{Index, IndexFunc, IndexFuncError, Indexers, Indices};
 pub use indexer::Indexer;
 pub use lister::{Lister, NamespaceLister, list_all, list_all_by_namespace};
 pub use thread_safe::ThreadSafeStore;
@@ -24,6 +24,23 @@ use crate::object::{KeyError, KeyListerGetter, Object, ResourceVersion};
 /// What anything that holds objects can do (client-go: `Store`).
 ///
 /// Everything read is shared and never changes. A missing key is never an error.
+///
+/// ```
+/// # use kdelta::object::KeyGetter;
+/// # use kdelta::store::{Cache, Store};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let store = Cache::new();
+/// store.add(web.clone())?;
+/// assert_eq!(store.get(&web)?.map(|stored| stored.key().clone()), Some("shop/web".into()));
+/// assert_eq!(store.last_store_sync_resource_version(), "2".into());
+/// // A list takes the place of all there was, in one step.
+/// store.replace(Vec::new(), &"7".into())?;
+/// assert!(store.list().is_empty() && store.get_by_key("shop/web").is_none());
+/// # Ok::<(), kdelta::store::StoreError>(())
+/// ```
 pub trait Store: KeyListerGetter + 'static {
     /// Puts the object under its key, replacing what was there.
     ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::StoreError;
-use super::index::{Index, IndexFuncError, Indexers, Indices, Values};
+use super::index::{Index, IndexFuncError, Indexers, Indices, KeptIndex, KeptIndices, Values};
 use super::items::{Item, Items, Slot};
 use crate::object::{Key, Object, ResourceVersion};
 
@@ -18,7 +18,7 @@ pub(super) enum Change {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) items: Items,
-    pub(super) indices: Indices,
+    pub(super) indices: KeptIndices,
     pub(super) version: ResourceVersion,
 }
 
@@ -38,8 +38,17 @@ impl State {
         Self { indices: empty_indices(indexers), ..Self::default() }
     }
 
-    pub(super) fn index(&self, name: &str) -> Result<&Index, StoreError> {
+    pub(super) fn index(&self, name: &str) -> Result<&KeptIndex, StoreError> {
         self.indices.get(name).ok_or_else(|| StoreError::NoSuchIndex(name.to_owned()))
+    }
+
+    /// A copy of all indices.
+    pub(super) fn copied(&self) -> Indices {
+        let keys = |slot| self.items.at(slot).map(|item| Arc::clone(&item.key));
+        let copy = |index: &KeptIndex| -> Index {
+            index.sets().map(|(value, slots)| (value.to_owned(), slots.filter_map(keys).collect())).collect()
+        };
+        self.indices.iter().map(|(name, index)| (name.clone(), copy(index))).collect()
     }
 
     /// The objects with this value in an index, by slot.
@@ -63,7 +72,7 @@ impl State {
 
     /// The values the object has in `indices`, which are these or are being built to take their place. What is
     /// stored already is not asked again, and a refusal that follows a refusal is not told again.
-    fn compute(&self, indices: &Indices, key: &str, object: &Arc<Object>) -> Computed {
+    fn compute(&self, indices: &KeptIndices, key: &str, object: &Arc<Object>) -> Computed {
         let slot = self.items.slot_of(key);
         let same = self.items.get(key).is_some_and(|stored| Arc::ptr_eq(stored, object));
         let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
@@ -158,7 +167,7 @@ impl State {
         &self,
         indexers: Indexers,
         refusals: &mut Vec<Refusal>,
-    ) -> Result<Indices, StoreError> {
+    ) -> Result<KeptIndices, StoreError> {
         let taken: Vec<&str> =
             indexers.keys().map(String::as_str).filter(|name| self.indices.contains_key(*name)).collect();
         if !taken.is_empty() {
@@ -178,8 +187,8 @@ impl State {
     }
 }
 
-fn empty_indices(indexers: Indexers) -> Indices {
-    indexers.into_iter().map(|(name, func)| (name, Index::new(func))).collect()
+fn empty_indices(indexers: Indexers) -> KeptIndices {
+    indexers.into_iter().map(|(name, func)| (name, KeptIndex::new(func))).collect()
 }
 
 /// Tells of refusals; to be called when no lock is held.

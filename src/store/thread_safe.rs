@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::index::Index;
+use super::index::{Indices, KeptIndex};
 use super::state::{Change, Computed, State, report};
 use super::{Indexers, StoreError};
 use crate::object::{Key, Object, ResourceVersion};
@@ -210,6 +210,13 @@ impl ThreadSafeStore {
         Ok(counts)
     }
 
+    /// A copy of all indices, taken at one moment: for tests and for looking into a store. Its size is that of the
+    /// indices.
+    #[must_use]
+    pub fn indices(&self) -> Indices {
+        self.read().copied()
+    }
+
     /// See [`super::Indexer::indexers`].
     #[must_use]
     pub fn indexers(&self) -> Vec<String> {
@@ -219,7 +226,7 @@ impl ThreadSafeStore {
     /// See [`super::Indexer::index_errors`].
     #[must_use]
     pub fn index_errors(&self, name: &str) -> usize {
-        self.read().indices.get(name).map_or(0, Index::left_out)
+        self.read().indices.get(name).map_or(0, KeptIndex::left_out)
     }
 
     /// Sets the version and nothing else.
@@ -613,7 +620,10 @@ mod tests {
             prop_assert!(store.get(key).is_some_and(|stored| Arc::ptr_eq(&stored, object)));
         }
         let (index, left_out) = recomputed(model);
+        let copies = store.indices();
+        prop_assert_eq!(copies.keys().cloned().collect::<Vec<_>>(), store.indexers());
         for name in store.indexers() {
+            prop_assert_eq!(&copies[&name], &index);
             let counts: Vec<_> = index.iter().map(|(value, keys)| (value.clone(), keys.len())).collect();
             prop_assert_eq!(store.index_counts(&name).expect("an index"), counts);
             prop_assert_eq!(store.index_errors(&name), left_out);

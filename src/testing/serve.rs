@@ -281,7 +281,7 @@ mod tests {
         versions
     }
 
-    // K2
+    // K1, K2
     #[tokio::test]
     async fn a_watch_begins_with_what_happened_since_its_version() {
         let source = changed();

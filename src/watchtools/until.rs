@@ -32,6 +32,25 @@ pub fn condition<'a>(mut met: impl FnMut(&WatchEvent) -> bool + Send + 'a) -> Co
 /// `interrupt` ends the wait: a sleep for a deadline, a token's `cancelled()`, or `pending()` for none. The watch is
 /// dropped in the end, whatever it is. Bookmarks, where the watch has them, are events like others.
 ///
+/// ```
+/// # use kdelta::listwatch::{ListerWatcher, WatchEvent, WatchOptions};
+/// # use kdelta::testing::{FakeSource, pod};
+/// # use kdelta::watchtools::{condition, until_without_retry};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let source = FakeSource::new();
+/// let from = WatchOptions { resource_version: source.version(), ..WatchOptions::default() };
+/// let watch = source.watch(&from).await?;
+/// source.add(pod("web"));
+/// source.modify(pod("web"));
+/// let added = condition(|event| matches!(event, WatchEvent::Added(_)));
+/// let changed = condition(|event| matches!(event, WatchEvent::Modified(_)));
+/// let last = until_without_retry(watch, vec![added, changed], std::future::pending()).await?;
+/// assert!(matches!(last, Some(WatchEvent::Modified(_))));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// [`WatchToolsError::Closed`], [`WatchToolsError::Interrupted`], [`WatchToolsError::Watch`],
 /// [`WatchToolsError::Condition`]: what ended the wait, with the last event.

@@ -7,6 +7,9 @@ mod deltas;
 mod demo;
 mod ends;
 mod gap;
+mod handed_back;
+mod informer;
+mod login;
 mod parity;
 mod pods;
 mod recovery;
@@ -19,8 +22,9 @@ use std::process::Command;
 /// kubectl on that kubeconfig; nothing where there is no kubectl, after one line that says what is not compared.
 fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Option<Command> {
     if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
-        let line = format!("NOT COMPARED with kubectl, which is not on this machine: {arguments:?}\n");
-        let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        crate::support::tell(&format!(
+            "NOT COMPARED with kubectl, which is not on this machine: {arguments:?}"
+        ));
         return None;
     }
     let mut command = Command::new("kubectl");

@@ -46,6 +46,20 @@ fn one_shot_commands_work_on_the_demo() {
 }
 
 #[test]
+fn cached_objects_are_watched_over_where_the_environment_asks_for_it() {
+    let env = TestEnv::new();
+    for (value, asked) in [("true", true), ("false", false)] {
+        for command in ["index pods --by namespace", "watch pods --count 1"] {
+            let arguments: Vec<&str> = command.split(' ').chain(["--demo", "-v=6"]).collect();
+            let ended = env.kdelta(&arguments).env("KUBE_CACHE_MUTATION_DETECTOR", value).finish();
+            assert_eq!(ended.code, 0, "{}", ended.stderr);
+            let watched_over = ended.stderr.contains("cached objects are compared with what they were");
+            assert_eq!(watched_over, asked, "{command}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
 fn equal_seeds_give_equal_clusters() {
     let env = TestEnv::new();
     let names = |seed: &str| {

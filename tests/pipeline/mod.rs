@@ -27,5 +27,6 @@
 //! | J12 | the unbounded buffer between an informer and its watch | the bounded channel of a subscription |
 //! | L1–L6, L8, L11–L13 | kube-rs' own reflector, store and stream adapters | other types; what they promise is F, G, H and I |
 
+mod cases;
 mod informer;
 mod reflector;

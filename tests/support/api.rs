@@ -125,6 +125,23 @@ impl Api {
         self.must(Method::DELETE, path, "application/json", Some(&now))
     }
 
+    /// The code of what the server answers to somebody else.
+    pub(crate) fn ask_as(&self, path: &str, authorization: &str) -> u16 {
+        let request = self.http.get(format!("{}{path}", self.server)).header("Authorization", authorization);
+        self.runtime.block_on(async { request.send().await.expect("an answer").status().as_u16() })
+    }
+
+    /// Posts a form to anybody whose certificate the same authority has signed.
+    #[track_caller]
+    pub(crate) fn post_form(&self, url: &str, form: &str) -> Value {
+        let request = self.http.post(url).body(form.to_owned());
+        let request = request.header("Content-Type", "application/x-www-form-urlencoded");
+        self.runtime.block_on(async {
+            let answer = request.send().await.expect("an answer").text().await.expect("a body");
+            serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{url}: {answer}"))
+        })
+    }
+
     /// Creates a namespace that no other test uses and answers its name.
     #[track_caller]
     pub(crate) fn namespace(&self) -> String {

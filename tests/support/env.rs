@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Api, Kdelta, Testbed};
@@ -76,5 +76,25 @@ impl TestEnv {
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": user, "namespace": namespace}}],
         });
         self.file(&format!("{user}-{port}.kubeconfig"), &config.to_string())
+    }
+
+    /// A kubeconfig of that server's cluster and reader, with these fields laid over theirs; a field that is null is
+    /// left out.
+    pub(crate) fn kubeconfig_with(&self, testbed: &Testbed, cluster: Value, user: Value) -> PathBuf {
+        let mut own_cluster = json!({"server": testbed.server(), "certificate-authority": testbed.ca_file()});
+        let mut own_user = json!({"token": testbed.token("reader")});
+        for (own, over) in [(&mut own_cluster, cluster), (&mut own_user, user)] {
+            let Value::Object(over) = over else { panic!("no fields: {over}") };
+            let own = own.as_object_mut().expect("fields");
+            own.extend(over);
+            own.retain(|_, value| !value.is_null());
+        }
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{"name": "test", "cluster": own_cluster}],
+            "users": [{"name": "test", "user": own_user}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        });
+        self.file("with.kubeconfig", &config.to_string())
     }
 }

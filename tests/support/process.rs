@@ -188,7 +188,7 @@ impl Lines {
     }
 
     /// What is left, to the end of the stream.
-    fn drain(&self) -> String {
+    pub(crate) fn drain(&self) -> String {
         self.receiver.iter().collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -14,6 +14,8 @@ pub(crate) struct Proxy {
     target: u16,
     /// A mutex: the accepting thread adds to what `cut` takes out. Bounded by the connections of one test.
     open: Arc<Mutex<Vec<TcpStream>>>,
+    /// How many of them stand.
+    connections: Arc<AtomicUsize>,
     accepting: Option<Acceptor>,
 }
 
@@ -29,7 +31,8 @@ impl Proxy {
     pub(crate) fn before(target: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        let mut proxy = Self { port, target, open: Arc::default(), accepting: None };
+        let mut proxy =
+            Self { port, target, open: Arc::default(), connections: Arc::default(), accepting: None };
         proxy.accept(listener);
         proxy
     }
@@ -37,6 +40,11 @@ impl Proxy {
     /// Where it listens.
     pub(crate) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// How many connections stand: neither side has closed them.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// Breaks every connection and refuses new ones.
@@ -60,6 +68,7 @@ impl Proxy {
     fn accept(&mut self, listener: TcpListener) {
         let ended = Arc::new(AtomicBool::new(false));
         let (open, target, stop) = (Arc::clone(&self.open), self.target, Arc::clone(&ended));
+        let connections = Arc::clone(&self.connections);
         let thread = thread::spawn(move || {
             for client in listener.incoming() {
                 if stop.load(Ordering::SeqCst) {
@@ -68,7 +77,7 @@ impl Proxy {
                 let Ok(client) = client else { continue };
                 // A server that is down: closing the client's side is what the client sees of it.
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)) else { continue };
-                let _joined = join(&client, &server);
+                let _joined = join(&client, &server, &connections);
                 open.lock().expect("no panic inside").extend([client, server]);
             }
         });
@@ -83,12 +92,15 @@ impl Drop for Proxy {
 }
 
 /// Copies both ways. The two threads end with their connection, which `cut` shuts down at the latest.
-fn join(client: &TcpStream, server: &TcpStream) -> io::Result<()> {
-    for (from, to) in [(client, server), (server, client)] {
+fn join(client: &TcpStream, server: &TcpStream, connections: &Arc<AtomicUsize>) -> io::Result<()> {
+    for (from, to, is_client) in [(client, server, true), (server, client, false)] {
         let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
+        let connections = Arc::clone(connections);
+        connections.fetch_add(usize::from(is_client), Ordering::SeqCst);
         thread::spawn(move || {
             let _copied = io::copy(&mut from, &mut to);
             let _closed = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+            connections.fetch_sub(usize::from(is_client), Ordering::SeqCst);
         });
     }
     Ok(())

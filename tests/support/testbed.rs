@@ -79,6 +79,11 @@ impl Testbed {
         self.text("caFile")
     }
 
+    /// The folder of its certificates and keys.
+    pub(crate) fn state(&self) -> &Path {
+        Path::new(self.text("state"))
+    }
+
     /// A kubeconfig of the administrator.
     pub(crate) fn kubeconfig(&self) -> &str {
         self.text("kubeconfig")
@@ -87,6 +92,26 @@ impl Testbed {
     /// The bearer token of one of its users: admin, reader, nobody.
     pub(crate) fn token(&self, user: &str) -> &str {
         self.ready["tokens"][user].as_str().unwrap_or_else(|| panic!("no user {user}"))
+    }
+
+    /// The `OpenID` Connect issuer whose tokens it takes.
+    pub(crate) fn issuer(&self) -> &str {
+        self.text("issuer")
+    }
+
+    /// What the client `kdelta` is known by at the issuer.
+    pub(crate) fn client_secret(&self) -> &str {
+        self.text("clientSecret")
+    }
+
+    /// A proxy before it that lets `reader` in by name and password.
+    pub(crate) fn front(&self) -> &str {
+        self.text("front")
+    }
+
+    /// The password of `reader` there.
+    pub(crate) fn password(&self) -> &str {
+        self.text("password")
     }
 
     /// Ends the server and waits until its state is written.

@@ -107,8 +107,8 @@ func logToFile(path string, config *logsapi.LoggingConfiguration) error {
 	return logsapi.ValidateAndApplyWithOptions(config, streams, utilfeature.DefaultFeatureGate)
 }
 
-// waitReady returns once the server is healthy, has its first namespaces and lets the reader read.
-func waitReady(ctx context.Context, s *state) error {
+// waitReady returns once the server is healthy, has its first namespaces, lets the reader read and knows the issuer.
+func waitReady(ctx context.Context, s *state, issuer *issuer) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	admin, err := s.client("admin")
@@ -139,9 +139,17 @@ func waitReady(ctx context.Context, s *state) error {
 	if err := grantReader(ctx, admin); err != nil {
 		return err
 	}
+	byToken, err := s.clientOf(issuer)
+	if err != nil {
+		return err
+	}
 	return poll(func(ctx context.Context) bool {
-		_, err := reader.CoreV1().Pods("").List(ctx, metav1.ListOptions{Limit: 1})
-		return err == nil
+		for _, client := range []kubernetes.Interface{reader, byToken} {
+			if _, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+				return false
+			}
+		}
+		return true
 	})
 }
 
@@ -163,6 +171,19 @@ func grantReader(ctx context.Context, admin kubernetes.Interface) error {
 		return err
 	}
 	return nil
+}
+
+// clientOf is a client that the issuer says is the reader.
+func (s *state) clientOf(issuer *issuer) (kubernetes.Interface, error) {
+	config, err := restConfig(s.path(kubeconfigFile), "reader")
+	if err != nil {
+		return nil, err
+	}
+	config.BearerToken, err = issuer.sign(grant{user: "reader", life: startTimeout})
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
 }
 
 // client is a client of the served state for one of its users.

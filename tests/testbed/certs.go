@@ -5,12 +5,15 @@
 package main
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -61,8 +64,21 @@ func newAuthority(certFile, keyFile string) (*authority, error) {
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
 	}
 	ca := &authority{certificate: template, key: key}
-	ca.certificate, err = ca.sign(template, key, certFile)
+	ca.certificate, err = ca.sign(template, key.Public(), certFile)
 	return ca, err
+}
+
+// readAuthority reads back what newAuthority has written.
+func readAuthority(certFile, keyFile string) (*authority, error) {
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s is no key of an authority", keyFile)
+	}
+	return &authority{certificate: pair.Leaf, key: key}, nil
 }
 
 // issue makes a key and a leaf certificate for it.
@@ -71,22 +87,29 @@ func (a *authority) issue(template *x509.Certificate, certFile, keyFile string) 
 	if err != nil {
 		return err
 	}
+	return a.issueFor(template, key.Public(), certFile)
+}
+
+// issueFor makes a leaf certificate for a key that is there.
+func (a *authority) issueFor(template *x509.Certificate, public crypto.PublicKey, certFile string) error {
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.BasicConstraintsValid = true
-	_, err = a.sign(template, key, certFile)
+	_, err := a.sign(template, public, certFile)
 	return err
 }
 
 // sign writes the certificate and returns it as its readers see it, with the identifiers that are filled in on the way.
-func (a *authority) sign(template *x509.Certificate, key *ecdsa.PrivateKey, certFile string) (*x509.Certificate, error) {
+func (a *authority) sign(template *x509.Certificate, public crypto.PublicKey, certFile string) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return nil, err
 	}
 	template.SerialNumber = serial
 	template.NotBefore = time.Now().Add(-time.Hour)
-	template.NotAfter = template.NotBefore.AddDate(10, 0, 0)
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
+	if template.NotAfter.IsZero() {
+		template.NotAfter = template.NotBefore.AddDate(10, 0, 0)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, public, a.key)
 	if err != nil {
 		return nil, err
 	}

@@ -16,15 +16,16 @@ import (
 
 const usage = `Usage: testbed COMMAND [flags]
 
-  serve     run a kube-apiserver with etcd on loopback
-  informer  watch a resource with a client-go informer and print its events
-  load      create pods that look like a real cluster's
-  churn     change pods at a steady rate
+  serve        run a kube-apiserver with etcd on loopback
+  certificate  make a client certificate that such a server takes, or one that it does not
+  informer     watch a resource with a client-go informer and print its events
+  load         create pods that look like a real cluster's
+  churn        change pods at a steady rate
 `
 
 type command func(ctx context.Context, args []string) error
 
-// commands is what this binary can do; serve adds itself where it is built in.
+// commands is what this binary can do; serve and certificate add themselves where they are built in.
 var commands = map[string]command{
 	"informer": inform,
 	"load":     load,

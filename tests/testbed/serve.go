@@ -31,6 +31,10 @@ type announcement struct {
 	ClientKey  string            `json:"clientKey"`
 	State      string            `json:"state"`
 	Tokens     map[string]string `json:"tokens"`
+	Issuer     string            `json:"issuer"`
+	IssuerKey  string            `json:"clientSecret"`
+	Front      string            `json:"front"`
+	Password   string            `json:"password"`
 	PID        int               `json:"pid"`
 }
 
@@ -72,9 +76,17 @@ func serveState(ctx context.Context, s *state, version string, extra []string) e
 	}
 	defer stopEtcd(etcd)
 
-	ended, stop := startServer(s, listener, address, extra)
+	issuer, err := startIssuer(s)
+	if err != nil {
+		return err
+	}
+	front, err := startFront(s)
+	if err != nil {
+		return err
+	}
+	ended, stop := startServer(s, listener, address, append(issuer.flags(s), extra...))
 	started := make(chan error, 1)
-	go func() { started <- waitReady(ctx, s) }()
+	go func() { started <- waitReady(ctx, s, issuer) }()
 	select {
 	case err := <-ended:
 		return err
@@ -86,7 +98,7 @@ func serveState(ctx context.Context, s *state, version string, extra []string) e
 			return fmt.Errorf("the API server does not become ready, see %s: %w", s.path(serverLog), err)
 		}
 	}
-	if err := s.announce(version); err != nil {
+	if err := s.announce(version, issuer, front); err != nil {
 		return err
 	}
 	select {
@@ -106,7 +118,7 @@ func startServer(s *state, listener net.Listener, etcd string, extra []string) (
 	return ended, stop
 }
 
-func (s *state) announce(version string) error {
+func (s *state) announce(version string, issuer *issuer, front *front) error {
 	return json.NewEncoder(os.Stdout).Encode(announcement{
 		Kubeconfig: s.path(kubeconfigFile),
 		Server:     s.server(),
@@ -116,6 +128,10 @@ func (s *state) announce(version string) error {
 		ClientKey:  s.path(clientKey),
 		State:      s.dir,
 		Tokens:     s.Tokens,
+		Issuer:     issuer.url,
+		IssuerKey:  issuer.secret,
+		Front:      front.url,
+		Password:   front.password,
 		PID:        os.Getpid(),
 	})
 }

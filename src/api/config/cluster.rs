@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use kube_client::config::Cluster;
-use reqwest::Url;
+use rustls::pki_types::ServerName;
+use url::Url;
 
-use super::{ConfigOptions, given, path_text};
+use super::{ConfigOptions, Proxy, Way, given, path_text};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
+use crate::api::secret::Secret;
 
 /// Lays the flags over the cluster of the file, as kubectl does: a server takes the file's `tls-server-name` away, an
 /// authority takes its authority data and its insecurity, insecurity takes its authority.
@@ -27,7 +29,8 @@ pub(super) fn override_with(mut cluster: Cluster, options: &ConfigOptions) -> Cl
         cluster.certificate_authority = authority;
         cluster.certificate_authority_data = None;
     }
-    cluster.proxy_url = given(options.proxy_url.as_ref()).or_else(|| given(cluster.proxy_url.as_ref()));
+    let proxy = options.proxy_url.as_ref().map(Secret::expose).filter(|proxy| !proxy.is_empty());
+    cluster.proxy_url = proxy.map(str::to_owned).or_else(|| given(cluster.proxy_url.as_ref()));
     if options.disable_compression {
         cluster.disable_compression = Some(true);
     }
@@ -61,25 +64,39 @@ pub(super) fn check(name: &str, cluster: &Cluster) -> Result<(), Error> {
             "specifying a root certificates file with the insecure flag is not allowed".to_owned(),
         );
     }
-    let proxy = cluster.proxy_url.as_deref().map(|proxy| proxy_scheme(name, proxy)).transpose()?;
-    if let Some(server_name) = &cluster.tls_server_name {
-        if server_name.parse::<std::net::IpAddr>().is_ok() {
-            return invalid(format!(
-                "tls-server-name {server_name:?} is an address; only a host name can be checked"
-            ));
-        }
-        if proxy.is_some_and(|scheme| scheme != "socks5") {
-            return invalid("tls-server-name can't be used behind a http or https proxy".to_owned());
-        }
-    }
     Ok(())
 }
 
-fn proxy_scheme(cluster: &str, proxy: &str) -> Result<String, Error> {
-    let why = match Url::parse(proxy) {
-        Ok(url) if matches!(url.scheme(), "http" | "https" | "socks5") => return Ok(url.scheme().to_owned()),
-        Ok(url) => format!("unsupported scheme {:?}, must be http, https, or socks5", url.scheme()),
-        Err(error) => error.to_string(),
+/// The way to the server at this URL: the cluster's proxy, else the environment's.
+pub(super) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOptions) -> Result<Way, Error> {
+    let invalid = |why: String| Error::Invalid(format!("invalid configuration: {why}"));
+    let proxy = match &cluster.proxy_url {
+        Some(text) => Some(Proxy::parse(text).map_err(|why| {
+            let shown = without_login(text);
+            Error::Invalid(format!("invalid 'proxy-url' {shown:?} for cluster {name:?}: {why}"))
+        })?),
+        None => options
+            .proxies
+            .before(url)
+            .map_err(|why| invalid(format!("the proxy of the environment has an {why}")))?,
     };
-    Err(Error::Invalid(format!("invalid configuration: invalid 'proxy-url' for cluster {cluster:?}: {why}")))
+    let server_name = cluster.tls_server_name.as_ref().filter(|_| url.scheme() == "https");
+    let server_name = server_name.map(|text| {
+        ServerName::try_from(text.clone())
+            .map_err(|_| invalid(format!("tls-server-name {text:?} is neither a host name nor an address")))
+    });
+    let way = Way {
+        proxy,
+        server_name: server_name.transpose()?,
+        http1_only: options.http1_only,
+        ..Way::default()
+    };
+    Ok(way.with_pings(options.http2_read_idle_timeout.as_deref(), options.http2_ping_timeout.as_deref()))
+}
+
+/// A URL without what stands before its `@`.
+fn without_login(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let separator = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{separator}{}", rest.rsplit('@').next().unwrap_or_default())
 }

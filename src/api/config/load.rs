@@ -8,13 +8,17 @@ use kube_client::config::{
 use super::{Config, ConfigOptions, cluster, files, given, in_cluster, server_url, user};
 use crate::api::error::Error;
 
-/// The contexts that the files have.
+/// The contexts that the files have, and what contexts are made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contexts {
     /// Their names, in the order of the files.
     pub names: Vec<String>,
     /// The current one, which need not exist.
     pub current: Option<String>,
+    /// The names of the clusters, in the order of the files.
+    pub clusters: Vec<String>,
+    /// The names of the users, in the order of the files.
+    pub users: Vec<String>,
 }
 
 impl Contexts {
@@ -27,6 +31,8 @@ impl Contexts {
         Ok(Self {
             names: files.contexts.into_iter().map(|named| named.name).collect(),
             current: files.current_context,
+            clusters: files.clusters.into_iter().map(|named| named.name).collect(),
+            users: files.auth_infos.into_iter().map(|named| named.name).collect(),
         })
     }
 }
@@ -106,7 +112,7 @@ fn no_server(files: &Kubeconfig) -> Error {
 /// Checks the parts and joins them; kube-client reads the files of certificates.
 fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Config, Error> {
     cluster::check(&parts.cluster_name, &parts.cluster)?;
-    parts.user = user::settle(&parts.user_name, parts.user, options.stdin_is_terminal)?;
+    parts.user = user::settle(&parts.user_name, parts.user)?;
     let has_tls = parts.cluster.certificate_authority.is_some()
         || parts.cluster.certificate_authority_data.is_some()
         || parts.cluster.insecure_skip_tls_verify == Some(true)
@@ -116,8 +122,10 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
     if url.scheme() != "https" {
         parts.user = user::without_credentials(parts.user);
     }
-    // A plugin is told the server as it stands in the file, without the slash that a URL adds.
-    parts.cluster.server = Some(url.as_str().trim_end_matches('/').to_owned());
+    // A plugin is told the server as it stands in the file, without a slash that only a URL adds.
+    let has_slash = parts.cluster.server.as_ref().is_some_and(|server| server.ends_with('/'));
+    let told = if has_slash { url.as_str() } else { url.as_str().trim_end_matches('/') };
+    parts.cluster.server = Some(told.to_owned());
     let namespace = given(parts.context.namespace.as_ref());
     let namespace = namespace.or_else(|| {
         if in_cluster::is_possible(&options.in_cluster) {
@@ -126,7 +134,7 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
             None
         }
     });
-    let (proxy, name) = (parts.cluster.proxy_url.clone(), parts.cluster.tls_server_name.clone());
+    let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
     let (authority, context) = (parts.cluster.certificate_authority.clone(), parts.context_name.clone());
     let mut kube = kube_client::Config::try_from(joined(parts)).map_err(unusable)?;
     if kube.root_cert.as_ref().is_some_and(Vec::is_empty) {
@@ -138,13 +146,13 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
         kube.root_cert_file = authority.map(Into::into);
     }
     Ok(Config {
-        tls_server_name: name.filter(|name| url.scheme() == "https" && Some(name.as_str()) != url.host_str()),
         url,
         context,
         namespace: namespace.unwrap_or_else(|| "default".to_owned()),
         kube,
-        proxy,
-        http1_only: options.http1_only,
+        way,
+        proxies: options.proxies.clone(),
+        stdin_is_terminal: options.stdin_is_terminal,
     })
 }
 

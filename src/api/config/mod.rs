@@ -4,18 +4,24 @@ mod cluster;
 mod files;
 mod in_cluster;
 mod load;
+mod no_proxy;
 mod options;
+mod proxy;
 #[cfg(test)]
 mod tests;
 mod user;
+mod way;
 
 pub use load::Contexts;
 pub use options::{ConfigOptions, InCluster};
+pub use proxy::EnvironmentProxies;
+pub(super) use proxy::{Protocol, Proxy};
+pub(super) use way::Way;
 
 use std::fmt;
 use std::path::Path;
 
-use reqwest::Url;
+use url::Url;
 
 use super::error::Error;
 
@@ -27,9 +33,9 @@ pub struct Config {
     namespace: String,
     /// Trust and credentials, with the same server.
     kube: kube_client::Config,
-    tls_server_name: Option<String>,
-    proxy: Option<String>,
-    http1_only: bool,
+    way: Way,
+    proxies: EnvironmentProxies,
+    stdin_is_terminal: bool,
 }
 
 impl Config {
@@ -45,9 +51,9 @@ impl Config {
             context: String::new(),
             namespace: "default".to_owned(),
             kube: kube_client::Config::new(uri),
-            tls_server_name: None,
-            proxy: None,
-            http1_only: false,
+            way: Way::default(),
+            proxies: EnvironmentProxies::default(),
+            stdin_is_terminal: false,
         })
     }
 
@@ -81,43 +87,18 @@ impl Config {
     /// `host:port` as the URL has it.
     #[must_use]
     pub fn authority(&self) -> String {
-        authority(&self.url)
+        let host = self.url.host_str().unwrap_or_default();
+        self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// The server's URL with a slash at its end where it has no path.
     pub(super) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The host; an IPv6 address in brackets.
-    pub(super) fn host(&self) -> &str {
-        self.url.host_str().unwrap_or_default()
-    }
-
-    /// The URL with the host under which the certificate is checked: that of `tls-server-name` when it is set.
-    pub(super) fn request_url(&self) -> Url {
-        let mut url = self.url.clone();
-        if let Some(name) = &self.tls_server_name {
-            // A name that can't stand in a URL was refused when the configuration was made.
-            let _ = url.set_host(Some(name));
-        }
-        url
-    }
-
-    pub(super) fn tls_server_name(&self) -> Option<&str> {
-        self.tls_server_name.as_deref()
-    }
-
-    pub(super) fn proxy(&self) -> Option<&str> {
-        self.proxy.as_deref()
-    }
-
-    /// `host:port` of the proxy, for messages.
-    pub(super) fn proxy_authority(&self) -> Option<String> {
-        self.proxy.as_ref().and_then(|proxy| Url::parse(proxy).ok()).as_ref().map(authority)
-    }
-
-    pub(super) fn http1_only(&self) -> bool {
-        self.http1_only
+    /// How it is reached.
+    pub(super) fn way(&self) -> &Way {
+        &self.way
     }
 
     pub(super) fn kube(&self) -> &kube_client::Config {
@@ -129,15 +110,25 @@ impl Config {
         &mut self.kube
     }
 
-    /// Whether a program has to be run before the first request.
-    pub(super) fn has_plugin(&self) -> bool {
-        self.kube.auth_info.exec.is_some()
+    #[cfg(test)]
+    pub(super) fn with_terminal(self) -> Self {
+        Self { stdin_is_terminal: true, ..self }
     }
 
-    /// Whether credentials made anew may be other ones.
-    pub(super) fn is_renewable(&self) -> bool {
-        let user = &self.kube.auth_info;
-        user.exec.is_some() || user.token_file.is_some() || user.client_certificate.is_some()
+    /// How others than the server are reached: through the environment's proxies.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a proxy that can't be spoken to.
+    pub(super) fn way_to(&self, other: &Url) -> Result<Way, Error> {
+        let proxy = self.proxies.before(other);
+        let proxy =
+            proxy.map_err(|why| Error::Invalid(format!("the proxy of the environment has an {why}")))?;
+        Ok(Way { proxy, ..Way::default() })
+    }
+
+    /// Whether a credential plugin may ask its user.
+    pub(super) fn stdin_is_terminal(&self) -> bool {
+        self.stdin_is_terminal
     }
 }
 
@@ -168,11 +159,6 @@ fn server_url(text: &str, has_tls: bool) -> Result<Url, Error> {
     url.set_query(None);
     url.set_fragment(None);
     Ok(url)
-}
-
-fn authority(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 fn not_a_server(text: &str) -> Error {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::EnvironmentProxies;
 use crate::api::secret::Secret;
 
 /// Where to look for configuration, and what overrides it. Nothing here is checked yet; [`super::Config::load`] does.
@@ -54,13 +55,21 @@ pub struct ConfigOptions {
     pub insecure_skip_tls_verify: bool,
     /// The name the server's certificate is checked against, instead of the URL's host.
     pub tls_server_name: Option<String>,
-    /// A `http`, `https` or `socks5` proxy, instead of the cluster's or the environment's.
-    pub proxy_url: Option<String>,
+    /// A `http`, `https` or `socks5` proxy, instead of the cluster's or the environment's; it may hold a password.
+    pub proxy_url: Option<Secret>,
     /// Whether answers are to come uncompressed.
     pub disable_compression: bool,
     /// Whether to speak HTTP/1.1 only (`DISABLE_HTTP2`).
     pub http1_only: bool,
-    /// Whether standard input is a terminal, so that a credential plugin may ask its user.
+    /// The environment's proxies, where neither flag nor cluster name one.
+    pub proxies: EnvironmentProxies,
+    /// Seconds of silence after which an HTTP/2 connection is tried (`HTTP2_READ_IDLE_TIMEOUT_SECONDS`).
+    pub http2_read_idle_timeout: Option<String>,
+    /// Seconds that the answer to that may take (`HTTP2_PING_TIMEOUT_SECONDS`).
+    pub http2_ping_timeout: Option<String>,
+    /// Whether standard input is a terminal at which a credential plugin may ask its user: it then has standard input
+    /// and standard error of this process to itself. Otherwise it has no input, and what it says is told as
+    /// [`crate::api::Notice::Plugin`].
     pub stdin_is_terminal: bool,
     /// What a pod is given to find its own server.
     pub in_cluster: InCluster,
@@ -87,16 +96,25 @@ impl Default for InCluster {
 }
 
 impl ConfigOptions {
-    /// What the environment of this process says: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`, and a
+    /// What the environment of this process says: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`,
+    /// `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, `HTTP2_PING_TIMEOUT_SECONDS`, `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, and a
     /// pod's `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and `POD_NAMESPACE`. The only place that asks.
     #[must_use]
     pub fn from_env() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let either = |name: &str| text(name).or_else(|| text(&name.to_lowercase()));
         Self {
             kubeconfig_env: std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty()),
             home: home(),
             default_server: text("KUBERNETES_MASTER"),
             http1_only: text("DISABLE_HTTP2").is_some(),
+            proxies: EnvironmentProxies {
+                http: either("HTTP_PROXY").map(Secret::from),
+                https: either("HTTPS_PROXY").map(Secret::from),
+                none_for: either("NO_PROXY"),
+            },
+            http2_read_idle_timeout: text("HTTP2_READ_IDLE_TIMEOUT_SECONDS"),
+            http2_ping_timeout: text("HTTP2_PING_TIMEOUT_SECONDS"),
             in_cluster: InCluster {
                 host: text("KUBERNETES_SERVICE_HOST"),
                 port: text("KUBERNETES_SERVICE_PORT"),

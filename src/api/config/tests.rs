@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
-use super::{Config, ConfigOptions, Contexts, InCluster};
+use super::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster, Proxy};
 use crate::api::Secret;
 use crate::api::test_server::SELF_SIGNED;
 
@@ -83,6 +83,14 @@ fn refused(options: &ConfigOptions) -> String {
     Config::load(options).unwrap_err().to_string()
 }
 
+fn server_name(config: &Config) -> Option<String> {
+    config.way().server_name.as_ref().map(|name| name.to_str().into_owned())
+}
+
+fn proxy(config: &Config) -> Option<&str> {
+    config.way().proxy.as_ref().map(Proxy::authority)
+}
+
 fn token(config: &Config) -> Option<&str> {
     config.kube().auth_info.token.as_ref().map(ExposeSecret::expose_secret)
 }
@@ -94,11 +102,14 @@ fn the_current_context_gives_server_namespace_trust_and_user() {
     assert_eq!(config.server(), "https://one.example:6443/prefix");
     assert_eq!(config.authority(), "one.example:6443");
     assert_eq!((config.context(), config.default_namespace()), ("one", "team-a"));
-    assert_eq!(config.request_url().as_str(), "https://real.example:6443/prefix");
+    assert_eq!(server_name(&config).as_deref(), Some("real.example"));
     assert_eq!(config.kube().root_cert.as_ref().unwrap().len(), 1);
     assert_eq!(token(&config), Some("t0ken-of-u1"));
     let contexts = Contexts::load(&options).unwrap();
-    assert_eq!(contexts, Contexts { names: vec!["one".into(), "two".into()], current: Some("one".into()) });
+    let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+    assert_eq!(contexts.names, names(["one", "two"]));
+    assert_eq!(contexts.current.as_deref(), Some("one"));
+    assert_eq!((contexts.clusters, contexts.users), (names(["c1", "c2"]), names(["u1", "u2"])));
 }
 
 #[test]
@@ -151,11 +162,7 @@ fn flags_choose_and_override_the_parts() {
         ..options
     };
     let config = Config::load(&options).unwrap();
-    assert_eq!(
-        config.request_url().as_str(),
-        "https://other:1/",
-        "a server takes the file's tls-server-name away"
-    );
+    assert_eq!(server_name(&config), None, "a server takes the file's tls-server-name away");
     let expected = folder.path("sub/token");
     assert_eq!(config.kube().auth_info.token_file.as_deref(), expected.to_str(), "relative to the file");
     let insecure = ConfigOptions { insecure_skip_tls_verify: true, certificate_authority: None, ..options };
@@ -320,8 +327,8 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
             "invalid configuration: command must be specified for u to use exec authentication plugin",
         ),
         (
-            "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Always}}",
-            "exec plugin cannot support interactive mode: standard input is not a terminal",
+            "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x, env: [{value: v}]}}",
+            "invalid configuration: env variable name must be specified for u to use exec authentication plugin",
         ),
         ("{auth-provider: {name: nobody}}", "no Auth Provider found for name \"nobody\""),
     ];
@@ -348,9 +355,10 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
 fn a_direct_credential_stands_before_a_plugin() {
     let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x}";
     let (_folder, options) = Folder::with(&with_user(&format!("{{{plugin}}}")));
-    assert!(Config::load(&options).unwrap().has_plugin());
+    let has_plugin = |options: &ConfigOptions| Config::load(options).unwrap().kube().auth_info.exec.is_some();
+    assert!(has_plugin(&options));
     let options = ConfigOptions { token: Some(Secret::new("t")), ..options };
-    assert!(!Config::load(&options).unwrap().has_plugin());
+    assert!(!has_plugin(&options));
 }
 
 #[test]
@@ -371,9 +379,31 @@ fn trust_that_contradicts_itself_or_is_none_is_refused() {
     assert!(refused(&options).starts_with("unable to load root certificates: "));
     let (_folder, options) = cluster("certificate-authority-data: '%%'");
     assert_eq!(refused(&options), "unable to load root certificates: illegal base64 data");
-    let (_folder, options) = cluster("proxy-url: 'ftp://user:s3cret@p'");
-    assert!(refused(&options).ends_with("unsupported scheme \"ftp\", must be http, https, or socks5"));
-    let (_folder, options) = cluster("proxy-url: 'socks5://p:1', tls-server-name: n");
+    let (_folder, options) = cluster("tls-server-name: 'not a name'");
+    assert!(refused(&options).ends_with("\"not a name\" is neither a host name nor an address"));
+}
+
+#[test]
+fn a_proxy_of_the_flags_stands_before_the_clusters_and_that_before_the_environments() {
+    let environment = EnvironmentProxies { https: Some(Secret::new("http://env:3")), ..Default::default() };
+    let in_file = |cluster: &str| {
+        let (folder, options) = Folder::with(&format!(
+            "{{current-context: a, clusters: [{{name: c, cluster: {{server: 'https://h', {cluster}}}}}], \
+              contexts: [{{name: a, context: {{cluster: c}}}}]}}"
+        ));
+        (folder, ConfigOptions { proxies: environment.clone(), ..options })
+    };
+    let (_folder, options) = in_file("proxy-url: 'socks5://p:1', tls-server-name: 10.0.0.1");
     let config = Config::load(&options).unwrap();
-    assert_eq!((config.proxy(), config.tls_server_name()), (Some("socks5://p:1"), Some("n")));
+    assert_eq!((proxy(&config), server_name(&config).as_deref()), (Some("p:1"), Some("10.0.0.1")));
+    let by_flag = ConfigOptions { proxy_url: Some(Secret::new("http://flag:2")), ..options };
+    assert_eq!(proxy(&Config::load(&by_flag).unwrap()), Some("flag:2"));
+    let (_folder, options) = in_file("");
+    assert_eq!(proxy(&Config::load(&options).unwrap()), Some("env:3"));
+    let (_folder, options) = in_file("proxy-url: 'ftp://user:s3cret@p'");
+    assert_eq!(
+        refused(&options),
+        "invalid 'proxy-url' \"ftp://p\" for cluster \"c\": \
+         unsupported scheme \"ftp\", must be http, https, or socks5"
+    );
 }

@@ -1,6 +1,7 @@
 //! The user of a configuration: the file's, the flags' above it, which one of several ways to log in counts, and what
 //! may not stand together.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use kube_client::config::{AuthInfo, ExecInteractiveMode};
@@ -58,7 +59,7 @@ fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
         user.impersonate_groups = Some(options.as_groups.clone());
     }
     if !options.as_extra.is_empty() {
-        let extra = user.impersonate_user_extra.insert(std::collections::HashMap::new());
+        let extra = user.impersonate_user_extra.insert(HashMap::new());
         for (key, value) in &options.as_extra {
             extra.entry(key.clone()).or_default().push(value.clone());
         }
@@ -78,7 +79,7 @@ pub(super) fn without_credentials(user: AuthInfo) -> AuthInfo {
 
 /// Refuses what contradicts itself or can't be read, and leaves one way to log in: what is given directly stands
 /// before a provider or a plugin.
-pub(super) fn settle(name: &str, mut user: AuthInfo, stdin_is_terminal: bool) -> Result<AuthInfo, Error> {
+pub(super) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> {
     user.token_file = given(user.token_file.as_ref());
     user.token = user.token.take().filter(is_set);
     user.password = user.password.take().filter(is_set);
@@ -95,10 +96,13 @@ pub(super) fn settle(name: &str, mut user: AuthInfo, stdin_is_terminal: bool) ->
     let has_certificate = check_certificate(name, &mut user)?;
     check_impersonation(name, &user)?;
     check_provider(name, &user)?;
-    check_plugin(name, &mut user, stdin_is_terminal)?;
-    if basic || has_certificate || user.token.is_some() || user.token_file.is_some() {
-        user.exec = None;
+    check_plugin(name, &mut user)?;
+    let has_header = basic || user.token.is_some() || user.token_file.is_some();
+    if has_header {
         user.auth_provider = None;
+    }
+    if has_header || has_certificate {
+        user.exec = None;
     }
     Ok(user)
 }
@@ -179,33 +183,26 @@ fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
     }
 }
 
-fn check_plugin(name: &str, user: &mut AuthInfo, stdin_is_terminal: bool) -> Result<(), Error> {
+fn check_plugin(name: &str, user: &mut AuthInfo) -> Result<(), Error> {
     let Some(exec) = &mut user.exec else { return Ok(()) };
     let to_use = format!("must be specified for {name} to use exec authentication plugin");
     if given(exec.command.as_ref()).is_none() {
         return Err(invalid(format!("command {to_use}")));
     }
     let version = given(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
-    let is_v1 = match version.as_str() {
-        "client.authentication.k8s.io/v1" => true,
-        "client.authentication.k8s.io/v1beta1" => false,
-        other => return Err(Error::Invalid(format!("exec plugin: invalid apiVersion {other:?}"))),
-    };
-    let mode = match &exec.interactive_mode {
-        None if is_v1 => return Err(invalid(format!("interactiveMode {to_use}"))),
-        None | Some(ExecInteractiveMode::IfAvailable) if stdin_is_terminal => {
-            ExecInteractiveMode::IfAvailable
+    let has_name = |variable: &HashMap<String, String>| given(variable.get("name")).is_some();
+    if !exec.env.iter().flatten().all(has_name) {
+        return Err(invalid(format!("env variable name {to_use}")));
+    }
+    match (version.as_str(), &exec.interactive_mode) {
+        ("client.authentication.k8s.io/v1", None) => {
+            return Err(invalid(format!("interactiveMode {to_use}")));
         }
-        None | Some(ExecInteractiveMode::IfAvailable | ExecInteractiveMode::Never) => {
-            ExecInteractiveMode::Never
+        ("client.authentication.k8s.io/v1beta1", None) => {
+            exec.interactive_mode = Some(ExecInteractiveMode::IfAvailable);
         }
-        Some(ExecInteractiveMode::Always) if stdin_is_terminal => ExecInteractiveMode::Always,
-        Some(ExecInteractiveMode::Always) => {
-            return Err(Error::Credentials(
-                "exec plugin cannot support interactive mode: standard input is not a terminal".to_owned(),
-            ));
-        }
-    };
-    exec.interactive_mode = Some(mode);
+        ("client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1", Some(_)) => {}
+        (other, _) => return Err(Error::Invalid(format!("exec plugin: invalid apiVersion {other:?}"))),
+    }
     Ok(())
 }

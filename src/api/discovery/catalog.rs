@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::suggest;
+use crate::api::suggest::nearest;
 use crate::object::ApiResource;
 
 /// A resource as discovery told it. Subresources are no resources of their own here.
@@ -194,7 +194,7 @@ impl Catalog {
     pub(in crate::api) fn near(&self, text: &str) -> Vec<String> {
         let word = Word::new(text);
         let listable = self.preferred().filter(|found| found.can("list"));
-        suggest::nearest(
+        nearest(
             &word.name,
             listable.map(|found| {
                 let kind = found.resource.kind.to_lowercase();

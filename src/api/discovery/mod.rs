@@ -6,7 +6,6 @@
 mod cache;
 mod catalog;
 mod fetch;
-mod suggest;
 #[cfg(test)]
 mod tests;
 mod wire;

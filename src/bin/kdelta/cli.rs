@@ -1,22 +1,29 @@
 //! From the command line to an exit code: parse, settle, do, tell.
 
+mod invoked;
+mod topics;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
+use kdelta::api::Notice;
 
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::commands::{self, Watched};
-use crate::exit::{ExitCode, Report, Usage};
+use crate::exit::{ExitCode, Hint, Report, Usage};
 use crate::output::{self, Messages, Stdout};
-use crate::session::{EndsAtOnce, Session};
-use crate::settings::{Environment, Settings, Task};
+use crate::session::{self, EndsAtOnce, Session};
+use crate::settings::{Connection, Environment, Settings, Task};
+use invoked::{called, program_name, to_complete};
 
 /// Does what the words ask for. The first of them is how the program was called.
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
+    if let Some(line) = to_complete(&words) {
+        return complete(line);
+    }
     let program = program_name(words.first());
     let called = called(&words, &program);
     let cli = match parse(words, &program) {
@@ -79,31 +86,38 @@ fn mistake(error: &clap::Error, called: &str) -> String {
     format!("{said}\nSee '{called} --help' for help and examples")
 }
 
-/// Program and command, as far as words that can't be parsed have one.
-fn called(words: &[OsString], program: &str) -> String {
-    let app = Cli::command();
-    let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
-    command.map_or_else(|| program.to_owned(), |command| format!("{program} {}", command.get_name()))
-}
-
 fn parse(words: Vec<OsString>, program: &str) -> Result<Cli, clap::Error> {
+    if let [_, help, topic] = words.as_slice()
+        && help == "help"
+        && let Some(mut topic) = topic.to_str().and_then(topics::topic)
+    {
+        topic.try_get_matches_from_mut(["help", "--help"])?;
+    }
     let mut app = Cli::command().bin_name(program);
     let words = accept_kubectl_spelling(words, &app);
     let matches = app.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut app))
 }
 
-/// `kubectl delta` where kubectl called us as its plugin, which shows in the name of the file; else `kdelta`.
-fn program_name(first: Option<&OsString>) -> String {
-    let file = first.and_then(|first| Path::new(first).file_stem()).and_then(|stem| stem.to_str());
-    match file.and_then(|file| file.strip_prefix("kubectl-")) {
-        Some(plugin) if !plugin.is_empty() => format!("kubectl {}", plugin.replace('_', "-")),
-        _ => "kdelta".to_owned(),
-    }
+/// Prints how the line may go on. It succeeds whatever happens: who completes a line has no use for an error.
+fn complete(line: &[OsString]) -> ExitCode {
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
+        return ExitCode::Ok;
+    };
+    // A line that nobody reads is none.
+    let _ =
+        runtime.block_on(commands::complete::run(line, &Environment::read(), &topics::TOPICS, Stdout::new()));
+    runtime.shutdown_background();
+    ExitCode::Ok
 }
 
 /// The one match over what can be done.
 fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<ExitCode> {
+    match &settings.task {
+        Task::Completions(shell) => return commands::completions::run(*shell, Stdout::new()),
+        Task::Man(command) => return commands::man::run(command.as_deref(), Stdout::new()),
+        _ => {}
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (out, colour) = (Stdout::new(), settings.terminal.stdout.colour);
     output::log::show(messages, settings.verbosity);
@@ -113,42 +127,51 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             return commands::demo::run(asked, out).await;
         }
         let warn = Arc::clone(messages);
-        let session = Session::open(settings, move |text| warn.warning(text)).await?;
+        let plugin = Arc::clone(messages);
+        let opened =
+            Session::open(settings, move |text| warn.warning(text), move |notice| told(&plugin, notice))
+                .await;
+        let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &watched, colour, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            Task::Watch(_) | Task::Demo => {}
-            Task::Get(get) => commands::get::run(&session, get, &watched, out).await?,
-            Task::Index(index) => commands::index::run(&session, index, &watched, out).await?,
+            Task::Get(get) => return commands::get::run(&session, get, &watched, out).await,
+            Task::Index(index) => return commands::index::run(&session, index, &watched, out).await,
             Task::ApiResources(asked) => commands::api_resources::run(&session, asked, &watched, out).await?,
+            Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => {}
         }
         Ok(ExitCode::Ok)
     });
-    // A name look-up or a credential plugin may still hold a blocking thread: nobody waits for it any more.
+    // A name look-up may still hold a blocking thread: nobody waits for it any more.
     runtime.shutdown_background();
     ended
+}
+
+/// What a credential plugin says is a line among ours, as it comes; one that asks its user has the terminal to itself.
+fn told(messages: &Messages, notice: Notice<'_>) {
+    match notice {
+        Notice::Plugin(line) => messages.notice(line),
+        Notice::PluginAsks => messages.show_counts(false),
+        Notice::PluginAsked => messages.show_counts(true),
+        _ => {}
+    }
+}
+
+/// The error, with the context, cluster or user that was perhaps meant.
+fn with_similar_name(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
+    let near = error.downcast_ref().map(|error| session::similar_names(error, connection));
+    match near.unwrap_or_default().as_slice() {
+        [] => error,
+        near => error.context(Hint(format!("did you mean {}?", near.join(" or ")))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_plugin_is_called_by_the_words_that_call_it() {
-        for (file, name) in [
-            ("/usr/bin/kdelta", "kdelta"),
-            ("kubectl-delta", "kubectl delta"),
-            ("/x/kubectl-delta_watch.exe", "kubectl delta-watch"),
-            ("kubectl-", "kdelta"),
-            ("", "kdelta"),
-        ] {
-            assert_eq!(program_name(Some(&file.into())), name, "{file}");
-        }
-        assert_eq!(program_name(None), "kdelta");
-    }
 
     #[test]
     fn a_mistake_is_told_in_a_sentence_and_with_the_way_to_the_help() {

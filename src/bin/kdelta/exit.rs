@@ -17,6 +17,8 @@ pub(crate) enum ExitCode {
     Error = 1,
     /// What was typed can't be meant.
     Usage = 2,
+    /// Nothing matched, and that was asked to count as a failure.
+    Empty = 3,
     /// Some of what was asked for failed; the rest was done.
     Partial = 4,
     /// Stopped by SIGINT.
@@ -25,6 +27,30 @@ pub(crate) enum ExitCode {
     BrokenPipe = 141,
     /// Stopped by SIGTERM.
     Terminated = 143,
+}
+
+/// What the exit codes mean, in the order of their numbers. The help and the manual print it; the README has the same.
+const MEANINGS: [(&[ExitCode], &str); 6] = [
+    (&[ExitCode::Ok], "done, also when nothing matched"),
+    (
+        &[ExitCode::Error],
+        "the server, the credentials, the configuration, the connection, or an output that can't be written",
+    ),
+    (&[ExitCode::Usage], "what was typed can't be meant"),
+    (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
+    (&[ExitCode::Partial], "some of what was watched failed, the rest went on to its end"),
+    (
+        &[ExitCode::Interrupted, ExitCode::BrokenPipe, ExitCode::Terminated],
+        "ended by SIGINT, by a closed pipe, by SIGTERM",
+    ),
+];
+
+/// [`MEANINGS`] as text: `130, 141, 143`, and what they mean.
+pub(crate) fn meanings() -> impl Iterator<Item = (String, &'static str)> {
+    MEANINGS.iter().map(|(codes, meaning)| {
+        let codes: Vec<String> = codes.iter().map(|code| (*code as u8).to_string()).collect();
+        (codes.join(", "), *meaning)
+    })
 }
 
 impl From<ExitCode> for std::process::ExitCode {
@@ -219,6 +245,21 @@ mod tests {
         let report = Report::of(&error.into(), "kdelta");
         assert_eq!(report.code, ExitCode::Error);
         report.text
+    }
+
+    #[test]
+    fn every_exit_code_has_a_meaning() {
+        let source = include_str!("exit.rs");
+        let declared = source.split("enum ExitCode {").nth(1).and_then(|rest| rest.split('}').next());
+        let declared: Vec<u8> = declared
+            .expect("the enum")
+            .lines()
+            .filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = ")?.1.parse().ok())
+            .collect();
+        let told: Vec<u8> =
+            MEANINGS.iter().flat_map(|(codes, _)| codes.iter()).map(|code| *code as u8).collect();
+        assert_eq!(told, declared);
+        assert!(declared.contains(&(ExitCode::Terminated as u8)));
     }
 
     #[test]

@@ -13,6 +13,17 @@ use crate::object::{FieldPath, Object, ObjectError};
 /// evaluated here may name any [`FieldPath`]. A field that is absent has the empty value; of a field with several
 /// values (a path over arrays), `=` asks whether one of them is the value, and `!=` whether none is. Terms print in
 /// the order of their fields, so that equal selectors print equal.
+///
+/// ```
+/// # use kdelta::object::FieldSelector;
+/// # use kdelta::testing::FakeSource;
+/// # let source = FakeSource::new();
+/// # source.add(serde_json::json!({"metadata": {"name": "web"}, "status": {"phase": "Running"}}));
+/// # let web = source.objects().remove(0);
+/// let running = FieldSelector::parse("status.phase=Running,spec.nodeName!=north")?;
+/// assert!(running.matches(&web));
+/// # Ok::<(), kdelta::object::SelectorError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldSelector(Vec<Term>);
 

@@ -17,6 +17,18 @@ static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["meta
 /// The grammar is kubectl's: `app=web`, `app==web`, `app!=web`, `app in (web,api)`, `app notin (web)`, `app`, `!app`,
 /// `weight>5`, `weight<5`, joined by commas. An absent label satisfies `!=`, `notin` and `!`. Requirements print in
 /// the order of their labels, so that equal selectors print equal.
+///
+/// ```
+/// # use kdelta::object::LabelSelector;
+/// # use kdelta::testing::FakeSource;
+/// # let source = FakeSource::new();
+/// # source.add(serde_json::json!({"metadata": {"name": "web", "labels": {"tier": "front", "weight": "7"}}}));
+/// # let web = source.objects().remove(0);
+/// let selects = |text| LabelSelector::parse(text).map(|selector| selector.matches(&web));
+/// assert_eq!(selects("tier in (front, edge), !legacy, weight>5"), Ok(true));
+/// assert_eq!(selects("tier!=front"), Ok(false));
+/// assert!(selects("tier in front").is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,

@@ -3,6 +3,7 @@
 mod by_hand;
 mod faults;
 mod handlers;
+mod leftovers;
 mod resync;
 mod slow;
 mod stop;

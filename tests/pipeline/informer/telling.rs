@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer};
+use futures_util::StreamExt;
+use kdelta::informer::{HandlerOptions, InformerError, Notification, OnSlow, QueueKind, SharedIndexInformer};
 use kdelta::listwatch::Error;
 use kdelta::object::{Ingest, Object};
 use kdelta::queue::Transformer;
@@ -106,6 +107,23 @@ async fn the_initial_state_may_change_while_it_comes_through_a_watch() {
         assert_eq!(lines, wanted);
         assert_eq!(stored(&informer), held(&source));
         running.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_is_a_stream_and_ends_as_one() {
+    for on_slow in [OnSlow::Block { capacity: 1 }, OnSlow::Coalesce] {
+        let source = source_of(&["a", "b"]);
+        let informer = of_kind(&source, QueueKind::Ordered);
+        let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+        let mut stream = informer.subscribe_with_options(options).expect("not stopped").take(4);
+        let running = Running::start(informer);
+        let mut lines: Vec<_> = stream.by_ref().take(3).map(|told| told.to_string()).collect().await;
+        source.delete("a");
+        lines.extend(stream.next().await.map(|told| told.to_string()));
+        assert_eq!(lines, ["+a@2! list", "+b@3! list", "SYNCED 3", "-a@4 watch"]);
+        running.stop().await;
+        assert!(stream.into_inner().next().await.is_none());
     }
 }
 

@@ -123,6 +123,31 @@ async fn an_event_or_a_bookmark_makes_the_next_wait_a_first_one() {
     assert_eq!(run.events.all()[1], "retrying in 0.8s");
 }
 
+/// What stands between may cut a connection on which nothing happens, again and again.
+#[tokio::test(start_paused = true)]
+async fn a_quiet_watch_that_is_cut_now_and_then_is_not_waited_for_longer_each_time() {
+    let source = FakeSource::new();
+    let run = start(&source, plain());
+    for _ in 0..4 {
+        run.caught_up().await;
+        pass(30).await;
+        source.break_watches(&cut());
+        pass(1).await;
+    }
+    let waits: Vec<_> = run.events.all().into_iter().filter(|line| line.starts_with("retrying")).collect();
+    assert_eq!(waits, ["retrying in 0.8s"; 4]);
+    run.caught_up().await;
+    for _ in 0..3 {
+        run.caught_up().await;
+        pass(10).await;
+        source.break_watches(&cut());
+    }
+    run.caught_up().await;
+    let waits: Vec<_> = run.events.all().into_iter().filter(|line| line.starts_with("retrying")).collect();
+    let growing = ["retrying in 1.6s", "retrying in 3.2s", "retrying in 6.4s"];
+    assert_eq!(waits[4..], growing, "one that never stands for long is");
+}
+
 // G6
 #[tokio::test(start_paused = true)]
 async fn a_watch_that_ends_at_once_is_an_error_and_the_third_in_a_row_relists() {

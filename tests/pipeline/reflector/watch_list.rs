@@ -47,7 +47,7 @@ async fn a_source_that_can_not_is_not_asked() {
     assert_eq!(run.events.all(), ["list of 1 at 2 by list"]);
 }
 
-// H4 no bookmark, H3
+// H3, H4 no bookmark, annotation false
 #[tokio::test(start_paused = true)]
 async fn without_the_bookmark_there_is_no_state() {
     let source = pods(&["a"]);

@@ -41,6 +41,14 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE", conflicts_with = "token")]
     pub(crate) token_file: Option<PathBuf>,
 
+    /// User name for basic authentication
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    pub(crate) username: Option<String>,
+
+    /// Password for basic authentication; other users of this machine can see it
+    #[arg(long, global = true, hide_short_help = true, value_name = "PASSWORD")]
+    pub(crate) password: Option<Secret>,
+
     /// User to impersonate
     #[arg(long = "as", global = true, hide_short_help = true, value_name = "USER")]
     pub(crate) as_user: Option<String>,

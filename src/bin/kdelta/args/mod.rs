@@ -5,13 +5,17 @@
 
 mod connection;
 mod demo;
+mod outcome;
 mod select;
+mod shell;
 mod spelling;
 mod tasks;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
+pub(crate) use outcome::OutcomeArgs;
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
+pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
 pub(crate) use spelling::accept_kubectl_spelling;
 pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};
 
@@ -40,6 +44,11 @@ Examples:
   kdelta get pods --by label:app=web     what the index holds under app=web
   kdelta index pods -A --by node         the nodes, and how many pods each has
   kdelta watch pods --demo               no cluster at hand: one in the program
+",
+    after_help = "\
+Topics:
+  kdelta help exit-codes                 what each exit code means
+  kdelta help environment                the variables that are read
 "
 )]
 pub(crate) struct Cli {
@@ -64,6 +73,8 @@ pub(crate) enum Command {
     Index(Box<IndexArgs>),
     ApiResources(ApiResourcesArgs),
     Demo(DemoCommandArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 impl Command {
@@ -75,6 +86,8 @@ impl Command {
             Self::Index(_) => "index",
             Self::ApiResources(_) => "api-resources",
             Self::Demo(_) => "demo",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
         }
     }
 }
@@ -95,7 +108,11 @@ mod tests {
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();
             let line = format!("{name} pods --by node");
-            let line = if ["api-resources", "demo"].contains(&name) { name } else { &line };
+            let line = match name {
+                "api-resources" | "demo" | "man" => name,
+                "completions" => "completions bash",
+                _ => &line,
+            };
             assert_eq!(parse(line).expect(line).command.name(), command.get_name());
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{ByArgs, HELP, PrintArgs, SelectArgs};
+use super::{ByArgs, HELP, OutcomeArgs, PrintArgs, SelectArgs};
 
 /// Print the initial state, then every delta, for ever
 ///
@@ -104,6 +104,9 @@ pub(crate) struct GetArgs {
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,
+
+    #[command(flatten)]
+    pub(crate) outcome: OutcomeArgs,
 }
 
 /// Print the values of an index, and how many objects each holds
@@ -128,6 +131,9 @@ pub(crate) struct IndexArgs {
     /// Print no header line
     #[arg(long, help_heading = "Output")]
     pub(crate) no_headers: bool,
+
+    #[command(flatten)]
+    pub(crate) outcome: OutcomeArgs,
 }
 
 /// Print the resources that the server offers

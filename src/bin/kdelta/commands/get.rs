@@ -15,11 +15,12 @@ use kdelta::reflector::{Reflector, ReflectorStore};
 use kdelta::store::{Indexer, StoreError};
 use tokio::sync::Notify;
 
+use super::empty;
 use super::format;
 use super::needs;
 use super::synced::{show, synced_indexer};
 use super::watched::Watched;
-use crate::exit::{Several, Usage};
+use crate::exit::{ExitCode, Several, Usage};
 use crate::output::{Count, Listing};
 use crate::session::{Filter, Part, Session, Source, indexers, reflector_options};
 use crate::settings::{By, Format, Get};
@@ -31,7 +32,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     get: &Get,
     watched: &Watched,
     out: W,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitCode> {
     let parts = session.parts(&get.selection).await?;
     let printer = Arc::new(Printer::new(format::listing(&get.print, &get.selection, &parts), out));
     let mut failures: Vec<anyhow::Error> = Vec::new();
@@ -52,10 +53,13 @@ pub(crate) async fn run<W: Write + Send + 'static>(
         failures.extend(done.err());
     }
     let count = printer.finish(failures.is_empty())?;
-    if count == 0 && failures.is_empty() && prints_nothing(get, &parts) {
-        watched.messages().notice(&format::nothing_found(&parts));
+    if !failures.is_empty() {
+        return Err(Several(failures).into());
     }
-    if failures.is_empty() { Ok(()) } else { Err(Several(failures).into()) }
+    if count == 0 && prints_nothing(get, &parts) {
+        empty::tell(session, watched, &parts).await;
+    }
+    Ok(empty::code(count, get.fail_if_empty))
 }
 
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not

@@ -6,11 +6,11 @@ use std::io::Write;
 use anyhow::Context;
 use kdelta::store::Indexers;
 
-use super::format;
+use super::empty;
 use super::needs;
 use super::synced::synced_indexer;
 use super::watched::Watched;
-use crate::exit::Usage;
+use crate::exit::{ExitCode, Usage};
 use crate::output::{Column, columns};
 use crate::session::{Filter, Session, function, needs_body};
 use crate::settings::{Index, Print};
@@ -21,7 +21,7 @@ pub(crate) async fn run(
     index: &Index,
     watched: &Watched,
     mut out: impl Write,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitCode> {
     let name = index.by.to_string();
     let function = function(&index.by).context(Usage)?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -47,14 +47,14 @@ pub(crate) async fn run(
     if let Some(values) = &index.values {
         counts.retain(|value, _| values.contains(value));
     }
-    if counts.is_empty() {
-        watched.messages().notice(&match (objects, &index.values) {
-            (0, _) => format::nothing_found(&parts),
-            (_, None) => format!("No values of {name} found in {objects} objects"),
-            (_, Some(_)) => format!("No such values of {name} found in {objects} objects"),
-        });
+    if counts.is_empty() && objects == 0 {
+        empty::tell(session, watched, &parts).await;
+    } else if counts.is_empty() {
+        let such = if index.values.is_some() { "such " } else { "" };
+        watched.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));
     }
+    let code = empty::code(counts.len(), index.fail_if_empty);
     let rows = counts.into_iter().map(|(value, count)| vec![value, count.to_string()]);
     columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, index.headers, &mut out)?;
-    Ok(())
+    Ok(code)
 }

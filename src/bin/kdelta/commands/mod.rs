@@ -1,10 +1,14 @@
 //! One file for each command, and what several of them need.
 
 pub(crate) mod api_resources;
+pub(crate) mod complete;
+pub(crate) mod completions;
 pub(crate) mod demo;
+mod empty;
 mod format;
 pub(crate) mod get;
 pub(crate) mod index;
+pub(crate) mod man;
 mod needs;
 mod synced;
 pub(crate) mod watch;

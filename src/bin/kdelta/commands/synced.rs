@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use kdelta::informer::{QueueKind, SharedIndexInformer};
+use kdelta::informer::QueueKind;
 use kdelta::listwatch::Error;
 use kdelta::store::{Indexer, Indexers};
 use tokio_util::sync::CancellationToken;
@@ -30,11 +30,7 @@ pub(super) async fn synced_indexer(
 ) -> Result<Arc<dyn Indexer>, Error> {
     let arrived = source.arrived();
     let options = reflector_options(selection, &source, Some(watched.observer(part)));
-    let informer = SharedIndexInformer::builder(source)
-        .queue(QueueKind::Delta)
-        .indexers(indexers)
-        .reflector(options)
-        .build();
+    let informer = source.informer().queue(QueueKind::Delta).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();
     let mut run = std::pin::pin!(informer.run(stop.clone()));

@@ -36,8 +36,8 @@ impl Messages {
             // Whether a stream has colour is decided by its owner; the library is not to ask again.
             colored::control::set_override(true);
         }
-        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self { counts: MultiProgress::with_draw_target(target), out: Mutex::new(out), is_terminal, colour }
+        let counts = MultiProgress::with_draw_target(target(is_terminal));
+        Self { counts, out: Mutex::new(out), is_terminal, colour }
     }
 
     /// Says a line as it is.
@@ -56,12 +56,22 @@ impl Messages {
         if text.is_empty() {
             return;
         }
-        let mut lines = escape(text).into_owned();
-        if let Some(hint) = hint.filter(|_| self.is_terminal) {
-            lines.push_str("\n  hint: ");
-            lines.push_str(&escape(hint));
+        self.say(&escape(text));
+        if let Some(hint) = hint {
+            self.hint(hint);
         }
-        self.say(&lines);
+    }
+
+    /// Whether a person reads this: hints are for people.
+    pub(crate) fn has_reader(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Says what to try, below what was said before; only to a person.
+    pub(crate) fn hint(&self, text: &str) {
+        if self.is_terminal {
+            self.say(&format!("  hint: {}", escape(text)));
+        }
     }
 
     /// Starts a running count of `what` (`pods`).
@@ -80,6 +90,13 @@ impl Messages {
         self.counts.suspend(action);
     }
 
+    /// Takes the running counts off the screen while somebody else is asked something there, and brings them back.
+    pub(crate) fn show_counts(&self, shown: bool) {
+        // Failures to write to standard error are nobody's business.
+        let _ = self.counts.clear();
+        self.counts.set_draw_target(target(shown && self.is_terminal));
+    }
+
     fn say(&self, text: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
@@ -88,6 +105,10 @@ impl Messages {
             let _ = out.flush();
         });
     }
+}
+
+fn target(is_shown: bool) -> ProgressDrawTarget {
+    if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
 }
 
 /// A running count; it leaves the screen when it is dropped.

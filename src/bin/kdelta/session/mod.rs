@@ -3,13 +3,16 @@
 
 mod connect;
 pub(crate) mod demo;
+mod first;
 mod indices;
 mod interrupt;
+mod names;
 mod part;
 mod source;
 
 pub(crate) use indices::{Filter, function, indexers, needs_body};
 pub(crate) use interrupt::{EndsAtOnce, Interrupt, Interrupts};
+pub(crate) use names::{configured, namespaces, similar_names};
 pub(crate) use part::Part;
 pub(crate) use source::Source;
 
@@ -18,7 +21,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kdelta::api::{
-    Client, Config, Discovered, Discovery, DiscoveryOptions, IncludeObject, Representation, ResourceClient,
+    Client, Config, Discovered, Discovery, DiscoveryOptions, IncludeObject, Notice, Representation,
+    ResourceClient,
 };
 use kdelta::demo::Demo;
 use kdelta::object::{FieldSelector, ResourceVersion, SelectorError};
@@ -38,6 +42,7 @@ pub(crate) struct Session {
     discovery: Discovery,
     context: Arc<str>,
     request_timeout: Option<Duration>,
+    mutation_detector: bool,
     /// Whether the server has accepted anything yet; see [`Source`].
     answered: Arc<AtomicBool>,
     /// Hears what a user should know and nothing fails for.
@@ -48,13 +53,14 @@ pub(crate) struct Session {
 
 impl Session {
     /// Finds the server and who we are to it; where a demo is asked for it is started. Connects to nothing yet. What the
-    /// server will warn of is told.
+    /// server will warn of is told to the first, what a credential plugin says and does to the second.
     ///
     /// # Errors
     /// The configuration is missing or wrong, in kubectl's words.
     pub(crate) async fn open(
         settings: &Settings,
         warn: impl Fn(&str) + Send + Sync + 'static,
+        plugin: impl Fn(Notice<'_>) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let Connection { request_timeout, cache_dir, .. } = &settings.connection;
         let demo = match settings.demo {
@@ -66,9 +72,12 @@ impl Session {
             None => Config::load(&connect::options(&settings.connection, settings.terminal.stdin))?,
         };
         let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
-        let client = Client::with_warnings(&config, {
+        let client = Client::with_notices(&config, {
             let warn = Arc::clone(&warn);
-            move |text| warn(text)
+            move |notice| match notice {
+                Notice::Warning(text) => warn(text),
+                other => plugin(other),
+            }
         })?;
         let defaults = DiscoveryOptions::default();
         let discovery = DiscoveryOptions {
@@ -82,6 +91,7 @@ impl Session {
             context: Arc::from(if demo.is_some() { "demo" } else { config.context() }),
             client,
             request_timeout: *request_timeout,
+            mutation_detector: settings.mutation_detector,
             answered: Arc::default(),
             warn,
             _demo: demo,
@@ -144,7 +154,8 @@ impl Session {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter, Arc::clone(&self.answered)))
+        let source = Source::new(asked, unselected, filter, Arc::clone(&self.answered));
+        Ok(source.with_mutation_detector(self.mutation_detector))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use kdelta::api::{ResourceClient, ResourceList, ResourceWatch};
+use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{
     Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchEvent, WatchOptions, WatchStream,
 };
@@ -31,6 +32,7 @@ pub(crate) struct Source {
     arrived: Arc<AtomicU64>,
     /// Hears of the refusal, once.
     on_refusal: Box<dyn Fn(&Error) + Send + Sync>,
+    mutation_detector: bool,
 }
 
 impl Source {
@@ -48,7 +50,24 @@ impl Source {
             answered,
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
+            mutation_detector: false,
         }
+    }
+
+    /// The same, whose informer compares what it has cached with what it was, where that is asked for.
+    pub(super) fn with_mutation_detector(self, asked: bool) -> Self {
+        Self { mutation_detector: asked, ..self }
+    }
+
+    /// An informer on this source, to be.
+    pub(crate) fn informer(self) -> Builder<Self> {
+        let detects = self.mutation_detector;
+        let builder = SharedIndexInformer::builder(self);
+        if detects {
+            // What it finds is an error in the log, which is shown. client-go ends the process.
+            return builder.mutation_detector(MutationDetector::new(Arc::new(|_| ())));
+        }
+        builder
     }
 
     /// The same, and tells when the server refuses the field selector, so that it is applied here.

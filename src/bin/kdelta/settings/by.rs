@@ -17,7 +17,11 @@ pub(crate) enum IndexName {
 }
 
 impl IndexName {
-    fn parse(text: &str) -> Result<Self, UsageError> {
+    /// What an index may be called: a whole name, or the beginning of one that goes on after its colon.
+    pub(crate) const NAMES: [&str; 8] =
+        ["namespace", "name", "label:", "annotation:", "owner", "node", "image", "field:"];
+
+    pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
         let (kind, argument) = match text.split_once(':') {
             Some((kind, argument)) => (kind, Some(argument)),
             None => (text, None),
@@ -91,6 +95,16 @@ mod tests {
         assert_eq!(by.index, IndexName::Label("app.kubernetes.io/name".into()));
         assert_eq!(by.values, ["a=b", "c"]);
         assert_eq!(By::parse("node=").expect("an empty value").values, [""]);
+    }
+
+    #[test]
+    fn the_names_that_are_offered_are_those_that_are_read() {
+        for name in IndexName::NAMES {
+            let whole = if name.ends_with(':') { format!("{name}x") } else { name.to_owned() };
+            assert!(IndexName::parse(&whole).is_ok(), "{name}");
+            let told = UsageError::UnknownIndex(String::new()).to_string();
+            assert!(told.contains(name), "{told}: {name}");
+        }
     }
 
     #[test]

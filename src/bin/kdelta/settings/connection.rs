@@ -19,6 +19,8 @@ pub(crate) struct Connection {
     pub(crate) server: Option<String>,
     pub(crate) token: Option<Secret>,
     pub(crate) token_file: Option<PathBuf>,
+    pub(crate) username: Option<String>,
+    pub(crate) password: Option<Secret>,
     pub(crate) impersonate: Impersonate,
     pub(crate) certificate_authority: Option<PathBuf>,
     pub(crate) client_certificate: Option<PathBuf>,
@@ -49,8 +51,10 @@ impl Connection {
             cluster: given(args.cluster.as_ref()),
             user: given(args.user.as_ref()),
             server: given(args.server.as_ref()),
-            token: args.token.clone().filter(|token| !token.expose().is_empty()),
+            token: secret(args.token.as_ref()),
             token_file: args.token_file.clone(),
+            username: given(args.username.as_ref()),
+            password: secret(args.password.as_ref()),
             impersonate: Impersonate {
                 user: given(args.as_user.as_ref()),
                 uid: given(args.as_uid.as_ref()),
@@ -72,6 +76,10 @@ impl Connection {
 /// An empty value is kubectl's default, and means that nothing was said.
 fn given(text: Option<&String>) -> Option<String> {
     text.filter(|text| !text.is_empty()).cloned()
+}
+
+fn secret(secret: Option<&Secret>) -> Option<Secret> {
+    secret.filter(|secret| !secret.expose().is_empty()).cloned()
 }
 
 fn user_extra(text: &str) -> Result<(String, String), UsageError> {

@@ -4,6 +4,36 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+/// The variables that the program and its library read, and what each is for: the help and the manual print it.
+pub(crate) const VARIABLES: [(&str, &str); 25] = [
+    ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
+    ("HOME", "where .kube/config and the cache are (USERPROFILE on Windows)"),
+    ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
+    ("KUBERNETES_SERVICE_HOST", "the server inside a pod"),
+    ("KUBERNETES_SERVICE_PORT", "its port"),
+    ("POD_NAMESPACE", "the namespace inside a pod"),
+    ("HTTPS_PROXY", "the proxy to https servers, in capitals or not"),
+    ("HTTP_PROXY", "the proxy to http servers"),
+    ("NO_PROXY", "the hosts, domains and networks that are reached without one, as in Go's programs"),
+    ("DISABLE_HTTP2", "set to anything: HTTP/1.1 only"),
+    ("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "after how much silence a connection is tried: 30; 0 is never"),
+    ("HTTP2_PING_TIMEOUT_SECONDS", "how long it may take to answer that: 15"),
+    ("SSL_CERT_FILE", "the authorities to trust where the kubeconfig names none"),
+    ("SSL_CERT_DIR", "a directory of them"),
+    ("KUBE_FEATURE_WatchListClient", "false: initial states are asked for by pages"),
+    ("KUBE_CACHE_MUTATION_DETECTOR", "true: cached objects are compared with what they were, for doubts"),
+    ("KUBECACHEDIR", "kubectl's cache; kdelta keeps what discovery found in kdelta/ there"),
+    ("KDELTA_CACHE_DIR", "another directory for that"),
+    ("KDELTA_DEMO_SEED", "a number: the demo does the same things each time"),
+    ("NO_COLOR", "set to anything: no colour"),
+    ("TERM", "dumb: no colour"),
+    ("CLICOLOR", "0: no colour"),
+    ("CLICOLOR_FORCE", "anything but 0: colour in files and pipes too"),
+    ("FORCE_COLOR", "the same"),
+    ("COLUMNS", "the width of the help"),
+    ("USERPROFILE", "the home directory where HOME is not set"),
+];
+
 /// What the program takes from its surroundings; kubeconfig and proxies are read by the library's `api`.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -26,6 +56,8 @@ pub(crate) struct Environment {
     pub(crate) demo_seed: Option<String>,
     /// `$KUBE_FEATURE_WatchListClient`.
     pub(crate) watch_list_client: Option<String>,
+    /// `$KUBE_CACHE_MUTATION_DETECTOR` is true, in one of the ways in which Go writes it.
+    pub(crate) mutation_detector: bool,
     /// Whether stdin is a terminal.
     pub(crate) stdin_is_terminal: bool,
     /// Whether stdout is a terminal.
@@ -60,6 +92,9 @@ impl Environment {
             demo_seed: set("KDELTA_DEMO_SEED").map(|value| value.to_string_lossy().into_owned()),
             watch_list_client: set("KUBE_FEATURE_WatchListClient")
                 .map(|value| value.to_string_lossy().into_owned()),
+            mutation_detector: set("KUBE_CACHE_MUTATION_DETECTOR").is_some_and(|value| {
+                ["1", "t", "true"].iter().any(|truth| value.eq_ignore_ascii_case(truth))
+            }),
             stdin_is_terminal: false,
             stdout_is_terminal: false,
             stderr_is_terminal: false,
@@ -96,5 +131,14 @@ mod tests {
         assert!(environment.no_color && environment.force_color);
         assert!(environment.dumb_terminal && environment.clicolor_off);
         assert_eq!(environment.home, Some("/h".into()));
+    }
+
+    #[test]
+    fn mutations_are_looked_for_where_client_go_would() {
+        for (value, wanted) in
+            [("true", true), ("1", true), ("T", true), ("false", false), ("yes", false), ("", false)]
+        {
+            assert_eq!(with(&[("KUBE_CACHE_MUTATION_DETECTOR", value)]).mutation_detector, wanted, "{value}");
+        }
     }
 }

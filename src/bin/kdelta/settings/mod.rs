@@ -13,14 +13,15 @@ mod usage;
 pub(crate) use by::{By, IndexName};
 pub(crate) use connection::Connection;
 pub(crate) use demo::Demo;
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, VARIABLES};
 pub(crate) use tasks::{
-    ApiResources, Format, Get, Index, ListMode, Namespaces, Print, Selection, Task, Watch,
+    ApiResources, Format, Get, Index, ListMode, Namespaces, OBJECT_FORMATS, Print, RESOURCE_FORMATS,
+    Selection, Task, Watch,
 };
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::ResourceColumn;
 use crate::args::{Cli, ColorWhen};
+pub(crate) use crate::args::{ResourceColumn, Shell};
 
 /// All that the user asked for, checked.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) terminal: Terminal,
     /// 0 says what a user has to know, more says more; kubectl's levels.
     pub(crate) verbosity: u8,
+    /// Whether cached objects are compared with what they were.
+    pub(crate) mutation_detector: bool,
     pub(crate) task: Task,
 }
 
@@ -66,6 +69,7 @@ impl Settings {
                 stderr: stream(environment.stderr_is_terminal),
             },
             verbosity: cli.terminal.level(),
+            mutation_detector: environment.mutation_detector,
             task: Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?,
         })
     }

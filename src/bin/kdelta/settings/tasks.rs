@@ -7,9 +7,14 @@ use super::environment::Environment;
 use super::targets::{self, Target};
 use super::{UsageError, duration};
 use crate::args::{
-    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, ResourceColumn, SelectArgs,
+    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, ResourceColumn, SelectArgs, Shell,
     UntilArgs, WatchArgs,
 };
+
+/// What `-o` takes where objects are printed.
+pub(crate) const OBJECT_FORMATS: &str = "json,name,wide,yaml";
+/// What `-o` takes where the server's resources are printed.
+pub(crate) const RESOURCE_FORMATS: &str = "name,wide";
 
 /// One variant for each thing the program can do; `get -w` is a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +25,10 @@ pub(crate) enum Task {
     ApiResources(ApiResources),
     /// Serve the demo, which stands in the settings for every task.
     Demo,
+    /// Print the script for a shell.
+    Completions(Shell),
+    /// Print a page of the manual: that of this command, or that of the program.
+    Man(Option<String>),
 }
 
 /// `kdelta watch`, and `kdelta get` with `-w` or `--watch-only`.
@@ -41,6 +50,8 @@ pub(crate) struct Get {
     pub(crate) by: Vec<By>,
     pub(crate) print: Print,
     pub(crate) ignore_not_found: bool,
+    /// Whether it is a failure that nothing matched.
+    pub(crate) fail_if_empty: bool,
 }
 
 /// `kdelta index`.
@@ -51,6 +62,8 @@ pub(crate) struct Index {
     /// Only these values; `None` is all.
     pub(crate) values: Option<Vec<String>>,
     pub(crate) headers: bool,
+    /// Whether it is a failure that nothing matched.
+    pub(crate) fail_if_empty: bool,
 }
 
 /// `kdelta api-resources`.
@@ -162,6 +175,8 @@ impl Task {
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::ApiResources(args) => api_resources(args),
             Command::Demo(_) => Ok(Self::Demo),
+            Command::Completions(args) => Ok(Self::Completions(args.shell)),
+            Command::Man(args) => Ok(Self::Man(args.command.clone())),
         }
     }
 }
@@ -195,6 +210,9 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
             }
         }
     }
+    if is_watch && args.outcome.fail_if_empty {
+        return Err(UsageError::WatchIsNeverEmpty);
+    }
     if args.watch_only && args.until.until_synced {
         return Err(UsageError::NothingToPrint);
     }
@@ -209,21 +227,23 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
             ignore_not_found: args.ignore_not_found,
         })
     } else {
-        Task::Get(Get { selection, by, print, ignore_not_found: args.ignore_not_found })
+        let (ignore_not_found, fail_if_empty) = (args.ignore_not_found, args.outcome.fail_if_empty);
+        Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty })
     })
 }
 
 fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
     let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
     let (by, values) = By::parse_optional(by)?;
-    Ok(Task::Index(Index { selection, by, values, headers: !args.no_headers }))
+    let (headers, fail_if_empty) = (!args.no_headers, args.outcome.fail_if_empty);
+    Ok(Task::Index(Index { selection, by, values, headers, fail_if_empty }))
 }
 
 fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
-    let format = Format::read(args.output.as_deref(), "name,wide")?;
+    let format = Format::read(args.output.as_deref(), RESOURCE_FORMATS)?;
     if matches!(format, Format::Json | Format::Yaml) {
         let format = args.output.clone().unwrap_or_default();
-        return Err(UsageError::OutputFormat { format, allowed: "name,wide" });
+        return Err(UsageError::OutputFormat { format, allowed: RESOURCE_FORMATS });
     }
     Ok(Task::ApiResources(ApiResources {
         group: args.api_group.clone(),
@@ -297,7 +317,7 @@ fn list_mode(flag: Option<ListModeArg>, environment: &Environment) -> ListMode {
 impl Print {
     fn read(args: &PrintArgs) -> Result<Self, UsageError> {
         Ok(Self {
-            format: Format::read(args.output.as_deref(), "json,name,wide,yaml")?,
+            format: Format::read(args.output.as_deref(), OBJECT_FORMATS)?,
             managed_fields: args.show_managed_fields,
             headers: !args.no_headers,
             show_labels: args.show_labels,
@@ -361,6 +381,7 @@ mod tests {
     fn flags_of_a_watch_need_a_watch() {
         assert_eq!(read("get po --output-watch-events"), Err(UsageError::OutputWatchEvents));
         assert_eq!(read("get po --count 1"), Err(UsageError::NeedsWatch("count")));
+        assert_eq!(read("get po -w --fail-if-empty"), Err(UsageError::WatchIsNeverEmpty));
         assert_eq!(read("get po --until-synced"), Err(UsageError::NeedsWatch("until-synced")));
         assert_eq!(read("watch po --watch-only --until-synced"), Err(UsageError::NothingToPrint));
     }

@@ -26,6 +26,8 @@ pub(crate) enum UsageError {
     OutputWatchEvents,
     #[error("--{0} needs --watch or --watch-only")]
     NeedsWatch(&'static str),
+    #[error("--fail-if-empty can't be used with --watch or --watch-only: what is not there may still come")]
+    WatchIsNeverEmpty,
     #[error("--until-synced and --watch-only exclude each other: nothing would be printed")]
     NothingToPrint,
     #[error(

@@ -2,7 +2,7 @@
 //! arrived.
 
 use jiff::Timestamp;
-use kdelta::informer::{InformerError, Notification, QueueKind, SharedIndexInformer, Subscription};
+use kdelta::informer::{InformerError, Notification, QueueKind, Subscription};
 use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
@@ -58,11 +58,8 @@ impl Stream {
         source: Source,
         options: ReflectorOptions,
     ) -> Result<(), InformerError> {
-        let informer = SharedIndexInformer::builder(source)
-            .queue(QueueKind::Ordered)
-            .queue_capacity(QUEUED)
-            .reflector(options)
-            .build();
+        let informer =
+            source.informer().queue(QueueKind::Ordered).queue_capacity(QUEUED).reflector(options).build();
         let subscription = informer.subscribe(SUBSCRIBED, None)?;
         let run = informer.run(self.stop.clone());
         let sender = self.sender.clone();

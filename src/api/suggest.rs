@@ -4,7 +4,8 @@
 const MOST: usize = 3;
 
 /// The labels of the choices that have a name near to the word, the nearest first; in their order when equally near.
-pub(super) fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
+#[must_use]
+pub fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
     let allowed = match word.chars().count() {
         0..=2 => 0,
         3..=5 => 1,

@@ -1,0 +1,178 @@
+//! Who we say we are: what proves it to the server, and whom to act as.
+//!
+//! Each request shows a [`Proof`]. Where it comes from a file, a plugin or an issuer it is renewed shortly before it
+//! expires, and once more when the server refuses it: of many requests refused together one renews, the others wait for
+//! it. What was renewed is kept in memory only, never written back to a kubeconfig file.
+
+mod basic;
+mod certificate;
+mod child;
+mod exec_credential;
+mod id_token;
+mod impersonation;
+mod oidc;
+mod plugin;
+mod renewing;
+#[cfg(test)]
+mod tests;
+mod token_file;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use rustls::sign::CertifiedKey;
+use secrecy::ExposeSecret;
+
+use self::certificate::Certificate;
+use self::oidc::Oidc;
+use self::plugin::Plugin;
+use self::renewing::Renewing;
+use self::token_file::TokenFile;
+use super::config::Config;
+use super::error::Error;
+use super::notice::Listener;
+
+/// How long the content of a file is used: the kubelet renews a token well before it expires.
+const FILE_LIFE: Duration = Duration::from_secs(50);
+
+/// The credentials of one configuration.
+pub(super) struct Credentials {
+    source: Source,
+    /// The client certificate that the configuration itself names.
+    certificate: Option<Certificate>,
+    /// Whom to act as.
+    impersonation: HeaderMap,
+}
+
+/// Where a proof comes from.
+enum Source {
+    Fixed(Option<HeaderValue>),
+    File(TokenFile),
+    Plugin(Renewing<Plugin>),
+    Oidc(Renewing<Oidc>),
+}
+
+/// What one request shows. Neither `Debug` nor anything else shows what it holds.
+#[derive(Clone, Default)]
+pub(super) struct Proof {
+    authorization: Option<HeaderValue>,
+    identity: Option<Arc<CertifiedKey>>,
+    /// Which one of its issuer's it is.
+    number: u64,
+}
+
+impl Proof {
+    /// The client certificate to show; the same one is the same `Arc`.
+    pub(super) fn identity(&self) -> Option<&Arc<CertifiedKey>> {
+        self.identity.as_ref()
+    }
+}
+
+impl Credentials {
+    /// Makes the credentials of a configuration ready: reads files; runs nothing and connects to nothing yet. What a
+    /// plugin says goes to the listener; without one it is part of the error when the plugin fails.
+    ///
+    /// # Errors
+    /// [`Error::Credentials`] and [`Error::Invalid`] for what can't be read or can't be used.
+    pub(super) fn open(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
+        let kube = config.kube();
+        Ok(Self {
+            source: Source::of(config, listener)?,
+            certificate: Certificate::of(&kube.auth_info, Instant::now())?,
+            impersonation: impersonation::headers(&kube.auth_info)?,
+        })
+    }
+
+    /// What the next request shows; what is about to expire is renewed first.
+    ///
+    /// # Errors
+    /// [`Error::Credentials`] when it can't be had.
+    pub(super) async fn proof(&self) -> Result<Proof, Error> {
+        let now = Instant::now();
+        let proof = match &self.source {
+            Source::Fixed(header) => Proof { authorization: header.clone(), ..Proof::default() },
+            Source::File(file) => Proof { authorization: Some(file.header(now)), ..Proof::default() },
+            Source::Plugin(plugin) => plugin.current().await?,
+            Source::Oidc(oidc) => oidc.current().await?,
+        };
+        Ok(match &self.certificate {
+            Some(certificate) => Proof { identity: Some(certificate.identity(now)), ..proof },
+            None => proof,
+        })
+    }
+
+    /// What to show instead of a proof that the server refused; nothing when there is no other one.
+    ///
+    /// # Errors
+    /// As [`Credentials::proof`].
+    pub(super) async fn instead_of(&self, refused: &Proof) -> Result<Option<Proof>, Error> {
+        let now = Instant::now();
+        let fresh_certificate =
+            self.certificate.as_ref().and_then(|own| own.instead_of(refused.identity(), now));
+        let fresh = match &self.source {
+            Source::Fixed(_) => None,
+            Source::File(file) => file
+                .instead_of(refused.authorization.as_ref(), now)
+                .map(|header| Proof { authorization: Some(header), ..refused.clone() }),
+            Source::Plugin(plugin) => plugin.instead_of(refused.number).await?,
+            Source::Oidc(oidc) => oidc.instead_of(refused.number).await?,
+        };
+        if fresh.is_none() && fresh_certificate.is_none() {
+            return Ok(None);
+        }
+        let proof = fresh.unwrap_or_else(|| refused.clone());
+        let identity = fresh_certificate.or_else(|| match self.certificate {
+            Some(_) => refused.identity.clone(),
+            None => proof.identity.clone(),
+        });
+        Ok(Some(Proof { identity, ..proof }))
+    }
+
+    /// The headers of a request that shows this proof.
+    pub(super) fn headers(&self, proof: &Proof) -> HeaderMap {
+        let mut headers = self.impersonation.clone();
+        if let Some(header) = &proof.authorization {
+            headers.insert(AUTHORIZATION, header.clone());
+        }
+        headers
+    }
+}
+
+impl Source {
+    /// What is given directly stands before an issuer, that before a plugin; the configuration has left one of the last.
+    fn of(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
+        let user = &config.kube().auth_info;
+        if let (Some(name), Some(password)) = (&user.username, &user.password) {
+            return Ok(Self::Fixed(Some(basic::header(name, password.expose_secret())?)));
+        }
+        let token = user.token.as_ref().map(|token| bearer(token.expose_secret())).transpose()?;
+        if let Some(path) = &user.token_file {
+            return Ok(Self::File(TokenFile::open(PathBuf::from(path), token, Instant::now())?));
+        }
+        if token.is_some() {
+            return Ok(Self::Fixed(token));
+        }
+        if let Some(provider) = &user.auth_provider {
+            return Ok(Self::Oidc(Renewing::new(Oidc::of(&provider.config, config)?)));
+        }
+        Ok(match &user.exec {
+            Some(exec) => Self::Plugin(Renewing::new(Plugin::of(exec, config, listener))),
+            None => Self::Fixed(None),
+        })
+    }
+}
+
+/// A token as a header, marked so that nothing on the way shows it.
+fn bearer(token: &str) -> Result<HeaderValue, Error> {
+    let mut header = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| Error::Credentials("the token holds characters that a header can't carry".to_owned()))?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+/// The beginning of somebody else's words: enough to know what is wrong, whatever a plugin or an issuer prints.
+fn cut(words: &str) -> String {
+    words.trim().chars().take(2000).collect()
+}

@@ -1,0 +1,146 @@
+//! A credential plugin of a kubeconfig (`exec`), run as client-go runs it.
+
+use std::io;
+
+use jiff::Timestamp;
+use kube_client::config::{ExecConfig, ExecInteractiveMode};
+use tokio::process::Command;
+
+use super::child::{self, Ended, Failure};
+use super::cut;
+use super::exec_credential::{self, Cluster};
+use super::renewing::{Issued, Issuer};
+use crate::api::config::Config;
+use crate::api::error::Error;
+use crate::api::failure::system_words;
+use crate::api::notice::{Listener, Notice};
+
+const NOT_INSTALLED: &str = "\n\nIt looks like you are trying to use a client-go credential plugin that is not \
+     installed.\n\nTo learn more about this feature, consult the documentation available at:\n      \
+     https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins";
+
+/// How the plugin is run, settled.
+pub(super) struct Plugin {
+    version: String,
+    command: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    install_hint: String,
+    mode: ExecInteractiveMode,
+    stdin_is_terminal: bool,
+    cluster: Option<Cluster>,
+    listener: Option<Listener>,
+}
+
+impl Plugin {
+    /// The plugin of a configuration, which has checked that nothing is missing.
+    pub(super) fn of(exec: &ExecConfig, config: &Config, listener: Option<Listener>) -> Self {
+        let variable = |pair: &std::collections::HashMap<String, String>| {
+            Some((pair.get("name")?.clone(), pair.get("value").cloned().unwrap_or_default()))
+        };
+        let compression_is_off = config.kube().disable_compression;
+        Self {
+            version: exec.api_version.clone().unwrap_or_default(),
+            command: exec.command.clone().unwrap_or_default(),
+            arguments: exec.args.clone().unwrap_or_default(),
+            environment: exec.env.iter().flatten().filter_map(variable).collect(),
+            install_hint: plain(exec.install_hint.as_deref().unwrap_or_default()),
+            mode: exec.interactive_mode.clone().unwrap_or(ExecInteractiveMode::IfAvailable),
+            stdin_is_terminal: config.stdin_is_terminal(),
+            cluster: exec.cluster.clone().map(|cluster| Cluster::of(cluster, compression_is_off)),
+            listener,
+        }
+    }
+
+    /// Whether it may ask its user.
+    fn is_interactive(&self) -> Result<bool, String> {
+        match self.mode {
+            ExecInteractiveMode::Never => Ok(false),
+            ExecInteractiveMode::IfAvailable => Ok(self.stdin_is_terminal),
+            ExecInteractiveMode::Always if self.stdin_is_terminal => Ok(true),
+            ExecInteractiveMode::Always => {
+                Err("exec plugin cannot support interactive mode: standard input is not a terminal"
+                    .to_owned())
+            }
+        }
+    }
+
+    fn tell(&self, notice: Notice<'_>) {
+        if let Some(listener) = &self.listener {
+            listener(notice);
+        }
+    }
+
+    async fn run(&self) -> Result<Issued, String> {
+        let interactive = self.is_interactive()?;
+        let mut command = Command::new(&self.command);
+        // Over our own environment, which a child inherits.
+        command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let info = exec_credential::info(&self.version, self.cluster.as_ref(), interactive);
+        command.env("KUBERNETES_EXEC_INFO", info);
+        let mut words = String::new();
+        let mut tell = |line: &str| {
+            if self.listener.is_none() && words.len() < 2000 {
+                words.push_str(line);
+                words.push('\n');
+            }
+            self.tell(Notice::Plugin(line));
+        };
+        if interactive {
+            self.tell(Notice::PluginAsks);
+        }
+        let ended = child::run(command, interactive, &mut tell).await;
+        if interactive {
+            self.tell(Notice::PluginAsked);
+        }
+        let ended = ended.map_err(|failure| self.not_run(&failure))?;
+        if !ended.status.success() {
+            return Err(self.failed(&ended, &words));
+        }
+        exec_credential::read(&ended.stdout, &self.version)
+    }
+
+    /// Of its command line only the program is shown: arguments and environment may hold a credential.
+    fn not_run(&self, failure: &Failure) -> String {
+        let command = &self.command;
+        match failure {
+            Failure::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+                let hint = if self.install_hint.is_empty() { "" } else { "\n\n" };
+                format!("exec: executable {command} not found{NOT_INSTALLED}{hint}{}", self.install_hint)
+            }
+            Failure::Start(error) => format!("exec: fork/exec {command}: {}", system_words(error)),
+            Failure::Io(error) => format!("exec: executable {command}: {}", system_words(error)),
+            Failure::TooLong => format!("exec: executable {command} wrote too much to its stdout"),
+        }
+    }
+
+    /// Its own words have been told already where somebody listens.
+    fn failed(&self, ended: &Ended, words: &str) -> String {
+        let code = ended.status.code();
+        let end = code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
+        let words = cut(words);
+        let colon = if words.is_empty() { "" } else { ": " };
+        format!("exec: executable {} failed with {end}{colon}{words}", self.command)
+    }
+}
+
+impl Issuer for Plugin {
+    async fn issue(&mut self, _refused: bool, _now: Timestamp) -> Result<Option<Issued>, Error> {
+        let issued = self.run().await;
+        issued.map(Some).map_err(|why| Error::Credentials(format!("getting credentials: {why}")))
+    }
+}
+
+/// A text of a file that goes to a terminal, without its control characters and the escape sequences that they begin.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
+            while chars.next().is_some_and(|inner| !inner.is_ascii_alphabetic()) {}
+        } else if !c.is_control() || matches!(c, '\n' | '\t') {
+            out.push(c);
+        }
+    }
+    out
+}

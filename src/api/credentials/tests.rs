@@ -1,0 +1,292 @@
+//! What a request shows, for users with a plugin or an issuer: plugins are shell scripts, the issuer is a closure.
+#![cfg(unix)]
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::Mutex;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kube_client::config::{AuthInfo, AuthProviderConfig, ExecConfig, ExecInteractiveMode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+use crate::api::notice::Notice;
+use crate::api::test_server::{TestServer, json as answer};
+
+fn config(user: AuthInfo) -> Config {
+    let mut config = Config::for_server("https://127.0.0.1:1").unwrap();
+    config.kube_mut().auth_info = user;
+    config
+}
+
+fn credentials(user: AuthInfo) -> Credentials {
+    Credentials::open(&config(user), None).unwrap()
+}
+
+async fn failure(credentials: &Credentials) -> String {
+    credentials.proof().await.err().unwrap().to_string()
+}
+
+fn token(proof: &Proof) -> &str {
+    let header = proof.authorization.as_ref().unwrap();
+    assert!(header.is_sensitive());
+    header.to_str().unwrap()
+}
+
+/// A plugin that counts its runs in a file beside it.
+fn plugin(folder: &TempDir, script: &str) -> AuthInfo {
+    let path = folder.path().join("plugin");
+    fs::write(&path, format!("echo run >> '{}'\n{script}", folder.path().join("runs").display())).unwrap();
+    let exec = ExecConfig {
+        api_version: Some("client.authentication.k8s.io/v1".into()),
+        // Through a shell: a file just written can't be run while another test's fork still holds it open.
+        command: Some("sh".into()),
+        args: Some(vec![path.to_str().unwrap().into()]),
+        interactive_mode: Some(ExecInteractiveMode::Never),
+        ..ExecConfig::default()
+    };
+    AuthInfo { exec: Some(exec), ..AuthInfo::default() }
+}
+
+fn runs(folder: &TempDir) -> usize {
+    fs::read_to_string(folder.path().join("runs")).unwrap_or_default().lines().count()
+}
+
+/// A script that gives `token-1`, then `token-2`, and so on.
+fn numbered(expires: &str) -> String {
+    let said = json!({
+        "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {"token": "token-N", "expirationTimestamp": expires},
+    });
+    format!("n=$(wc -l < \"$(dirname \"$0\")/runs\")\necho '{said}' | sed s/token-N/token-$((n))/")
+}
+
+#[tokio::test]
+async fn a_plugin_is_run_once_until_its_token_expires_or_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let lasting = credentials(plugin(&folder, &numbered("2999-01-01T00:00:00Z")));
+    assert_eq!(runs(&folder), 0, "it is not run before somebody asks");
+    let first = lasting.proof().await.unwrap();
+    assert_eq!(token(&first), "Bearer token-1");
+    assert_eq!(token(&lasting.proof().await.unwrap()), "Bearer token-1");
+    let renewed = futures_util::future::join_all((0..9).map(|_| lasting.instead_of(&first))).await;
+    for proof in renewed {
+        assert_eq!(token(&proof.unwrap().unwrap()), "Bearer token-2");
+    }
+    assert_eq!(runs(&folder), 2);
+
+    let folder = TempDir::new().unwrap();
+    let expired = credentials(plugin(&folder, &numbered("2001-01-01T00:00:00Z")));
+    for expected in ["Bearer token-1", "Bearer token-2"] {
+        assert_eq!(token(&expired.proof().await.unwrap()), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_that_fails_is_told_by_its_exit_code_and_its_stderr_only() {
+    let folder = TempDir::new().unwrap();
+    let script = "echo s3cret; echo no luck >&2; exit 3";
+    let failed = "getting credentials: exec: executable sh failed with exit code 3";
+    let silent = credentials(plugin(&folder, script));
+    assert_eq!(failure(&silent).await, format!("{failed}: no luck"));
+
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = Arc::clone(&heard);
+    let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
+    let told = Credentials::open(&config(plugin(&folder, script)), Some(Arc::new(listener))).unwrap();
+    assert_eq!(failure(&told).await, failed, "its words are not said twice");
+    assert_eq!(*heard.lock().unwrap(), ["Plugin(\"no luck\")"]);
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_not_there_is_said_with_its_hint() {
+    let folder = TempDir::new().unwrap();
+    let mut missing = plugin(&folder, "");
+    let exec = missing.exec.as_mut().unwrap();
+    exec.command = Some("kdelta-no-such-plugin".into());
+    exec.install_hint = Some("\u{1b}[1;31mget it\u{7}\nnow\u{1b}[0m\n".into());
+    let said = failure(&credentials(missing)).await;
+    let start = "getting credentials: exec: executable kdelta-no-such-plugin not found\n\nIt looks like";
+    assert!(said.starts_with(start) && said.ends_with("\n\nget it\nnow"), "{said}");
+}
+
+#[tokio::test]
+async fn a_plugin_is_told_who_asks_and_gets_the_environment_of_the_file() {
+    let folder = TempDir::new().unwrap();
+    let script = format!(
+        "echo \"$KUBERNETES_EXEC_INFO|$EXTRA|${{HOME-none}}\" > '{}/told'; {}",
+        folder.path().display(),
+        numbered("2999-01-01T00:00:00Z")
+    );
+    let mut user = plugin(&folder, &script);
+    let exec = user.exec.as_mut().unwrap();
+    let variable = |pairs: [(&str, &str); 2]| pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+    exec.env = Some(vec![variable([("name", "EXTRA"), ("value", "more")])]);
+    credentials(user).proof().await.unwrap();
+    let told = fs::read_to_string(folder.path().join("told")).unwrap();
+    let (info, rest) = told.trim_end().split_once('|').unwrap();
+    assert!(rest.starts_with("more|") && rest != "more|none", "ours is inherited: {rest}");
+    let info: Value = serde_json::from_str(info).unwrap();
+    assert_eq!(info["spec"], json!({"interactive": false}));
+}
+
+#[tokio::test]
+async fn a_plugin_that_must_ask_is_not_run_where_nobody_can_be_asked() {
+    let folder = TempDir::new().unwrap();
+    let mut user = plugin(&folder, "");
+    user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
+    let said = failure(&credentials(user)).await;
+    let why = "exec plugin cannot support interactive mode: standard input is not a terminal";
+    assert_eq!(said, format!("getting credentials: {why}"));
+    assert_eq!(runs(&folder), 0);
+}
+
+#[tokio::test]
+async fn a_plugin_that_may_ask_is_told_so_and_has_the_terminal_to_itself() {
+    let folder = TempDir::new().unwrap();
+    let script = format!(
+        "echo \"$KUBERNETES_EXEC_INFO\" > '{}/told'; {}",
+        folder.path().display(),
+        numbered("2999-01-01T00:00:00Z")
+    );
+    let mut config = config(plugin(&folder, &script)).with_terminal();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    for (mode, expected) in [
+        (ExecInteractiveMode::Always, &["PluginAsks", "PluginAsked"][..]),
+        (ExecInteractiveMode::IfAvailable, &["PluginAsks", "PluginAsked"]),
+        (ExecInteractiveMode::Never, &[]),
+    ] {
+        config.kube_mut().auth_info.exec.as_mut().unwrap().interactive_mode = Some(mode);
+        let hear = Arc::clone(&heard);
+        let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
+        let credentials = Credentials::open(&config, Some(Arc::new(listener))).unwrap();
+        credentials.proof().await.unwrap();
+        assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
+        let told = fs::read_to_string(folder.path().join("told")).unwrap();
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["spec"], json!({"interactive": !expected.is_empty()}));
+    }
+}
+
+#[test]
+fn a_token_that_no_header_carries_is_refused_without_showing_it() {
+    let user = AuthInfo { token: Some("s3cret\nx".to_owned().into()), ..AuthInfo::default() };
+    let error = Credentials::open(&config(user), None).err().unwrap();
+    assert!(matches!(error, Error::Credentials(_)) && !error.to_string().contains("s3cret"), "{error}");
+}
+
+fn id_token(name: &str, expires: i64) -> String {
+    format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(json!({"sub": name, "exp": expires}).to_string()))
+}
+
+const FAR: i64 = 32_000_000_000;
+
+fn oidc(issuer: &str, settings: &[(&str, &str)]) -> AuthInfo {
+    let always = [("idp-issuer-url", issuer), ("client-id", "kdelta")];
+    let pairs = always.iter().chain(settings).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let config: HashMap<_, _> = pairs.collect();
+    let provider = AuthProviderConfig { name: "oidc".into(), config, ..AuthProviderConfig::default() };
+    AuthInfo { auth_provider: Some(provider), ..AuthInfo::default() }
+}
+
+/// An issuer whose token endpoint answers that.
+async fn issuer(code: u16, said: Value) -> TestServer {
+    TestServer::start(move |head| {
+        let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+        if head.starts_with("GET /.well-known/openid-configuration ") {
+            answer(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string())
+        } else {
+            answer(code, &said.to_string())
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_id_token_is_used_while_it_is_good_and_then_renewed() {
+    let fresh = id_token("fresh", FAR);
+    let server = issuer(200, json!({"id_token": fresh, "refresh_token": "next"})).await;
+    let (good, old) = (id_token("good", FAR), id_token("old", 1_000_000_000));
+    let settings = |token| [("id-token", token), ("refresh-token", "first")];
+
+    let held = credentials(oidc(&server.url, &settings(&good)));
+    let first = held.proof().await.unwrap();
+    assert_eq!((token(&first), server.asked().len()), (format!("Bearer {good}").as_str(), 0));
+    let renewed = held.instead_of(&first).await.unwrap().unwrap();
+    assert_eq!(token(&renewed), format!("Bearer {fresh}"));
+    assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {fresh}"));
+    assert_eq!(server.asked().len(), 2);
+
+    let expired = credentials(oidc(&server.url, &settings(&old)));
+    assert_eq!(token(&expired.proof().await.unwrap()), format!("Bearer {fresh}"));
+}
+
+#[tokio::test]
+async fn a_client_with_a_secret_shows_it_in_the_header_and_else_in_the_body() {
+    let server = issuer(401, json!({"error": "invalid_client", "error_description": "who?"})).await;
+    let settings = [("refresh-token", "s3cret-token"), ("client-secret", "s3cret")];
+    let said = failure(&credentials(oidc(&server.url, &settings))).await;
+    assert_eq!(said, "failed to refresh token: oauth2: \"invalid_client\" \"who?\"");
+    let with_header = |head: &&String| head.contains("authorization: Basic a2RlbHRhOnMzY3JldA==");
+    let posts: Vec<_> = server.asked().into_iter().filter(|head| head.starts_with("POST /token ")).collect();
+    assert_eq!((posts.len(), posts.iter().filter(with_header).count()), (2, 1), "{posts:?}");
+
+    let server = issuer(400, json!({"error": "invalid_grant"})).await;
+    let said = failure(&credentials(oidc(&server.url, &settings))).await;
+    assert_eq!(said, "failed to refresh token: oauth2: \"invalid_grant\" \"\"");
+    assert_eq!(server.asked().len(), 2, "the client is known: it is not asked again");
+}
+
+#[tokio::test]
+async fn an_issuer_that_gives_nothing_is_told_and_what_it_said_otherwise_is_not() {
+    for (code, said, words) in [
+        (200, json!({"access_token": "s3cret"}), "token response did not contain an id_token, either the"),
+        (200, json!("s3cret"), "failed to refresh token: the issuer's answer is not JSON"),
+        (500, json!("s3cret"), "failed to refresh token: oauth2: \"500 Internal Server Error\" \"\""),
+        (200, json!({"id_token": "s3cret"}), "ID Token is not a valid JWT"),
+    ] {
+        let server = issuer(code, said).await;
+        let said = failure(&credentials(oidc(&server.url, &[("refresh-token", "r")]))).await;
+        assert!(said.starts_with(words) && !said.contains("s3cret"), "{said}");
+    }
+    let nobody = credentials(oidc("http://127.0.0.1:1", &[("refresh-token", "r")]));
+    let said = failure(&nobody).await;
+    assert!(said.starts_with("oidc: the issuer 127.0.0.1 does not answer: "), "{said}");
+}
+
+#[tokio::test]
+async fn without_a_refresh_token_there_is_only_the_id_token() {
+    let good = id_token("good", FAR);
+    let held = credentials(oidc("http://127.0.0.1:1", &[("id-token", &good)]));
+    let first = held.proof().await.unwrap();
+    assert!(held.instead_of(&first).await.unwrap().is_none());
+    assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {good}"), "it is not forgotten");
+    for (token, words) in [
+        (id_token("old", 1), "No valid id-token, and cannot refresh without refresh-token"),
+        ("s3cret".to_owned(), "ID Token is not a valid JWT"),
+    ] {
+        let said = failure(&credentials(oidc("http://127.0.0.1:1", &[("id-token", &token)]))).await;
+        assert_eq!(said, words);
+    }
+}
+
+#[test]
+fn an_issuer_has_a_url_and_a_client() {
+    for (settings, words) in [
+        (oidc("", &[]), "Must provide idp-issuer-url"),
+        (oidc("https://i", &[("client-id", "")]), "Must provide client-id"),
+        (oidc("file:///i", &[]), "idp-issuer-url is not a URL"),
+        (
+            oidc("https://i", &[("idp-certificate-authority-data", "!")]),
+            "idp-certificate-authority: illegal base64 data",
+        ),
+        (
+            oidc("https://i", &[("idp-certificate-authority-data", "eA==")]),
+            "idp-certificate-authority: unable to parse bytes as PEM block",
+        ),
+    ] {
+        assert_eq!(Credentials::open(&config(settings), None).err().unwrap().to_string(), words);
+    }
+}

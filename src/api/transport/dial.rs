@@ -1,0 +1,132 @@
+//! Opens connections: to the server or to the proxy before it, and TLS to the server in either.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{io, vec};
+
+use http::Uri;
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower::timeout::Timeout;
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, ServiceExt, service_fn};
+
+use super::link::Link;
+use super::proxied;
+use crate::api::config::Way;
+use crate::api::failure::system_words;
+
+/// How long it may take until a connection is open, TLS included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+const KEEPALIVE: Duration = Duration::from_secs(30);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
+const KEEPALIVE_RETRIES: u32 = 3;
+
+/// What makes the connections of an HTTP client.
+pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Link>, BoxError>;
+
+/// Opens plain connections.
+pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, Undialed>;
+
+/// What opens connections that way, with that TLS to the server, and to the proxy where that speaks TLS as well.
+pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
+    tls.alpn_protocols.clear();
+    let tcp = tcp();
+    let to_proxy = Arc::new(tls.clone());
+    let proxy = way.proxy.clone().map(Arc::new);
+    let dial = service_fn(move |server: Uri| {
+        let (tcp, tls, proxy) = (tcp.clone(), Arc::clone(&to_proxy), proxy.clone());
+        async move {
+            match proxy {
+                None => Ok::<_, BoxError>(Link::to_server(tcp.oneshot(server).await?)),
+                Some(proxy) => Ok(proxied::open(&proxy, tcp, tls, &server).await?),
+            }
+        }
+    });
+    if !way.http1_only {
+        tls.alpn_protocols.push(b"h2".to_vec());
+    }
+    tls.alpn_protocols.push(b"http/1.1".to_vec());
+    let https = match &way.server_name {
+        Some(name) => {
+            let resolver = Arc::new(FixedServerNameResolver::new(name.clone()));
+            HttpsConnector::new(dial, tls, false, resolver)
+        }
+        None => HttpsConnector::from((dial, tls)),
+    };
+    BoxCloneSyncService::new(Timeout::new(https, CONNECT_TIMEOUT))
+}
+
+fn tcp() -> Tcp {
+    let mut tcp = HttpConnector::new_with_resolver(service_fn(lookup));
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(KEEPALIVE));
+    tcp.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
+    tcp.set_keepalive_retries(Some(KEEPALIVE_RETRIES));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    tcp.set_tcp_user_timeout(Some(KEEPALIVE));
+    BoxCloneSyncService::new(service_fn(move |to: Uri| {
+        let tcp = tcp.clone();
+        async move { tcp.oneshot(to.clone()).await.map_err(|error| Undialed::new(&to, error.into())) }
+    }))
+}
+
+async fn lookup(name: Name) -> Result<vec::IntoIter<SocketAddr>, Unknown> {
+    match tokio::net::lookup_host((name.as_str(), 0)).await {
+        Ok(found) => Ok(found.collect::<Vec<_>>().into_iter()),
+        Err(error) => Err(Unknown::new(name.as_str(), &error)),
+    }
+}
+
+/// A name without an address.
+#[derive(Debug, thiserror::Error)]
+#[error("lookup {host}: {why}")]
+struct Unknown {
+    host: String,
+    why: String,
+}
+
+impl Unknown {
+    fn new(host: &str, error: &io::Error) -> Self {
+        let said = error.to_string();
+        let said = said.rsplit(": ").next().unwrap_or_default();
+        let unknown = ["Name or service not known", "nodename nor servname", "No such host is known"];
+        let why = if unknown.iter().any(|words| said.contains(words)) { "no such host" } else { said };
+        Self { host: host.to_owned(), why: why.to_owned() }
+    }
+}
+
+/// A connection that could not be opened, in the words of Go's `net.OpError`.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(super) struct Undialed {
+    words: String,
+    source: BoxError,
+}
+
+impl Undialed {
+    fn new(to: &Uri, source: BoxError) -> Self {
+        let root = root_of(source.as_ref());
+        let words = match (root.downcast_ref::<Unknown>(), root.downcast_ref::<io::Error>()) {
+            (Some(unknown), _) => format!("dial tcp: {unknown}"),
+            (None, Some(error)) => format!("dial tcp {}: connect: {}", target(to), system_words(error)),
+            (None, None) => format!("dial tcp {}: {root}", target(to)),
+        };
+        Self { words, source }
+    }
+}
+
+fn root_of<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
+    std::iter::successors(Some(error), |error| error.source()).last().unwrap_or(error)
+}
+
+/// `host:port` of a URL.
+pub(super) fn target(uri: &Uri) -> String {
+    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
+    format!("{}:{port}", uri.host().unwrap_or_default())
+}

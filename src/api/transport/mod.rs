@@ -1,0 +1,145 @@
+//! HTTP to one server over connections that are kept: what a request waits for at most, and what becomes of its answer.
+
+mod dial;
+mod link;
+mod proxied;
+
+pub(super) use proxied::ByProxy;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
+use http::uri::Scheme;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::{self, Instant};
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, ServiceExt};
+use tower_http::decompression::{Decompression, DecompressionBody};
+
+use super::config::{Protocol, Proxy, Way};
+
+/// Bytes the server may send ahead of us on one stream, and on all of a connection: the second holds the sum of the
+/// first, so that a stream nobody reads can't hold up the others.
+const STREAM_WINDOW: u32 = 512 * 1024;
+const CONNECTION_WINDOW: u32 = 80 * STREAM_WINDOW;
+
+/// How often a request is sent again that a server has handed back unread, as one does that is about to end.
+const HANDED_BACK: u32 = 2;
+
+type Body = DecompressionBody<Incoming>;
+
+/// An HTTP client of one server. With HTTP/2 it keeps one connection. Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub(super) struct Transport {
+    http: BoxCloneSyncService<http::Request<Full<Bytes>>, http::Response<Body>, Error>,
+    /// What a proxy is told that passes on plain requests.
+    to_proxy: Option<HeaderValue>,
+}
+
+impl Transport {
+    /// Connects to nothing yet.
+    pub(super) fn new(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Self {
+        let http = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .http2_initial_stream_window_size(STREAM_WINDOW)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW)
+            .http2_keep_alive_interval(way.ping_after)
+            .http2_keep_alive_timeout(way.ping_timeout)
+            .build(dial::connector(way, tls));
+        let passes_on = way.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
+        Self {
+            http: BoxCloneSyncService::new(Decompression::new(http).gzip(gzip)),
+            to_proxy: passes_on.and_then(Proxy::authorization),
+        }
+    }
+
+    /// Sends a request and waits for the head of the answer, which with its body may take that long.
+    ///
+    /// # Errors
+    /// What broke or took too long, as a chain of causes.
+    pub(super) async fn send(
+        &self,
+        mut request: http::Request<Bytes>,
+        timeout: Option<Duration>,
+    ) -> Result<Answer, BoxError> {
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        request.headers_mut().insert(USER_AGENT, user_agent());
+        if let Some(header) = &self.to_proxy
+            && request.uri().scheme() == Some(&Scheme::HTTP)
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, header.clone());
+        }
+        let mut tries = 0;
+        loop {
+            let again = request.clone().map(Full::new);
+            match within(until, self.http.clone().oneshot(again)).await? {
+                Ok(answer) => {
+                    let (head, body) = answer.into_parts();
+                    return Ok(Answer { head, body, until });
+                }
+                Err(error) if tries < HANDED_BACK && is_handed_back(&error) => tries += 1,
+                Err(error) if tries == 0 && is_cut_off_unanswered(&error) => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// An answer whose body is still to come, decompressed.
+pub(super) struct Answer {
+    pub(super) head: http::response::Parts,
+    body: Body,
+    until: Option<Instant>,
+}
+
+impl Answer {
+    /// The next bytes of the body; `None` at its end. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// What broke or took too long, as a chain of causes.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, BoxError> {
+        while let Some(frame) = within(self.until, self.body.frame()).await? {
+            // Trailers say nothing that is needed here.
+            if let Ok(data) = frame?.into_data() {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+}
+
+async fn within<T>(until: Option<Instant>, work: impl Future<Output = T>) -> Result<T, BoxError> {
+    match until {
+        Some(until) => Ok(time::timeout_at(until, work).await?),
+        None => Ok(work.await),
+    }
+}
+
+/// Whether the server says that it has not looked at the request: it may be sent again, whatever it asks for.
+fn is_handed_back(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
+        let going = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
+        let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (going || refused)
+    })
+}
+
+/// Whether the connection ended before an answer began, as one does that was idle and that the server closes just when
+/// it is used again. All that is asked for here is to be read, so it may be asked for once more.
+fn is_cut_off_unanswered(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message))
+}
+
+/// What administrators look for in audit logs.
+fn user_agent() -> HeaderValue {
+    const NAME: &str = concat!("kdelta/", env!("CARGO_PKG_VERSION"));
+    let text = format!("{NAME} ({}/{})", std::env::consts::OS, std::env::consts::ARCH);
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(NAME))
+}

@@ -1,0 +1,185 @@
+//! A line as far as it is typed, read by clap's own description of the commands and flags: what stands on it, and what
+//! the last word is the beginning of. Pure.
+//!
+//! clap itself reads whole lines only, and its engine for completions tells neither what else stands on the line, which
+//! decides what there is to offer, nor a flag's value from a command of the same name.
+
+use clap::{Arg, ArgAction, Command};
+
+/// What has been typed.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    /// The command, where one is typed already.
+    pub(super) command: Option<&'a Command>,
+    /// The flags before the last word, in their order; a switch has no value.
+    pub(super) flags: Vec<(&'a Arg, Option<String>)>,
+    /// The words before the last that are neither command nor flag.
+    pub(super) words: Vec<String>,
+    pub(super) last: Last<'a>,
+}
+
+/// What the last word is the beginning of.
+#[derive(Debug)]
+pub(super) enum Last<'a> {
+    /// A word of its own.
+    Word(String),
+    /// The name of a flag, dashes included.
+    Flag(String),
+    /// The value of a flag. `head` is what stands before it in the same word: `--by=`, `-n`, or nothing.
+    Value { arg: &'a Arg, head: String, typed: String },
+}
+
+impl<'a> Line<'a> {
+    /// Reads the words after the program's name; `app` must have been built. The last word is the one being typed, and
+    /// may be empty.
+    pub(super) fn read(app: &'a Command, words: &[String]) -> Self {
+        let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
+        let mut line =
+            Self { command: None, flags: Vec::new(), words: Vec::new(), last: Last::Word(String::new()) };
+        // A flag that takes the next word, and whether all further words are words.
+        let (mut waiting, mut literal): (Option<&'a Arg>, bool) = (None, false);
+        for word in before {
+            if let Some(arg) = waiting.take() {
+                line.flags.push((arg, Some(word.clone())));
+            } else if literal || !is_flag(word) {
+                match app.find_subcommand(word).filter(|_| !literal && line.command.is_none()) {
+                    Some(command) => line.command = Some(command),
+                    None => line.words.push(word.clone()),
+                }
+            } else if word == "--" {
+                literal = true;
+            } else {
+                waiting = line.flag(app, word);
+            }
+        }
+        line.last = match waiting {
+            Some(arg) => Last::Value { arg, head: String::new(), typed: last.to_owned() },
+            None if literal || !last.starts_with('-') => Last::Word(last.to_owned()),
+            None => line.begun(app, last),
+        };
+        line
+    }
+
+    /// The value that was given last to the flag of this name; the empty text for a switch.
+    pub(super) fn flag_value(&self, id: &str) -> Option<&str> {
+        let given = self.flags.iter().rev().find(|(arg, _)| arg.get_id() == id);
+        given.map(|(_, value)| value.as_deref().unwrap_or_default())
+    }
+
+    /// Takes a word of flags; answers the flag that the next word is the value of.
+    fn flag(&mut self, app: &'a Command, word: &str) -> Option<&'a Arg> {
+        for (arg, _, value) in self.flags_in(app, word) {
+            match value {
+                None if takes_next(arg) => return Some(arg),
+                value => self.flags.push((arg, value)),
+            }
+        }
+        None
+    }
+
+    /// What a last word of flags is the beginning of.
+    fn begun(&self, app: &'a Command, word: &str) -> Last<'a> {
+        match self.flags_in(app, word).pop() {
+            Some((arg, head, Some(typed))) => Last::Value { arg, head, typed },
+            _ => Last::Flag(word.to_owned()),
+        }
+    }
+
+    /// The flags in a word, `--name`, `--name=value` or `-xyvalue`: each with all that stands before its value, and with
+    /// the value where there is one. Unknown ones are passed over.
+    fn flags_in(&self, app: &'a Command, word: &str) -> Vec<(&'a Arg, String, Option<String>)> {
+        let args = || self.command.unwrap_or(app).get_arguments();
+        if let Some(name) = word.strip_prefix("--") {
+            let (name, value) =
+                name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value)));
+            let named =
+                |arg: &&Arg| arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name));
+            let found = args().find(named).map(|arg| (arg, format!("--{name}="), value.map(str::to_owned)));
+            return found.into_iter().collect();
+        }
+        let mut found = Vec::new();
+        for (at, short) in word.char_indices().skip(1) {
+            let Some(arg) = args().find(|arg| arg.get_short() == Some(short)) else { break };
+            let (head, value) = word.split_at(at + short.len_utf8());
+            if is_switch(arg) {
+                found.push((arg, head.to_owned(), None));
+                continue;
+            }
+            let (sign, value) = value.strip_prefix('=').map_or(("", value), |value| ("=", value));
+            let value = Some(value).filter(|value| !value.is_empty() || !sign.is_empty());
+            found.push((arg, format!("{head}{sign}"), value.map(str::to_owned)));
+            break;
+        }
+        found
+    }
+}
+
+/// Whether the word is a flag, or several; a dash alone is a word like any other.
+fn is_flag(word: &str) -> bool {
+    word.starts_with('-') && word.len() > 1
+}
+
+fn is_switch(arg: &Arg) -> bool {
+    !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+/// Whether the flag, without a value in its own word, takes the next one.
+fn takes_next(arg: &Arg) -> bool {
+    !is_switch(arg) && !arg.is_require_equals_set()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    /// Command, flags, words, and the last word with what it begins.
+    fn read(words: &str) -> (String, String, String, String) {
+        let mut app = Cli::command();
+        app.build();
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let line = Line::read(&app, &words);
+        let flags = line.flags.iter().map(|(arg, value)| match value {
+            Some(value) => format!("{}={value}", arg.get_id()),
+            None => arg.get_id().to_string(),
+        });
+        let last = match &line.last {
+            Last::Word(typed) => format!("word {typed}"),
+            Last::Flag(typed) => format!("flag {typed}"),
+            Last::Value { arg, head, typed } => format!("{} {head}|{typed}", arg.get_id()),
+        };
+        let command = line.command.map(Command::get_name).unwrap_or_default();
+        (command.to_owned(), flags.collect::<Vec<_>>().join(" "), line.words.join(" "), last)
+    }
+
+    #[test]
+    fn the_last_word_is_the_beginning_of_what_clap_would_take_it_for() {
+        for (line, command, flags, words, last) in [
+            ("", "", "", "", "word "),
+            ("ge", "", "", "", "word ge"),
+            ("get po", "get", "", "", "word po"),
+            ("get pods ", "get", "", "pods", "word "),
+            ("get pods -", "get", "", "pods", "flag -"),
+            ("get --con", "get", "", "", "flag --con"),
+            ("get --context ", "get", "", "", "context |"),
+            ("get --context=pr", "get", "", "", "context --context=|pr"),
+            ("get -n sh", "get", "", "", "namespace |sh"),
+            ("get -nsh", "get", "", "", "namespace -n|sh"),
+            ("get -n=sh", "get", "", "", "namespace -n=|sh"),
+            ("get -n", "get", "", "", "flag -n"),
+            ("get -Awn sh", "get", "all_namespaces watch", "", "namespace |sh"),
+            ("get --by label:app=x po/", "get", "by=label:app=x", "", "word po/"),
+            ("-n watch get pods ", "get", "namespace=watch", "pods", "word "),
+            ("get watch ", "get", "", "watch", "word "),
+            ("get -- -n ", "get", "", "-n", "word "),
+            ("get --no-such -x po", "get", "", "", "word po"),
+            ("get -v po", "get", "verbose", "", "word po"),
+            ("api-resources --namespaced po", "api-resources", "namespaced", "", "word po"),
+        ] {
+            let (a, b, c, d) = read(line);
+            assert_eq!((&*a, &*b, &*c, &*d), (command, flags, words, last), "{line:?}");
+        }
+    }
+}

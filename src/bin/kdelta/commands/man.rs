@@ -1,0 +1,132 @@
+//! `kdelta man`: the manual in roff, a page for the program and one for each command, made of what their help says.
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use roff::{Roff, bold, roman};
+
+use crate::args::Cli;
+use crate::exit::{self, ExitCode, Usage};
+use crate::settings::VARIABLES;
+
+/// What every part that is rendered by itself begins with; a page needs it once.
+const PREAMBLE: [&str; 2] = [".ie \\n(.g .ds Aq \\(aq", ".el .ds Aq '"];
+
+/// Prints the page of a command, or that of the program.
+///
+/// # Errors
+/// There is no such command.
+pub(crate) fn run(command: Option<&str>, mut out: impl Write) -> anyhow::Result<ExitCode> {
+    let mut app = Cli::command().disable_help_subcommand(true);
+    app.build();
+    let found = match command {
+        None => Some(app),
+        Some(name) => app.find_subcommand(name).cloned(),
+    };
+    let found = found.with_context(|| format!("there is no command {:?}", command.unwrap_or_default()));
+    let mut parts = Vec::new();
+    page(found.context(Usage)?, command.is_none(), &mut parts)?;
+    let parts = String::from_utf8(parts)?;
+    let mut is_first = true;
+    for line in parts.lines() {
+        let is_preamble = PREAMBLE.contains(&line);
+        if !is_preamble || is_first {
+            writeln!(out, "{line}")?;
+        }
+        is_first &= is_preamble;
+    }
+    out.flush()?;
+    Ok(ExitCode::Ok)
+}
+
+/// A page: what `clap_mangen` makes of a command, the examples before the flags, and what holds for the whole program.
+/// No date and no version stand in it, so that it changes only with what it says.
+fn page(command: Command, is_program: bool, out: &mut dyn Write) -> io::Result<()> {
+    // A flag that the short help leaves out has its place here.
+    let mut command = command.mut_args(|arg| arg.hide_short_help(false));
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let command = command.override_usage(usage);
+    let examples = command.get_before_help().map(ToString::to_string).unwrap_or_default();
+    // Of an empty date nothing would be written, and the source be taken for it.
+    let man = Man::new(command).date(" ").source("kdelta").manual("kdelta");
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    examples_section(&examples).to_writer(out)?;
+    if is_program {
+        man.render_subcommands_section(out)?;
+    }
+    man.render_options_section(out)?;
+    exit_status().to_writer(out)?;
+    if is_program {
+        environment().to_writer(out)?;
+    }
+    see_also(is_program).to_writer(out)
+}
+
+/// The lines as they stand in the help, which are to be read and typed as they are.
+fn examples_section(text: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXAMPLES"]).control("nf", []);
+    for line in text.lines().skip(1) {
+        let line = line.strip_prefix("  ").unwrap_or(line);
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+    roff
+}
+
+fn exit_status() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXIT STATUS"]);
+    for (codes, meaning) in exit::meanings() {
+        roff.control("TP", []).text([bold(codes)]).text([roman(meaning)]);
+    }
+    roff
+}
+
+fn environment() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["ENVIRONMENT"]);
+    for (name, what) in VARIABLES {
+        roff.control("TP", []).text([bold(name)]).text([roman(what)]);
+    }
+    roff
+}
+
+fn see_also(is_program: bool) -> Roff {
+    let mut roff = Roff::new();
+    let others = if is_program { "kubectl(1)" } else { "kdelta(1), kubectl(1)" };
+    roff.control("SH", ["SEE ALSO"]).text([roman(others)]);
+    roff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(command: Option<&str>) -> String {
+        let mut out = Vec::new();
+        run(command, &mut out).expect("a page");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn a_page_has_neither_date_nor_version_and_every_flag_has_its_words() {
+        let page = printed(None);
+        assert_eq!(page.matches(".TH kdelta 1 \" \" kdelta kdelta\n").count(), 1, "{page}");
+        assert_eq!(page.matches(".ds Aq").count(), 2, "{page}");
+        assert!(!page.contains(env!("CARGO_PKG_VERSION")), "{page}");
+        assert!(page.contains("Bearer token to authenticate with"), "{page}");
+    }
+
+    #[test]
+    fn an_unknown_command_is_a_mistake() {
+        let error = run(Some("frobnicate"), Vec::new()).expect_err("no such page");
+        assert!(error.downcast_ref::<Usage>().is_some());
+    }
+}

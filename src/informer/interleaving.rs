@@ -1,0 +1,137 @@
+//! The whole way from a queue to the handlers, in interleavings that a seed draws: a source, the task that pops, handlers
+//! that block or coalesce, that are there from the beginning, come late or are removed while they are stuck.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::fixtures::{Reader, pod, text_of};
+use super::listener::{Inbox, ProcessorListener, channel, coalescing};
+use super::processor::SharedProcessor;
+use super::pump::Pump;
+use crate::object::{DeletedObject, Origin};
+use crate::queue::schedule::{Overtaken, Schedule, step};
+use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue, room};
+use crate::store::{Cache, Indexer};
+
+const SCHEDULES: u64 = 600;
+const EVENTS: u64 = 10;
+
+fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
+    let store: Arc<dyn Indexer> = Arc::new(Cache::new());
+    let known: KnownObjects = Arc::clone(&store) as _;
+    let queue: Arc<dyn Queue> = if ordered {
+        let options = OrderedFifoOptions { capacity, ..OrderedFifoOptions::default() };
+        Arc::new(Overtaken(OrderedFifo::new(known, options)))
+    } else {
+        let known_objects = Some(known);
+        let options = DeltaFifoOptions { known_objects, capacity, ..DeltaFifoOptions::default() };
+        Arc::new(Overtaken(DeltaFifo::new(options)))
+    };
+    Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
+}
+
+/// A list, events about three objects, another list that shows what nobody told; then the end, in its order.
+async fn tell(pump: Arc<Pump>, schedule: Rc<Schedule>, hurry: CancellationToken) {
+    let queue = &*pump.queue;
+    let list = |version, origin| {
+        queue.list_begin(origin);
+        let back = ["a", "b"].into_iter().filter_map(|name| queue.list_item(pod(name, version), origin));
+        queue.replace(back.collect(), &version.to_string().as_str().into(), origin).expect("keys");
+    };
+    list(1, Origin::List);
+    for version in 2..2 + EVENTS {
+        room(queue).await;
+        let object = pod(["a", "b", "c"][schedule.below(3)], version);
+        let queued = match schedule.below(4) {
+            0 => queue.delete(DeletedObject::Known(object), Origin::Watch),
+            _ => queue.update(object, Origin::Watch),
+        };
+        queued.expect("a key");
+        if version == 2 + EVENTS / 2 {
+            list(version, Origin::Relist);
+        }
+    }
+    queue.close();
+    step().await;
+    hurry.cancel();
+}
+
+type Told = Rc<RefCell<Vec<Vec<String>>>>;
+
+fn register(pump: &Pump, listener: ProcessorListener) -> bool {
+    pump.register(listener, None, Instant::now(), &CancellationToken::new()).is_ok()
+}
+
+async fn read(mut inbox: Inbox, told: Told) {
+    let mut reader = Reader::default();
+    while let Some(notification) = inbox.next().await {
+        reader.read(notification);
+        step().await;
+    }
+    told.borrow_mut().push(reader.lines());
+}
+
+/// Waits a while, registers, and reads to the end.
+async fn come_late(pump: Arc<Pump>, steps: usize, way: (ProcessorListener, Inbox), told: Told) {
+    for _ in 0..steps {
+        step().await;
+    }
+    let (listener, inbox) = way;
+    if register(&pump, listener) {
+        read(inbox, told).await;
+    }
+}
+
+/// Reads one notification and is then stuck, until it is removed.
+async fn stick(pump: Arc<Pump>, steps: usize) {
+    let (listener, mut inbox) = channel(1);
+    let progress = Arc::clone(&listener.progress);
+    if !register(&pump, listener) {
+        return;
+    }
+    inbox.next().await;
+    for _ in 0..steps {
+        step().await;
+    }
+    pump.processor.remove(&progress);
+}
+
+#[test]
+fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_store() {
+    for seed in 0..SCHEDULES {
+        for ordered in [false, true] {
+            let schedule = Schedule::new(seed);
+            let pump = pump(ordered, 1 + schedule.below(3));
+            let (hurry, told) = (CancellationToken::new(), Told::default());
+            let ways = [channel(1), coalescing(), channel(1 + schedule.below(4))];
+            for (listener, inbox) in ways {
+                assert!(register(&pump, listener));
+                schedule.spawn("a handler", read(inbox, Rc::clone(&told)));
+            }
+            for way in [channel(1), coalescing()] {
+                let late = come_late(Arc::clone(&pump), schedule.below(40), way, Rc::clone(&told));
+                schedule.spawn("a late handler", late);
+            }
+            schedule.spawn("a stuck handler", stick(Arc::clone(&pump), schedule.below(40)));
+            schedule.spawn("the source", tell(Arc::clone(&pump), Rc::clone(&schedule), hurry.clone()));
+            let popping = Arc::clone(&pump);
+            schedule.spawn("the task that pops", async move {
+                popping.process_loop(&hurry).await;
+                popping.processor.stop().await;
+            });
+            schedule.run();
+            let mut stored: Vec<_> = pump.store.list().iter().map(|object| text_of(object)).collect();
+            stored.sort();
+            let told = told.borrow();
+            assert!(
+                told.len() >= 3 && told.iter().all(|lines| *lines == stored),
+                "{seed} {ordered} {told:?}"
+            );
+            assert_eq!(pump.applied_version(), (1 + EVENTS).to_string().as_str().into());
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Interleavings drawn by a seed: tasks polled by hand in any order, and overtaken in the middle of a poll.
+//!
+//! A task that is polled by a runtime may be preempted by another thread between any two of its steps. Here one that
+//! calls an [`Overtaken`] queue may be: before and after each call other tasks that are ready are polled first, and
+//! those may be overtaken in turn. So the moment between a look at the queue and the wait for its signal is one in which
+//! anything may happen. Whoever is never woken again makes the schedule stand still, which is said, with the seed.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake, Waker};
+
+use super::{FifoClosedError, Mark, PopProcessFunc, Queue, RequeueFunc, Signals, Transformer};
+use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
+
+/// How many tasks may stand in the middle of a poll.
+const DEPTH: usize = 4;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Schedule>>> = const { RefCell::new(None) };
+}
+
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+type Polled = Pin<Box<dyn Future<Output = ()>>>;
+
+struct Task {
+    name: String,
+    woken: Arc<Woken>,
+    /// Nothing while it is being polled.
+    future: Option<Polled>,
+    ended: bool,
+}
+
+/// Tasks of one thread, and the chance by which one of them goes on.
+pub(crate) struct Schedule {
+    tasks: RefCell<Vec<Task>>,
+    random: RefCell<fastrand::Rng>,
+    depth: RefCell<usize>,
+}
+
+impl Schedule {
+    pub(crate) fn new(seed: u64) -> Rc<Self> {
+        let random = RefCell::new(fastrand::Rng::with_seed(seed));
+        Rc::new(Self { tasks: RefCell::default(), random, depth: RefCell::default() })
+    }
+
+    /// A number below that, drawn by the seed.
+    pub(crate) fn below(&self, end: usize) -> usize {
+        self.random.borrow_mut().usize(..end)
+    }
+
+    pub(crate) fn spawn(&self, name: &str, future: impl Future<Output = ()> + 'static) {
+        let woken = Arc::new(Woken(AtomicBool::new(true)));
+        let task = Task { name: name.to_owned(), woken, future: Some(Box::pin(future)), ended: false };
+        self.tasks.borrow_mut().push(task);
+    }
+
+    /// Polls until every task has ended.
+    ///
+    /// # Panics
+    /// Where all that are left wait for each other, naming them.
+    pub(crate) fn run(self: &Rc<Self>) {
+        CURRENT.set(Some(Rc::clone(self)));
+        while self.poll_one() {}
+        CURRENT.set(None);
+        let tasks = self.tasks.borrow();
+        let stuck: Vec<_> = tasks.iter().filter(|task| !task.ended).map(|task| &task.name).collect();
+        assert!(stuck.is_empty(), "never woken again: {stuck:?}");
+    }
+
+    /// Polls one of those that are ready; `false` when there is none.
+    fn poll_one(&self) -> bool {
+        let ready: Vec<usize> = {
+            let tasks = self.tasks.borrow();
+            let is_ready = |task: &Task| task.future.is_some() && task.woken.0.load(Ordering::SeqCst);
+            (0..tasks.len()).filter(|at| is_ready(&tasks[*at])).collect()
+        };
+        if ready.is_empty() {
+            return false;
+        }
+        let at = ready[self.below(ready.len())];
+        let (mut future, woken) = {
+            let task = &mut self.tasks.borrow_mut()[at];
+            (task.future.take().expect("it is ready"), Arc::clone(&task.woken))
+        };
+        woken.0.store(false, Ordering::SeqCst);
+        let waker = Waker::from(woken);
+        *self.depth.borrow_mut() += 1;
+        let ended = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        *self.depth.borrow_mut() -= 1;
+        let task = &mut self.tasks.borrow_mut()[at];
+        task.ended = ended;
+        task.future = (!ended).then_some(future);
+        true
+    }
+
+    fn overtake(&self) {
+        while *self.depth.borrow() < DEPTH && self.below(3) == 0 && self.poll_one() {}
+    }
+}
+
+/// Others may come first here.
+pub(crate) fn overtaken() {
+    let current = CURRENT.with_borrow(Clone::clone);
+    if let Some(schedule) = current {
+        schedule.overtake();
+    }
+}
+
+/// Ends the poll and is ready again.
+pub(crate) async fn step() {
+    let mut is_first = true;
+    std::future::poll_fn(|context| {
+        if std::mem::take(&mut is_first) {
+            context.waker().wake_by_ref();
+            return std::task::Poll::Pending;
+        }
+        std::task::Poll::Ready(())
+    })
+    .await;
+}
+
+/// A queue whose caller may be overtaken before and after each call.
+pub(crate) struct Overtaken<Q>(pub(crate) Q);
+
+impl<Q: Queue> Overtaken<Q> {
+    fn call<T>(&self, call: impl FnOnce(&Q) -> T) -> T {
+        overtaken();
+        let answer = call(&self.0);
+        overtaken();
+        answer
+    }
+}
+
+impl<Q: Queue> Queue for Overtaken<Q> {
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.call(|queue| queue.add(object, origin))
+    }
+
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
+        self.call(|queue| queue.update(object, origin))
+    }
+
+    fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
+        self.call(|queue| queue.delete(deleted, origin))
+    }
+
+    fn replace(
+        &self,
+        objects: Vec<Arc<Object>>,
+        version: &ResourceVersion,
+        origin: Origin,
+    ) -> Result<(), KeyError> {
+        self.call(|queue| queue.replace(objects, version, origin))
+    }
+
+    fn list_begin(&self, origin: Origin) {
+        self.call(|queue| queue.list_begin(origin));
+    }
+
+    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
+        self.call(|queue| queue.list_item(object, origin))
+    }
+
+    fn resync(&self) {
+        self.call(Queue::resync);
+    }
+
+    fn mark(&self, mark: Mark) {
+        self.call(|queue| queue.mark(mark));
+    }
+
+    fn bookmark(&self, version: &ResourceVersion) {
+        self.call(|queue| queue.bookmark(version));
+    }
+
+    fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
+        self.call(|queue| queue.try_pop(process))
+    }
+
+    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
+        self.call(|queue| queue.try_pop_or_requeue(process))
+    }
+
+    fn under_lock(&self, work: &mut dyn FnMut()) {
+        self.call(|queue| queue.under_lock(work));
+    }
+
+    fn has_room(&self) -> bool {
+        self.call(Queue::has_room)
+    }
+
+    fn has_synced(&self) -> bool {
+        self.call(Queue::has_synced)
+    }
+
+    fn set_transformer(&self, transformer: Transformer) {
+        self.call(|queue| queue.set_transformer(transformer));
+    }
+
+    fn close(&self) {
+        self.call(Queue::close);
+    }
+
+    fn signals(&self) -> &Signals {
+        self.0.signals()
+    }
+}
+
+mod tests {
+    use std::cell::Cell;
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::object::meta_namespace_key;
+    use crate::queue::cases::{known, object};
+    use crate::queue::{
+        Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, OrderedFifoOptions, pop_or_requeue,
+        room,
+    };
+
+    const SCHEDULES: u64 = 1500;
+    const PRODUCERS: usize = 2;
+    const EVENTS: usize = 8;
+
+    fn queues(capacity: usize) -> [Arc<dyn Queue>; 3] {
+        let delta = DeltaFifo::new(DeltaFifoOptions { capacity, ..DeltaFifoOptions::default() });
+        let options = OrderedFifoOptions { capacity, ..OrderedFifoOptions::default() };
+        [
+            Arc::new(Overtaken(delta)),
+            Arc::new(Overtaken(OrderedFifo::new(known(&[]) as _, options))),
+            Arc::new(Overtaken(Fifo::with_capacity(meta_namespace_key, capacity))),
+        ]
+    }
+
+    /// What a producer says: three objects of its own come, change and go.
+    async fn produce(queue: Arc<dyn Queue>, schedule: Rc<Schedule>, producer: usize) {
+        for at in 0..EVENTS {
+            room(&*queue).await;
+            let version = u32::try_from(at + 1).expect("few");
+            let object = object(&format!("{producer}{}", ["a", "b", "c"][schedule.below(3)]), version);
+            let queued = match schedule.below(3) {
+                0 => queue.add(object, Origin::Watch),
+                1 => queue.update(object, Origin::Watch),
+                _ => queue.delete(DeletedObject::Known(object), Origin::Watch),
+            };
+            queued.expect("a key");
+        }
+    }
+
+    /// The newest version popped of each object.
+    type Seen = Arc<Mutex<HashMap<String, u64>>>;
+
+    /// Pops to the end; the first deltas fail, and come again.
+    async fn consume(queue: Arc<dyn Queue>, seen: Seen, mut failures: usize, in_order: bool) {
+        let mut process = |popped: crate::queue::Popped| {
+            let Item::Deltas(deltas) = popped.item else { return None };
+            if failures > 0 {
+                failures -= 1;
+                return Some(deltas);
+            }
+            for delta in deltas {
+                let object = match &delta.change {
+                    Change::Deleted(deleted) => deleted.object().expect("it was seen"),
+                    _ => delta.object().expect("a state"),
+                };
+                let version = object.resource_version().to_string().parse().expect("a number");
+                let before = seen.lock().expect("no panic").insert(object.name().to_owned(), version);
+                assert!(!in_order || before.is_none_or(|before| before < version), "{}", object.name());
+            }
+            None
+        };
+        while pop_or_requeue(&*queue, &mut process).await.is_ok() {}
+    }
+
+    #[test]
+    fn however_producers_and_consumers_overtake_each_other_nobody_waits_for_ever() {
+        for seed in 0..SCHEDULES {
+            for at in 0..3 {
+                let schedule = Schedule::new(seed);
+                let queue = queues(1 + schedule.below(4)).into_iter().nth(at).expect("three");
+                let (seen, left) = (Seen::default(), Rc::new(Cell::new(PRODUCERS)));
+                for producer in 0..PRODUCERS {
+                    let produced = produce(Arc::clone(&queue), Rc::clone(&schedule), producer);
+                    let (queue, left) = (Arc::clone(&queue), Rc::clone(&left));
+                    schedule.spawn("a producer", async move {
+                        produced.await;
+                        left.set(left.get() - 1);
+                        if left.get() == 0 {
+                            queue.close();
+                        }
+                    });
+                }
+                let failures = schedule.below(5);
+                // What was put back comes after what an ordered queue held.
+                let in_order = at != 1 || failures == 0;
+                for _ in 0..=schedule.below(2) {
+                    let consumed = consume(Arc::clone(&queue), Arc::clone(&seen), failures, in_order);
+                    schedule.spawn("a consumer", consumed);
+                }
+                schedule.run();
+            }
+        }
+    }
+
+    /// A task that looks before it listens is found: what this is for, it can do.
+    #[test]
+    fn a_look_before_the_wait_is_made_ready_is_found_out() {
+        let stands_still = |seed| {
+            let schedule = Schedule::new(seed);
+            let [queue, ..] = queues(1);
+            let waiting = Arc::clone(&queue);
+            schedule.spawn("looks first", async move {
+                while !waiting.try_pop(&mut |_| ()).expect("open") {
+                    waiting.signals().filled.notified().await;
+                }
+            });
+            schedule.spawn("a producer", async move {
+                step().await;
+                queue.add(object("a", 1), Origin::Watch).expect("a key");
+            });
+            let run = std::panic::AssertUnwindSafe(|| schedule.run());
+            std::panic::catch_unwind(run).is_err()
+        };
+        let found = (0..100).filter(|seed| stands_still(*seed)).count();
+        assert!(found > 0, "no schedule stood still");
+    }
+}

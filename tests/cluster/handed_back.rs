@@ -1,0 +1,48 @@
+//! A server that hands requests back unread, as one does that is about to end: the certificate is the real server's,
+//! what it does is made up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use h2::Reason;
+use kdelta::api::{Client, Config, ConfigOptions, Request};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::support::{OnServer, TestEnv, server_tls};
+
+/// Serves one connection: the first requests are refused, the others answered.
+async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: Arc<AtomicUsize>) {
+    let (socket, _) = listener.accept().await.expect("a client");
+    let stream = tls.accept(socket).await.expect("a client that trusts");
+    let mut connection = h2::server::handshake(stream).await.expect("HTTP/2");
+    while let Some(Ok((_request, mut respond))) = connection.accept().await {
+        if asked.fetch_add(1, Ordering::SeqCst) < refusals {
+            respond.send_reset(Reason::REFUSED_STREAM);
+        } else {
+            respond.send_response(http::Response::new(()), true).expect("a client that waits");
+        }
+    }
+}
+
+#[test]
+fn a_request_that_was_not_looked_at_is_sent_again_but_not_for_ever() {
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    for (refusals, answered) in [(2, true), (9, false)] {
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let mut tls = server_tls(testbed);
+        tls.alpn_protocols = vec![b"h2".to_vec()];
+        let asked = Arc::new(AtomicUsize::new(0));
+        runtime.spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), refusals, Arc::clone(&asked)));
+        let server = format!("https://127.0.0.1:{port}");
+        let kubeconfig = env.kubeconfig_with(testbed, json!({"server": server}), json!({}));
+        let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
+        let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
+        let answer = runtime.block_on(client.send(&Request::new("/version")));
+        assert_eq!(answer.is_ok(), answered, "{:?}", answer.err());
+        assert_eq!(asked.load(Ordering::SeqCst), 3);
+    }
+}

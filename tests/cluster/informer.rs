@@ -1,0 +1,328 @@
+//! The library's informer under churn on a real kube-apiserver, beside client-go's on the same events: the same sequence
+//! for each object, one to one; the server's own list in the end; and no more objects alive than are stored or wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kdelta::api::{Client, Config, ConfigOptions, ResourceClient};
+use kdelta::informer::{
+    HandlerOptions, Notification, NotificationFn, OnSlow, QueueKind, Registration, SharedIndexInformer,
+};
+use kdelta::object::{ApiResource, Object};
+use kdelta::store::{Indexer, index_funcs};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{OnServer, PATIENCE, TestEnv, Testbed, eventually, tool};
+
+/// Operations a second.
+const RATE: u32 = 300;
+/// The last thing that happens.
+const MARKER: &str = "marker";
+const LABEL: &str = "track";
+/// What may be alive beside what is stored: what waits in the queue and in the channel of each handler, what the one
+/// that coalesces has been told, and what stands on the wire.
+const ON_ITS_WAY: usize = 4 * 1024;
+
+/// What was told of one object, in order: what happened, which object by its uid, and its version, from the one before.
+type Sequences = BTreeMap<String, Vec<(&'static str, String, String)>>;
+
+fn pods() -> ApiResource {
+    ApiResource {
+        group: String::new(),
+        version: "v1".into(),
+        resource: "pods".into(),
+        kind: "Pod".into(),
+        namespaced: true,
+    }
+}
+
+fn source(testbed: &Testbed, namespace: &str) -> ResourceClient {
+    let kubeconfig = Some(testbed.kubeconfig().into());
+    let config = Config::load(&ConfigOptions { kubeconfig, ..ConfigOptions::default() }).expect("a config");
+    ResourceClient::new(Client::new(&config).expect("a client"), pods()).namespace(Some(namespace.to_owned()))
+}
+
+/// What one handler was told.
+#[derive(Default)]
+struct Told {
+    sequences: Sequences,
+    /// Every state it was told, as long as somebody holds it.
+    states: Vec<Weak<Object>>,
+    ended: bool,
+}
+
+impl Told {
+    fn read(&mut self, notification: &Notification) {
+        let (what, object, version) = match notification {
+            Notification::Added { object, .. } => ("ADDED", object, object.resource_version().to_string()),
+            Notification::Updated { old, new, .. } => {
+                ("MODIFIED", new, format!("{}>{}", old.resource_version(), new.resource_version()))
+            }
+            Notification::Deleted { object, .. } => {
+                let object = object.object().expect("a state");
+                ("DELETED", object, object.resource_version().to_string())
+            }
+            Notification::Mark(_) => return,
+        };
+        self.ended |= object.name() == MARKER;
+        self.states.push(Arc::downgrade(object));
+        let sequence = self.sequences.entry(object.key().to_string()).or_default();
+        sequence.push((what, object.uid().to_string(), version));
+    }
+
+    /// How many of the states are alive; forgets those that are not.
+    fn alive(&mut self) -> usize {
+        self.states.retain(|state| state.strong_count() > 0);
+        self.states.len()
+    }
+}
+
+/// An informer of ours with a handler that is quick and one that is slow.
+struct Ours {
+    informer: SharedIndexInformer,
+    quick: Arc<Mutex<Told>>,
+    slow: Arc<Mutex<Told>>,
+    slow_registration: Registration,
+    running: JoinHandle<Result<(), kdelta::listwatch::Error>>,
+}
+
+impl Ours {
+    /// The slow handler takes that long for each notification.
+    fn start(
+        runtime: &Runtime,
+        source: ResourceClient,
+        queue: QueueKind,
+        (on_slow, pause): (OnSlow, Duration),
+        stop: &CancellationToken,
+    ) -> Self {
+        let informer = SharedIndexInformer::builder(source)
+            .queue(queue)
+            .indexers([(LABEL.to_owned(), index_funcs::label(LABEL))].into())
+            .build();
+        let handler = |pause: Duration| {
+            let told = Arc::new(Mutex::new(Told::default()));
+            let write = Arc::clone(&told);
+            let handler = NotificationFn(move |notification| {
+                thread::sleep(pause);
+                write.lock().expect("no panic").read(&notification);
+            });
+            (told, handler)
+        };
+        let (quick, quick_handler) = handler(Duration::ZERO);
+        let (slow, slow_handler) = handler(pause);
+        informer.add_event_handler(quick_handler).expect("not stopped");
+        let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+        let slow_registration =
+            informer.add_event_handler_with_options(slow_handler, options).expect("not stopped");
+        let running = runtime.spawn(informer.run(stop.clone()));
+        assert!(runtime.block_on(informer.synced()));
+        Self { informer, quick, slow, slow_registration, running }
+    }
+
+    fn has_ended(&self) -> bool {
+        [&self.quick, &self.slow].iter().all(|told| told.lock().expect("no panic").ended)
+    }
+}
+
+/// client-go's informer of the same pods, which has synced.
+struct Theirs {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Theirs {
+    fn start(testbed: &Testbed, namespace: &str) -> Self {
+        let mut command = tool();
+        command.args(["informer", "--kubeconfig", testbed.kubeconfig(), "-n", namespace, "--stdin-ends"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it runs");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        while !line.contains("SYNCED") {
+            line.clear();
+            assert!(lines.read_line(&mut line).expect("a line") > 0, "it ended before its sync");
+        }
+        Self { child, lines }
+    }
+
+    /// What it was told, up to the marker.
+    fn sequences(mut self) -> Sequences {
+        let mut sequences = Sequences::new();
+        for line in self.lines.lines() {
+            let line: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+            let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
+            let (what, version) = match line["type"].as_str() {
+                Some("ADDED") => ("ADDED", text("resourceVersion")),
+                Some("MODIFIED") => {
+                    ("MODIFIED", format!("{}>{}", text("oldResourceVersion"), text("resourceVersion")))
+                }
+                Some("DELETED") => ("DELETED", text("resourceVersion")),
+                _ => continue,
+            };
+            let sequence = sequences.entry(format!("{}/{}", text("namespace"), text("name"))).or_default();
+            sequence.push((what, text("uid"), version));
+            if text("name") == MARKER {
+                break;
+            }
+        }
+        drop(self.child.stdin.take());
+        let _ended = (self.child.kill(), self.child.wait());
+        sequences
+    }
+}
+
+/// The state that a sequence comes to: the version of each object there is.
+fn replayed(sequences: &Sequences) -> BTreeMap<String, String> {
+    let last = sequences.iter().filter_map(|(key, sequence)| {
+        let (what, _, version) = sequence.last()?;
+        let version = version.rsplit('>').next()?.to_owned();
+        (*what != "DELETED").then(|| (key.clone(), version))
+    });
+    last.collect()
+}
+
+/// What the server holds at that version: the version of each pod, and the pods of each value of the label.
+fn listed(
+    server: &OnServer,
+    version: &str,
+) -> (BTreeMap<String, String>, BTreeMap<String, BTreeSet<String>>) {
+    let namespace = &server.namespace;
+    let query = format!("resourceVersion={version}&resourceVersionMatch=Exact");
+    let list = server.api.get(&format!("/api/v1/namespaces/{namespace}/pods?{query}"));
+    let mut versions = BTreeMap::new();
+    let mut by_label: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for item in list["items"].as_array().expect("items") {
+        let metadata = &item["metadata"];
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let key = format!("{namespace}/{}", text(&metadata["name"]));
+        if metadata["labels"][LABEL].is_string() {
+            by_label.entry(text(&metadata["labels"][LABEL])).or_default().insert(key.clone());
+        }
+        versions.insert(key, text(&metadata["resourceVersion"]));
+    }
+    (versions, by_label)
+}
+
+fn indexed(indexer: &dyn Indexer) -> BTreeMap<String, BTreeSet<String>> {
+    let values = indexer.list_index_func_values(LABEL);
+    let keys = |value: &str| indexer.index_keys(LABEL, value).expect("an index");
+    values
+        .iter()
+        .map(|value| (value.clone(), keys(value).iter().map(ToString::to_string).collect()))
+        .collect()
+}
+
+/// Resident memory of this process in MiB; nothing where the system does not tell.
+fn resident() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096 / (1 << 20))
+}
+
+/// Changes pods for that long; answers how often.
+fn churn(server: &OnServer, seconds: u64, mut meanwhile: impl FnMut(Duration)) -> u64 {
+    let mut command = tool();
+    command.args(["churn", "--kubeconfig", server.testbed.kubeconfig(), "-n", &server.namespace]);
+    command.args(["--rate", &RATE.to_string(), "--duration", &format!("{seconds}s")]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
+    let began = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        thread::sleep(Duration::from_millis(250));
+        meanwhile(began.elapsed());
+    }
+    let report: Value = serde_json::from_reader(child.stdout.take().expect("a pipe")).expect("a report");
+    assert_eq!(report["failures"], 0, "{report}");
+    report["operations"].as_object().expect("counts").values().filter_map(Value::as_u64).sum()
+}
+
+/// Where the memory stands after the first quarter, and the most of it afterwards.
+#[derive(Debug, Default)]
+struct Memory {
+    settled: Option<u64>,
+    most: u64,
+}
+
+fn compare_under_churn(seconds: u64) -> Option<Memory> {
+    let server = TestEnv::on_server()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let stop = CancellationToken::new();
+    let start =
+        |queue, slow| Ours::start(&runtime, source(server.testbed, &server.namespace), queue, slow, &stop);
+    // One that can't keep up and is told less, one that only just can and holds the others up.
+    let ours = [
+        start(QueueKind::Delta, (OnSlow::Coalesce, Duration::from_millis(20))),
+        start(QueueKind::Ordered, (OnSlow::default(), Duration::from_millis(2))),
+    ];
+    let theirs = Theirs::start(server.testbed, &server.namespace);
+    let mut memory = Memory::default();
+    let operations = churn(&server, seconds, |passed| {
+        for one in &ours {
+            let stored = one.informer.get_store().list_keys().len();
+            let alive = one.quick.lock().expect("no panic").alive();
+            assert!(alive <= stored + ON_ITS_WAY, "{alive} states are alive, {stored} stored");
+        }
+        if passed.as_secs() >= seconds / 4 {
+            let now = resident().unwrap_or_default();
+            memory.settled.get_or_insert(now);
+            memory.most = memory.most.max(now);
+        }
+    });
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    let path = format!("/api/v1/namespaces/{}/pods", server.namespace);
+    server
+        .api
+        .create(&path, &json!({"metadata": {"name": MARKER, "labels": {LABEL: "stable"}}, "spec": spec}));
+    let theirs = theirs.sequences();
+    eventually("every handler is told of the marker", || ours.iter().all(Ours::has_ended).then_some(()));
+    for one in &ours {
+        let version = one.informer.last_store_sync_resource_version().to_string();
+        let (versions, by_label) = listed(&server, &version);
+        let told = |told: &Arc<Mutex<Told>>| std::mem::take(&mut told.lock().expect("no panic").sequences);
+        let (quick, slow) = (told(&one.quick), told(&one.slow));
+        assert_eq!(quick, theirs, "of each object what client-go tells, one to one");
+        assert_eq!((replayed(&quick), replayed(&slow)), (versions.clone(), versions.clone()));
+        let stored: BTreeMap<_, _> = {
+            let objects = one.informer.get_store().list();
+            objects.iter().map(|it| (it.key().to_string(), it.resource_version().to_string())).collect()
+        };
+        assert_eq!(stored, versions);
+        assert_eq!(indexed(&*one.informer.get_indexer()), by_label);
+    }
+    let told: usize = theirs.values().map(Vec::len).sum();
+    assert!(u64::try_from(told).is_ok_and(|told| told > operations), "{told} of {operations}");
+    assert!(ours[0].slow_registration.coalesced() > 0, "the slow one was not slow");
+    assert_eq!(ours[1].slow_registration.coalesced(), 0);
+    stop.cancel();
+    for one in ours {
+        let ended = runtime.block_on(async { tokio::time::timeout(PATIENCE, one.running).await });
+        ended.expect("in time").expect("no panic").expect("no error");
+    }
+    eprintln!("{operations} operations, {told} told; MiB: {memory:?}");
+    Some(memory)
+}
+
+#[test]
+fn under_churn_every_object_is_told_as_client_go_tells_it_and_the_index_is_the_servers_list() {
+    compare_under_churn(8);
+}
+
+/// By itself, for its figures: `cargo test --release --test integration -- --ignored --nocapture a_minute_of_churn`.
+#[test]
+#[ignore = "a minute, and its memory is that of the process only where no other test runs in it"]
+fn a_minute_of_churn_leaves_the_memory_where_it_was() {
+    let Some(memory) = compare_under_churn(60) else { return };
+    let settled = memory.settled.unwrap_or_default();
+    assert!(memory.most <= settled + 24, "{memory:?}");
+}

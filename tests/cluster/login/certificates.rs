@@ -1,0 +1,78 @@
+//! Client certificates: given and in files, with keys in each form, and renewed.
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::support::{OnServer, Proxy, TestEnv, config_maps, eventually};
+
+const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
+
+fn files(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
+    json!({"client-certificate": pair.0.as_ref(), "client-key": pair.1.as_ref()})
+}
+
+#[test]
+fn a_certificate_is_let_in_whatever_form_its_key_has() {
+    let Some(on) = TestEnv::on_server() else { return };
+    for form in ["sec1", "pkcs8", "pkcs1"] {
+        let pair = on.env.certificate(on.testbed, form, &["--form", form]);
+        assert_eq!(on.ask_as(&files(&pair), &["PRIVATE KEY"]), Ok(String::new()), "{form}");
+        let read = |path: &Path| STANDARD.encode(std::fs::read(path).expect("a file of the test"));
+        let (certificate, key) = (read(&pair.0), read(&pair.1));
+        let data = json!({"client-certificate-data": certificate, "client-key-data": key});
+        assert_eq!(on.ask_as(&data, &[&key]), Ok(String::new()), "{form}");
+    }
+}
+
+#[test]
+fn a_certificate_that_the_server_does_not_know_is_refused() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]);
+    assert_eq!(on.ask_as(&files(&stranger), &["PRIVATE KEY"]), Err(UNAUTHORIZED.into()));
+    let expired = on.env.certificate(on.testbed, "expired", &["--life", "-1m"]);
+    assert_eq!(on.ask_as(&files(&expired), &[]), Err(UNAUTHORIZED.into()));
+}
+
+#[test]
+fn a_certificate_that_can_not_be_used_is_said_before_anybody_is_asked() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (one, other) = (on.env.certificate(on.testbed, "a", &[]), on.env.certificate(on.testbed, "b", &[]));
+    let unusable = "error: unable to use the client certificate: ";
+    let said = |pair: (&Path, &Path)| on.ask_as(&files(&pair), &[]);
+    assert_eq!(
+        said((&one.0, &other.1)),
+        Err(format!("{unusable}tls: private key does not match public key\n"))
+    );
+    let none = on.env.file("none", "nothing\n");
+    let no_pem = |what| Err(format!("{unusable}tls: failed to find any PEM data in {what} input\n"));
+    assert_eq!(said((&none, &one.1)), no_pem("certificate"));
+    assert_eq!(said((&one.0, &none)), no_pem("key"));
+    let locked = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    let error = said((&one.0, &on.env.file("locked", locked))).expect_err("it is locked");
+    assert!(error.contains("the private key is encrypted, which is not supported"), "{error}");
+    let error = said((&one.0, Path::new("/no/such/key"))).expect_err("it is not there");
+    assert!(error.contains("unable to read client-key /no/such/key for me due to open"), "{error}");
+}
+
+#[test]
+fn a_watch_comes_back_with_the_certificate_that_was_put_into_its_files() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = &on;
+    let pair = env.certificate(testbed, "mine", &["--life", "8s"]);
+    let mut proxy = Proxy::before(testbed.port());
+    let config = env.login(testbed, &format!("https://127.0.0.1:{}", proxy.port()), &files(&pair));
+    let words = ["watch", "cm", "-n", namespace, "-o", "name"];
+    api.create(&config_maps(namespace), &json!({"metadata": {"name": "first"}}));
+    let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
+    watch.stdout.find("the initial state", |line| line == "configmap/first\n");
+    let direct = env.login(testbed, testbed.server(), &files(&pair));
+    eventually("it expires", || on.ask_with(&direct, &[], &[]).err());
+    env.certificate(testbed, "mine", &[]);
+    proxy.cut();
+    proxy.reopen();
+    api.create(&config_maps(namespace), &json!({"metadata": {"name": "later"}}));
+    watch.stdout.find("what came after the renewal", |line| line == "configmap/later\n");
+}

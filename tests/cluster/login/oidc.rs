@@ -1,0 +1,116 @@
+//! Tokens of an `OpenID` Connect issuer, which the server checks by the issuer's keys.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{OnServer, Proxy, TestEnv, config_maps};
+
+const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
+
+fn user(on: &OnServer, settings: &[(&str, &str)]) -> Value {
+    let mut config = json!({
+        "idp-issuer-url": on.testbed.issuer(), "client-id": "kdelta",
+        "client-secret": on.testbed.client_secret(), "idp-certificate-authority": on.testbed.ca_file(),
+    });
+    for (name, value) in settings {
+        config[name] = json!(value);
+    }
+    json!({"auth-provider": {"name": "oidc", "config": config}})
+}
+
+#[test]
+fn a_good_token_is_let_in_without_asking_its_issuer() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (token, _) = on.issue("reader", 600);
+    let settings = [("id-token", token.as_str()), ("idp-issuer-url", "https://127.0.0.1:1")];
+    assert_eq!(on.ask_as(&user(&on, &settings), &[&token]), Ok(String::new()));
+    let (stranger, _) = on.issue("stranger", 600);
+    let error = on.ask_as(&user(&on, &[("id-token", &stranger)]), &[]).expect_err("no rights");
+    assert!(error.contains("(Forbidden): namespaces \"default\" is forbidden: User \"stranger\""), "{error}");
+}
+
+#[test]
+fn a_token_that_its_issuer_did_not_sign_is_refused() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (token, _) = on.issue("reader", 600);
+    let (signed, signature) = token.rsplit_once('.').expect("a token");
+    let forged = format!("{signed}.{}", signature.chars().rev().collect::<String>());
+    assert_eq!(on.ask_as(&user(&on, &[("id-token", &forged)]), &[&forged]), Err(UNAUTHORIZED.into()));
+    let (_, refresh) = on.issue("reader", 600);
+    let settings = [("id-token", forged.as_str()), ("refresh-token", refresh.as_str())];
+    let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
+    assert_eq!(on.ask_with(&config, &[], &[]), Ok(String::new()), "refused once, it is renewed");
+}
+
+#[test]
+fn an_expired_token_is_renewed_and_the_file_stays_as_it_is() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (expired, refresh) = on.issue("reader", -60);
+    let (_, good) = on.issue("reader", 600);
+    let secret = on.testbed.client_secret();
+    let settings = [("id-token", expired.as_str()), ("refresh-token", good.as_str())];
+    let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
+    let before = fs::read_to_string(&config).expect("the kubeconfig");
+    assert_eq!(on.ask_with(&config, &[], &[]), Ok(String::new()));
+    assert_eq!(fs::read_to_string(&config).expect("the kubeconfig"), before);
+    // That one was good once, and what the issuer makes of the other is expired again.
+    let unable = "Unable to connect to the server: ";
+    assert_eq!(
+        on.ask_with(&config, &[], &[&expired, &good, secret]),
+        Err(format!(
+            "{unable}failed to refresh token: oauth2: \"invalid_grant\" \
+             \"the refresh token is not known or was used\"\n"
+        ))
+    );
+    let useless = user(&on, &[("refresh-token", &refresh)]);
+    assert_eq!(on.ask_as(&useless, &[]), Err(UNAUTHORIZED.into()));
+    assert_eq!(
+        on.ask_as(&user(&on, &[("id-token", &expired)]), &[&expired]),
+        Err(format!("{unable}No valid id-token, and cannot refresh without refresh-token\n"))
+    );
+}
+
+#[test]
+fn an_issuer_that_is_not_the_right_one_is_said() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let unable = "Unable to connect to the server: ";
+    let (_, refresh) = on.issue("reader", 600);
+    let said = |settings: &[(&str, &str)]| {
+        let settings = [&[("refresh-token", refresh.as_str())], settings].concat();
+        on.ask_as(&user(&on, &settings), &[&refresh]).expect_err("it can't be right")
+    };
+    let error = said(&[("client-secret", "wr0ng")]);
+    assert_eq!(error, format!("{unable}failed to refresh token: oauth2: \"invalid_client\" \"\"\n"));
+    let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]).0;
+    let error = said(&[("idp-certificate-authority", stranger.to_str().expect("UTF-8"))]);
+    let untrusted = "certificate signed by unknown authority";
+    assert!(error.starts_with(unable) && error.contains(untrusted), "{error}");
+    let error = said(&[("idp-issuer-url", on.testbed.server())]);
+    assert!(error.starts_with(&format!("{unable}oidc: failed to query metadata endpoint 4")), "{error}");
+    assert_eq!(said(&[("client-id", "")]), "error: Must provide client-id\n");
+}
+
+#[test]
+fn a_watch_goes_on_with_tokens_that_are_renewed_again_and_again() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = &on;
+    let (_, refresh) = on.issue("reader", 2);
+    let mut proxy = Proxy::before(testbed.port());
+    let server = format!("https://127.0.0.1:{}", proxy.port());
+    let config = env.login(testbed, &server, &user(&on, &[("refresh-token", &refresh)]));
+    let words = ["watch", "cm", "-n", namespace, "-o", "name"];
+    api.create(&config_maps(namespace), &json!({"metadata": {"name": "number-0"}}));
+    let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
+    watch.stdout.find("the initial state", |line| line == "configmap/number-0\n");
+    for number in 1..4 {
+        // Good for two seconds, so most of the tries that follow a cut need another token.
+        let start = std::time::Instant::now();
+        crate::support::eventually("the token expires", || (start.elapsed().as_secs() >= 3).then_some(()));
+        proxy.cut();
+        proxy.reopen();
+        let name = format!("number-{number}");
+        api.create(&config_maps(namespace), &json!({"metadata": {"name": name}}));
+        watch.stdout.find("what came after the cut", |line| line == format!("configmap/{name}\n"));
+    }
+}

@@ -1,0 +1,217 @@
+//! Credential plugins: tokens and certificates, renewed and refused, and what is told of them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cluster::kubectl;
+use crate::support::{OnServer, Plugin, Proxy, ServiceAccount, TestEnv, config_maps, eventually};
+
+const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
+/// What the plugin of these tests says to its user in each run.
+const GREETING: &str = "asked politely\n";
+
+fn certificate(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
+    let read = |path: &Path| std::fs::read_to_string(path).expect("a file of the test");
+    json!({"clientCertificateData": read(pair.0.as_ref()), "clientKeyData": read(pair.1.as_ref())})
+}
+
+#[test]
+fn a_plugins_token_is_let_in_by_one_run_and_a_wrong_one_is_asked_for_once_more() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let token = on.testbed.token("reader");
+    for version in ["v1", "v1beta1"] {
+        let plugin = Plugin::new(&on.env, version, &json!({"token": token}));
+        let before = plugin.runs();
+        assert_eq!(on.ask_as(&plugin.user(version), &[]), Ok(GREETING.into()));
+        assert_eq!(plugin.runs() - before, 1);
+        plugin.says(version, &json!({"token": "wr0ng"}));
+        let before = plugin.runs();
+        let error = on.ask_as(&plugin.user(version), &[]).expect_err("it is wrong");
+        assert_eq!(error, format!("{GREETING}{GREETING}{UNAUTHORIZED}"));
+        assert_eq!(plugin.runs() - before, 2);
+    }
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": token}));
+    assert!(on.ask_as(&plugin.user("v1"), &[token, "arg-s3cret"]).is_ok());
+}
+
+#[test]
+fn a_plugins_certificate_is_let_in_by_one_run_with_or_without_a_token() {
+    let Some(on) = TestEnv::on_server() else { return };
+    for form in ["sec1", "pkcs8", "pkcs1"] {
+        let mut status = certificate(&on.env.certificate(on.testbed, form, &["--form", form]));
+        let plugin = Plugin::new(&on.env, "v1", &status);
+        let before = plugin.runs();
+        assert_eq!(on.ask_as(&plugin.user("v1"), &[]), Ok(GREETING.into()), "{form}");
+        status["token"] = json!(on.testbed.token("reader"));
+        plugin.says("v1", &status);
+        assert_eq!(on.ask_as(&plugin.user("v1"), &[]), Ok(GREETING.into()), "{form}");
+        assert_eq!(plugin.runs() - before, 2);
+        assert!(on.ask_as(&plugin.user("v1"), &["PRIVATE KEY", on.testbed.token("reader")]).is_ok());
+    }
+    let stranger = certificate(&on.env.certificate(on.testbed, "stranger", &["--stranger"]));
+    let plugin = Plugin::new(&on.env, "v1", &stranger);
+    let error = on.ask_as(&plugin.user("v1"), &[]).expect_err("nobody knows it");
+    assert_eq!(error, format!("{GREETING}{GREETING}{UNAUTHORIZED}"));
+}
+
+#[test]
+fn many_watches_whose_token_was_taken_back_cause_one_run() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let account = ServiceAccount::new(&api, &namespace);
+    let (old, new) = (account.token("old"), account.token("new"));
+    let plugin = Plugin::new(&env, "v1", &json!({"token": old}));
+    let mut proxy = Proxy::before(testbed.port());
+    let server = format!("https://127.0.0.1:{}", proxy.port());
+    let config = env.login(testbed, &server, &plugin.user("v1"));
+    let words = ["watch", "cm,sa,pods,services,endpoints,secrets", "-n", &namespace, "-o", "json"];
+    let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
+    let mut synced = 0;
+    watch.stdout.json_until("all are synced", |line| {
+        synced += usize::from(line["type"] == "SYNCED");
+        synced == 6
+    });
+    assert_eq!(plugin.runs(), 1);
+    plugin.says("v1", &json!({"token": new}));
+    account.take_back("old", &old);
+    proxy.cut();
+    proxy.reopen();
+    for (kind, path) in
+        [("ConfigMap", "configmaps"), ("Secret", "secrets"), ("ServiceAccount", "serviceaccounts")]
+    {
+        let path = format!("/api/v1/namespaces/{namespace}/{path}");
+        api.create(&path, &json!({"metadata": {"name": "later"}}));
+        let is_it = |line: &Value| line["kind"] == kind && line["name"] == "later";
+        watch.stdout.json_until("what came after the rotation", is_it);
+    }
+    assert_eq!(plugin.runs(), 2);
+}
+
+#[test]
+fn a_watch_goes_on_over_new_connections_when_its_certificate_was_renewed() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = &on;
+    let old = env.certificate(testbed, "old", &["--life", "8s"]);
+    let plugin = Plugin::new(env, "v1", &certificate(&old));
+    let mut proxy = Proxy::before(testbed.port());
+    let server = format!("https://127.0.0.1:{}", proxy.port());
+    let config = env.login(testbed, &server, &plugin.user("v1"));
+    api.create(&config_maps(namespace), &json!({"metadata": {"name": "first"}}));
+    let words = ["watch", "cm", "-n", namespace, "-o", "name"];
+    let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
+    watch.stdout.find("the initial state", |line| line == "configmap/first\n");
+    let files = json!({"client-certificate": old.0, "client-key": old.1});
+    let direct = env.login(testbed, testbed.server(), &files);
+    eventually("it expires", || on.ask_with(&direct, &[], &[]).err());
+    plugin.says("v1", &certificate(&env.certificate(testbed, "new", &[])));
+    proxy.cut();
+    proxy.reopen();
+    api.create(&config_maps(namespace), &json!({"metadata": {"name": "later"}}));
+    watch.stdout.find("what came after the renewal", |line| line == "configmap/later\n");
+    assert_eq!(plugin.runs(), 2);
+}
+
+#[test]
+fn a_plugin_that_fails_is_told_in_its_own_words_and_nothing_else_of_it_is_shown() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": "s3cret-token"}));
+    let user = plugin.user("v1");
+    on.env.file("ending", "cat said\nprintf 'no luck\\nask \\033[31mmother\\n' >&2\nexit 7\n");
+    let before = plugin.runs();
+    let error = on.ask_as(&user, &[]).expect_err("it fails");
+    let failed =
+        "Unable to connect to the server: getting credentials: exec: executable sh failed with exit code 7";
+    assert_eq!(error, format!("{GREETING}no luck\nask ^[[31mmother\n{failed}\n"));
+    assert_eq!(plugin.runs() - before, 1);
+    let _same = on.ask_as(&user, &["s3cret-token", "arg-s3cret"]).expect_err("it fails");
+
+    on.env.file("ending", "");
+    for (status, why) in [
+        (json!({}), "exec plugin didn't return a token or cert/key pair"),
+        (json!({"clientKeyData": "s3cret"}), "exec plugin returned only certificate or key, not both"),
+    ] {
+        plugin.says("v1", &status);
+        let error = on.ask_as(&user, &["s3cret"]).expect_err("it says too little");
+        assert_eq!(error, format!("{GREETING}Unable to connect to the server: getting credentials: {why}\n"));
+    }
+    plugin.says("v1beta1", &json!({"token": "s3cret"}));
+    let error = on.ask_as(&user, &["s3cret"]).expect_err("it speaks another language");
+    let version = |version| format!("version client.authentication.k8s.io/{version}");
+    let why = format!("API {}, plugin returned {}\n", version("v1"), version("v1beta1"));
+    assert!(error.ends_with(&format!("exec plugin is configured to use {why}")), "{error}");
+}
+
+#[test]
+fn a_plugin_that_must_ask_is_not_run_where_nobody_can_be_asked() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
+    let mut user = plugin.user("v1");
+    user["exec"]["interactiveMode"] = json!("Always");
+    let why = "exec plugin cannot support interactive mode: standard input is not a terminal";
+    let said = on.ask_as(&user, &[]);
+    assert_eq!(said, Err(format!("Unable to connect to the server: getting credentials: {why}\n")));
+    assert_eq!(plugin.runs(), 0);
+}
+
+#[test]
+fn a_plugin_is_told_of_the_cluster_what_kubectl_tells() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
+    let audience =
+        json!([{"name": "client.authentication.k8s.io/exec", "extension": {"audience": ["x", 1]}}]);
+    let secure = json!({
+        "server": on.testbed.server(), "certificate-authority": on.testbed.ca_file(),
+        "tls-server-name": "localhost", "disable-compression": true, "extensions": audience,
+    });
+    let insecure = json!({"server": format!("{}/", on.testbed.server()), "insecure-skip-tls-verify": true});
+    for (cluster, version) in [(&secure, "v1"), (&secure, "v1beta1"), (&insecure, "v1")] {
+        plugin.says(version, &json!({"token": on.testbed.token("reader")}));
+        let config = on.env.login_to(cluster, &plugin.user(version));
+        assert_eq!(on.ask_with(&config, &[], &[]), Ok(GREETING.into()));
+        let told = plugin.told();
+        assert_eq!(told["apiVersion"], format!("client.authentication.k8s.io/{version}"));
+        assert_eq!(told["spec"]["interactive"], false);
+        let Some(mut command) = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]) else {
+            return;
+        };
+        let output = command.env("HOME", on.env.home()).stdin(std::process::Stdio::null()).output();
+        let output = output.expect("kubectl runs");
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(told, plugin.told(), "as kubectl");
+    }
+}
+
+#[test]
+fn a_plugin_that_is_missing_is_told_as_kubectl_tells_it() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let user = json!({"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "kdelta-no-such-plugin",
+        "interactiveMode": "Never", "installHint": "get it from the cellar",
+    }});
+    let config = on.env.login(on.testbed, on.testbed.server(), &user);
+    let error = on.ask_with(&config, &[], &[]).expect_err("it is missing");
+    let start = "Unable to connect to the server: getting credentials: exec: executable kdelta-no-such-plugin not found";
+    assert!(error.starts_with(start) && error.ends_with("\n\nget it from the cellar\n"), "{error}");
+    let Some(mut command) = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]) else {
+        return;
+    };
+    let output = command.env("HOME", on.env.home()).output().expect("kubectl runs");
+    let theirs = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(theirs.contains(error.trim_end()), "ours: {error}\ntheirs: {theirs}");
+}
+
+#[test]
+fn a_plugins_command_is_relative_to_its_kubeconfig() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
+    let mut user = plugin.user("v1");
+    // A link to the shell: see [`Plugin::new`] for why the script itself is not run.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/bin/sh", on.env.home().join("shell")).expect("a link");
+    user["exec"]["command"] = json!("./shell");
+    let config = on.env.login(on.testbed, on.testbed.server(), &user);
+    let words = ["get", "ns", "default", "-o", "name"];
+    let mut command = on.env.kdelta(&words).env("KUBECONFIG", config).into_command();
+    let output = command.current_dir("/").output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "namespace/default\n", "{output:?}");
+}

@@ -1,0 +1,202 @@
+//! Servers behind proxies: those of a kubeconfig, and those of the environment by Go's rules.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{DemoServer, Forward, OnServer, TestEnv};
+
+const ME: Option<(&str, &str)> = Some(("me", "s3cr3t"));
+const DEFAULT: [&str; 5] = ["get", "ns", "default", "-o", "name"];
+
+/// A server by a name that only a proxy knows.
+fn hidden(port: u16, proxy_url: Option<&str>) -> Value {
+    json!({
+        "server": format!("https://api.kdelta.test:{port}"), "tls-server-name": "localhost",
+        "proxy-url": proxy_url,
+    })
+}
+
+#[test]
+fn a_server_is_reached_through_each_kind_of_proxy_by_its_name_and_with_a_password() {
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let target = format!("api.kdelta.test:{}", testbed.port());
+    for (scheme, proxy) in
+        [("http", Forward::http(ME)), ("https", Forward::https(ME, testbed)), ("socks5", Forward::socks5(ME))]
+    {
+        let call = |login: &str, more: &str| {
+            let url = format!("{scheme}://{login}{}", proxy.address());
+            let config = env.kubeconfig_with(testbed, hidden(testbed.port(), Some(&url)), json!({}));
+            env.kdelta(&[&DEFAULT[..], &[more]].concat()).env("KUBECONFIG", &config)
+        };
+        let done = call("me:s3cr3t@", "-v=9").finish();
+        assert_eq!(
+            (done.code, done.stdout.as_str()),
+            (0, "namespace/default\n"),
+            "{scheme}: {}",
+            done.stderr
+        );
+        assert!(done.stderr.contains("HTTP/2.0") && !done.stderr.contains("s3cr3t"), "{}", done.stderr);
+        let asked = proxy.asked();
+        assert!(!asked.is_empty() && asked.iter().all(|line| *line == format!("CONNECT {target} as me")));
+        let done = call("me:s3cr3t@", "-v=9").env("DISABLE_HTTP2", "1").finish();
+        assert!(done.code == 0 && done.stderr.contains("HTTP/1.1"), "{}", done.stderr);
+
+        for (login, by_socks) in [
+            ("me:wr0ng@", "username/password authentication failed"),
+            ("", "no acceptable authentication methods"),
+        ] {
+            let error = call(login, "-v=0").finish().failure(1);
+            let address = proxy.address();
+            let why = match scheme {
+                "socks5" => format!("socks connect tcp {address}->{target}: {by_socks}"),
+                _ => format!(
+                    "proxyconnect tcp: the proxy {address} answered: 407 Proxy Authentication Required"
+                ),
+            };
+            assert_eq!(error, format!("Unable to connect to the server: {why}\n"), "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn what_a_proxy_fails_at_is_told_as_the_proxys() {
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let said = |cluster: Value, environment: &str| {
+        let config = env.kubeconfig_with(testbed, cluster, json!({}));
+        let call = env.kdelta(&DEFAULT).env("KUBECONFIG", &config).env("HTTPS_PROXY", environment);
+        let error = call.finish().failure(1);
+        error.strip_prefix("Unable to connect to the server: ").unwrap_or(&error).trim_end().to_owned()
+    };
+    let port = testbed.port();
+    let mut proxy = Forward::http(None);
+    let address = proxy.address();
+    let url = format!("http://{address}");
+    // A port below what the system gives away, where nobody listens.
+    let nowhere = said(hidden(1, Some(&url)), "");
+    assert_eq!(nowhere, format!("proxyconnect tcp: the proxy {address} answered: 502 Bad Gateway"));
+    let secure = said(hidden(port, Some(&format!("https://{address}"))), "");
+    assert_eq!(secure, "proxyconnect tcp: tls: the server gave a plain HTTP answer to an HTTPS client");
+    proxy.cut();
+    let refused = format!("dial tcp {address}: connect: connection refused");
+    assert_eq!(said(hidden(port, Some(&url)), ""), format!("proxyconnect tcp: {refused}"));
+    assert_eq!(said(hidden(port, None), &url), format!("proxyconnect tcp: {refused}"));
+    assert_eq!(
+        said(hidden(port, Some(&format!("socks5://{address}"))), ""),
+        format!("socks connect tcp {address}->api.kdelta.test:{port}: {refused}")
+    );
+    let unknown = said(hidden(port, Some("http://proxy.invalid:3128")), "");
+    assert!(unknown.starts_with("proxyconnect tcp: dial tcp: lookup proxy.invalid: "), "{unknown}");
+    let strange = said(hidden(port, Some("ftp://me:s3cr3t@proxy")), "");
+    assert_eq!(
+        strange,
+        "error: invalid 'proxy-url' \"ftp://proxy\" for cluster \"test\": unsupported scheme \"ftp\", must be \
+         http, https, or socks5"
+    );
+}
+
+#[test]
+fn the_environments_proxy_is_taken_by_gos_rules_and_a_clusters_stands_before_it() {
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let named = Forward::http(None);
+    let in_environment = Forward::http(ME);
+    let url = format!("http://me:s3cr3t@{}", in_environment.address());
+    let call = |cluster: Value, environment: &[(&str, &str)]| {
+        let config = env.kubeconfig_with(testbed, cluster, json!({}));
+        let call = env.kdelta(&DEFAULT).env("KUBECONFIG", &config);
+        environment.iter().fold(call, |call, (name, value)| call.env(name, value)).finish()
+    };
+    let target = format!("CONNECT api.kdelta.test:{}", testbed.port());
+    for name in ["HTTPS_PROXY", "https_proxy"] {
+        call(hidden(testbed.port(), None), &[(name, &url), ("NO_PROXY", "kdelta.tes,other.test")])
+            .quiet_success();
+    }
+    let asked = in_environment.asked();
+    assert!(asked.len() >= 2 && asked.iter().all(|line| *line == format!("{target} as me")), "{asked:?}");
+    for none in [("NO_PROXY", ".kdelta.test"), ("no_proxy", "x, api.kdelta.test"), ("NO_PROXY", "*")] {
+        let direct = call(hidden(testbed.port(), None), &[("HTTPS_PROXY", &url), none]).failure(1);
+        assert!(
+            direct.starts_with("Unable to connect to the server: dial tcp: lookup api.kdelta.test: "),
+            "{none:?}: {direct}"
+        );
+    }
+    // Neither for another scheme, nor for this machine.
+    call(hidden(testbed.port(), None), &[("HTTP_PROXY", &url)]).failure(1);
+    call(json!({}), &[("HTTPS_PROXY", &url)]).quiet_success();
+    assert_eq!(in_environment.asked(), asked);
+
+    let by_cluster = hidden(testbed.port(), Some(&format!("http://{}", named.address())));
+    call(by_cluster, &[("HTTPS_PROXY", &url), ("NO_PROXY", "*")]).quiet_success();
+    assert!(named.asked().iter().all(|line| *line == target) && !named.asked().is_empty());
+}
+
+#[test]
+fn plain_requests_are_passed_on_by_an_http_proxy() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &[]);
+    let (_, port) = demo.url.rsplit_once(':').expect("a port");
+    let proxy = Forward::http(ME);
+    let call = |login: &str| {
+        let cluster = json!({
+            "server": format!("http://demo.kdelta.test:{port}"),
+            "proxy-url": format!("http://{login}@{}", proxy.address()),
+        });
+        let config = json!({
+            "current-context": "c", "clusters": [{"name": "c", "cluster": cluster}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": ""}}],
+        });
+        env.kdelta(&DEFAULT).env("KUBECONFIG", env.file("config", &config.to_string())).finish()
+    };
+    assert_eq!(call("me:s3cr3t").quiet_success(), "namespace/default\n");
+    let asked = proxy.asked();
+    let url = format!("GET http://demo.kdelta.test:{port}/api");
+    assert!(asked.iter().all(|line| line.starts_with(&url) && line.ends_with(" as me")), "{asked:?}");
+    let error = call("me:wr0ng").failure(1);
+    let address = proxy.address();
+    assert_eq!(
+        error,
+        format!(
+            "Unable to connect to the server: the proxy {address} answered: 407 Proxy Authentication Required\n"
+        )
+    );
+}
+
+#[test]
+fn a_watch_through_a_proxy_goes_on_when_the_proxy_is_back() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    for (scheme, mut proxy) in [("http", Forward::http(None)), ("socks5", Forward::socks5(None))] {
+        let url = format!("{scheme}://{}", proxy.address());
+        let config = env.kubeconfig_with(testbed, hidden(testbed.port(), Some(&url)), json!({}));
+        let words = ["watch", "cm", "-n", &namespace, "-o", "json"];
+        let running = env.kdelta(&words).env("KUBECONFIG", &config).start();
+        running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+        proxy.cut();
+        let how = if scheme == "http" { "proxyconnect tcp" } else { "socks connect tcp" };
+        running.stderr.find("the proxy is gone", |line| {
+            line.contains("lost: ") && line.contains(how) && line.contains("connection refused")
+        });
+        api.create_config_map(&namespace, &format!("meanwhile-{scheme}"), &json!({}));
+        proxy.reopen();
+        let lines = running.stdout.json_until("what happened meanwhile", |line| line["type"] == "ADDED");
+        let name = lines.last().map(|line| line["name"].clone());
+        assert_eq!(name, Some(json!(format!("meanwhile-{scheme}"))));
+        assert!(proxy.asked().len() >= 2, "{:?}", proxy.asked());
+    }
+}
+
+/// Without the variables it would take 45 seconds.
+#[test]
+fn a_connection_that_falls_silent_is_given_up_after_the_time_that_the_environment_says() {
+    let Some(OnServer { env, testbed, namespace, .. }) = TestEnv::on_server() else { return };
+    let proxy = Forward::http(None);
+    let url = format!("http://{}", proxy.address());
+    let config = env.kubeconfig_with(testbed, hidden(testbed.port(), Some(&url)), json!({}));
+    let call = env.kdelta(&["watch", "cm", "-n", &namespace, "-o", "json"]).env("KUBECONFIG", &config);
+    let call = call.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1").env("HTTP2_PING_TIMEOUT_SECONDS", "1");
+    let running = call.start();
+    running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    let silent = Instant::now();
+    proxy.fall_silent();
+    let lost = running.stderr.find("the silence is noticed", |line| line.contains("lost: "));
+    assert!(silent.elapsed() < Duration::from_secs(30), "{lost}");
+}

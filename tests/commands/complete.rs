@@ -1,0 +1,176 @@
+//! `kdelta __complete`: what may follow a line, asked of a cluster, and the silence where there is none.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use crate::support::{DemoServer, OnServer, TestEnv};
+
+/// Two contexts, of which the second is no server.
+const KUBECONFIG: &str = "
+apiVersion: v1
+kind: Config
+current-context: here
+contexts:
+- {name: here, context: {cluster: demo, namespace: shop}}
+- {name: prod-eu, context: {cluster: gone, user: admin}}
+clusters:
+- {name: demo, cluster: {server: SERVER}}
+- {name: gone, cluster: {server: 'http://127.0.0.1:1'}}
+users:
+- {name: admin, user: {token: t}}
+";
+
+/// What is offered, without descriptions, and the directive.
+fn offered(env: &TestEnv, words: &[&str]) -> (Vec<String>, String) {
+    let answer = env.kdelta(&[&["__complete"], words].concat()).finish().quiet_success();
+    let (last, lines) =
+        answer.lines().collect::<Vec<_>>().split_last().map_or(("", Vec::new()), |(last, lines)| {
+            (*last, lines.iter().map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect())
+        });
+    (lines, last.to_owned())
+}
+
+/// A demo, and a home whose kubeconfig leads to it.
+fn on_demo() -> (TestEnv, DemoServer) {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    std::fs::create_dir(env.home().join(".kube")).expect("a folder");
+    env.file(".kube/config", &KUBECONFIG.replace("SERVER", &demo.url));
+    (env, demo)
+}
+
+#[test]
+fn the_end_of_a_line_is_completed_from_the_cluster() {
+    let (env, _demo) = on_demo();
+    for (line, words, directive) in [
+        ("get name", &["namespaces"][..], ":4"),
+        ("get deployme", &["deployments"], ":4"),
+        ("get dep", &["deploy", "deployments"], ":4"),
+        ("get pods,svc,rep", &["pods,svc,replicasets"], ":4"),
+        ("get backups.", &["backups.demo.kdelta.dev"], ":4"),
+        ("get deploy ", &["checkout", "payments"], ":4"),
+        ("get deploy checkout ", &["payments"], ":4"),
+        ("get deploy/", &["deploy/checkout", "deploy/payments"], ":4"),
+        ("get deploy/checkout deployme", &["deployments/"], ":6"),
+        ("get deploy/checkout deploy/", &["deploy/payments"], ":4"),
+        ("get -n monitoring deploy ", &["grafana", "prometheus"], ":4"),
+        ("get -n monitoring,shop deploy pro", &["prometheus"], ":4"),
+        ("get -A deploy ", &[], ":4"),
+        ("get -A nodes worker-", &["worker-1", "worker-2", "worker-3", "worker-4"], ":4"),
+        ("get pods -n sh", &["shop"], ":4"),
+        ("get pods -n shop,mon", &["shop,monitoring"], ":4"),
+        ("get pods -l ap", &["app="], ":6"),
+        ("get pods -l app=", &["app=checkout", "app=payments"], ":4"),
+        ("get pods -A -l app=gra", &["app=grafana"], ":4"),
+        ("get pods -L ap", &["app"], ":4"),
+        ("get pods --by label:ap", &["label:app="], ":6"),
+        ("index pods --by label:ap", &["label:app"], ":4"),
+        ("get pods --by=label:app=che", &["--by=label:app=checkout"], ":4"),
+        ("get pods -A --by node=worker-1,worker-2", &["node=worker-1,worker-2"], ":4"),
+        ("get pods --by field:status.phase=Runn", &["field:status.phase=Running"], ":4"),
+        ("get pods --by nam", &["name=", "namespace="], ":6"),
+        ("get pods --context ", &["here", "prod-eu"], ":4"),
+        ("get pods --cluster g", &["gone"], ":4"),
+        ("get pods --user=", &["--user=admin"], ":4"),
+        ("get pods -o ", &["json", "name", "wide", "yaml"], ":4"),
+        ("get pods --color ", &["always", "auto", "never"], ":4"),
+        ("api-resources --api-group demo", &["demo.kdelta.dev"], ":4"),
+        ("get pods --kubeconfig ", &[], ":0"),
+        ("get pods --count ", &[], ":4"),
+    ] {
+        let words_of_line: Vec<&str> = line.split(' ').collect();
+        let (found, last) = offered(&env, &words_of_line);
+        // The demo lives: a type may have more of what a test does not name.
+        assert_eq!(
+            (found.iter().map(String::as_str).collect::<Vec<_>>(), &*last),
+            (words.to_vec(), directive),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn the_flags_of_the_line_say_whom_to_ask() {
+    let (env, demo) = on_demo();
+    assert_eq!(offered(&env, &["get", "--context", "prod-eu", "deploy", ""]).0, [""; 0]);
+    let elsewhere =
+        offered(&env, &["get", "--context", "prod-eu", "-s", &demo.url, "-n", "shop", "deploy", "c"]);
+    assert_eq!(elsewhere.0, ["checkout"]);
+    std::fs::remove_file(env.home().join(".kube/config")).expect("the kubeconfig");
+    assert_eq!(offered(&env, &["get", "deploy", "-n", "shop", "c"]).0, [""; 0]);
+    assert_eq!(offered(&env, &["get", "--demo", "deploy", "-n", "shop", "c"]).0, ["checkout"]);
+    let pods = offered(&env, &["get", "--demo", "pods", ""]);
+    assert_eq!(pods.0, [""; 0], "a pod of this demo is not one of the next");
+}
+
+#[test]
+fn types_come_from_the_last_discovery_where_the_server_is_gone() {
+    let (env, demo) = on_demo();
+    assert_eq!(offered(&env, &["get", "namesp"]).0, ["namespaces"]);
+    drop(demo);
+    assert_eq!(offered(&env, &["get", "namesp"]).0, ["namespaces"]);
+    assert_eq!(offered(&env, &["get", "deploy", ""]), (Vec::new(), ":4".to_owned()));
+}
+
+#[test]
+fn nothing_is_said_and_nobody_waits_where_there_is_no_answer() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let silent = format!("http://{}", silent.local_addr().expect("its address"));
+    let env = TestEnv::new();
+    let broken = env.file("broken", "contexts: [");
+    let broken = broken.to_str().expect("a path");
+    for line in [
+        &["get", ""][..],
+        &["get", "--server", &silent, ""],
+        &["get", "--server", "http://127.0.0.1:1", "pods", ""],
+        &["get", "--kubeconfig", broken, "--context", ""],
+        &["get", "--kubeconfig", "/no/such/file", "pods", ""],
+        &["get", "--context", "none", "-n", ""],
+        &["get", "--request-timeout", "x", "pods", ""],
+        &["frobnicate", ""],
+    ] {
+        let start = Instant::now();
+        assert_eq!(offered(&env, line), (Vec::new(), ":4".to_owned()), "{line:?}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{line:?}: {:?}", start.elapsed());
+    }
+    assert_eq!(offered(&env, &[]).0.first().map(String::as_str), Some("api-resources"));
+}
+
+#[test]
+fn a_credential_plugin_that_would_ask_is_not_run() {
+    let env = TestEnv::new();
+    let plugin = env.file("plugin", "#!/bin/sh\necho asked >&2\n: > ran\n");
+    std::fs::set_permissions(&plugin, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let config = "
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, interactiveMode: MODE}}}]
+";
+    for (mode, runs) in [("Always", false), ("IfAvailable", true)] {
+        let file = env.file("config", &config.replace("MODE", mode));
+        let call = env.kdelta(&["__complete", "get", "pods", ""]).env("KUBECONFIG", file);
+        assert_eq!(call.finish().quiet_success(), ":4\n", "{mode}");
+        assert_eq!(env.home().join("ran").exists(), runs, "{mode}");
+    }
+}
+
+#[test]
+fn a_real_server_answers_with_what_the_user_may_see() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    api.create_config_map(&namespace, "first", &serde_json::json!({"tier": "web"}));
+    api.create_config_map(&namespace, "second", &serde_json::json!({"tier": "db"}));
+    let answer = |line: &str| {
+        let words: Vec<&str> = std::iter::once("__complete").chain(line.split(' ')).collect();
+        env.kdelta_on(testbed, &words).finish().quiet_success()
+    };
+    let on = |line: &str| format!("get -n {namespace} {line}");
+    assert_eq!(answer(&on("cm fi")), "first\n:4\n");
+    assert_eq!(answer(&on("configmaps/se")), "configmaps/second\n:4\n");
+    assert_eq!(answer(&on("cm -l tier=")), "tier=db\ntier=web\n:4\n");
+    assert_eq!(answer(&on("cm --by label:tier=w")), "label:tier=web\n:4\n");
+    assert_eq!(answer(&format!("get -n {namespace}")), format!("{namespace}\n:4\n"));
+    assert!(answer("get daemons").starts_with("daemonsets\tDaemonSet, apps/v1\n"));
+    assert_eq!(answer(&on("--as nobody cm fi")), ":4\n");
+}

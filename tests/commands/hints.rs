@@ -1,0 +1,123 @@
+//! What is suggested to a person at a terminal, and the exit codes of an empty answer.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually, tell};
+
+/// What the program says on a terminal, which `script` makes; nothing where there is no `script`.
+fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
+    if Command::new("script").arg("--version").output().is_err() {
+        tell("NOT TRIED, because script is not on this machine: hints on a terminal");
+        return None;
+    }
+    let mut command = Command::new("script");
+    let program = env!("CARGO_BIN_EXE_kdelta");
+    command.env_clear().env("HOME", env.home()).current_dir(env.home()).env("PATH", "/usr/bin:/bin");
+    command.env("SHELL", "/bin/sh").env("TERM", "dumb");
+    command.args(["-q", "-e", "-c", &format!("{program} {line}"), "/dev/null"]);
+    Some(Kdelta::other(command).finish().stdout.replace('\r', ""))
+}
+
+#[test]
+fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let on = format!("-s {}", demo.url);
+    for (line, said) in [
+        (
+            "get pods -n shpo",
+            "No resources found in shpo namespace.\n  hint: there is no namespace \"shpo\"; did you mean shop?\n",
+        ),
+        (
+            "index pods -n defualt --by node",
+            "No resources found in defualt namespace.\n  hint: there is no namespace \"defualt\"; did you mean default?\n",
+        ),
+        ("get pods -n nothing-like-it", "No resources found in nothing-like-it namespace.\n"),
+        ("get pods -n kube-public", "No resources found in kube-public namespace.\n"),
+    ] {
+        let Some(told) = on_terminal(&env, &format!("{line} {on}")) else { return };
+        assert_eq!(told, said, "{line}");
+    }
+    let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();
+    assert_eq!((piped.code, &*piped.stderr), (0, "No resources found in shpo namespace.\n"));
+}
+
+#[test]
+fn who_may_not_know_the_namespaces_is_told_nothing_of_them() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let (role, user) = (format!("lister-{namespace}"), format!("user-{namespace}"));
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
+    api.create(&format!("{rbac}/clusterroles"), &json!({"metadata": {"name": role}, "rules": rules}));
+    api.create(
+        &format!("{rbac}/clusterrolebindings"),
+        &json!({
+            "metadata": {"name": role},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+        }),
+    );
+    let get = format!("get cm -n {namespace}x --kubeconfig {}", testbed.kubeconfig());
+    let nothing = format!("No resources found in {namespace}x namespace.\n");
+    let Some(told) = on_terminal(&env, &get) else { return };
+    assert!(told.contains(&format!("did you mean {namespace}")), "{told}");
+    // The right may take a moment to be known to the server.
+    let told = eventually("the user may list", || {
+        on_terminal(&env, &format!("{get} --as {user}")).filter(|told| !told.contains("Forbidden"))
+    });
+    assert_eq!(told, nothing);
+}
+
+#[test]
+fn a_context_a_cluster_or_a_user_that_does_not_exist_is_told_with_one_like_it() {
+    let env = TestEnv::new();
+    let config = "{contexts: [{name: prod, context: {cluster: c}}], clusters: [{name: cluster-eu, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: admin, user: {}}]}";
+    env.file("config", config);
+    for (flag, said) in [
+        ("--context=pord", "error: context \"pord\" does not exist\n  hint: did you mean prod?\n"),
+        ("--context=zzz", "error: context \"zzz\" does not exist\n"),
+        (
+            "--context=prod --cluster=cluster-ue",
+            "error: cluster \"cluster-ue\" does not exist\n  hint: did you mean cluster-eu?\n",
+        ),
+        (
+            "--cluster=cluster-eu --user=amdin",
+            "error: auth info \"amdin\" does not exist\n  hint: did you mean admin?\n",
+        ),
+    ] {
+        let Some(told) = on_terminal(&env, &format!("get pods --kubeconfig config {flag}")) else { return };
+        assert_eq!(told, said, "{flag}");
+    }
+}
+
+#[test]
+fn every_command_that_takes_a_type_suggests_one_for_a_slip() {
+    let env = TestEnv::new();
+    for command in ["get deploymets", "watch deploymets", "index deploymets --by node"] {
+        let Some(told) = on_terminal(&env, &format!("{command} --demo")) else { return };
+        let said = "error: the server doesn't have a resource type \"deploymets\"\n  hint: did you mean deployments.apps?\n";
+        assert_eq!(told, said, "{command}");
+    }
+}
+
+#[test]
+fn an_empty_answer_is_a_failure_only_where_that_was_asked_for() {
+    let env = TestEnv::new();
+    for (line, code) in [
+        ("get pods -n kube-public --demo", 0),
+        ("get pods -n kube-public --demo --fail-if-empty", 3),
+        ("get pods -n kube-public --demo --fail-if-empty -o json", 3),
+        ("get pods --demo --fail-if-empty", 0),
+        ("get pods --demo --by label:app=none --fail-if-empty", 3),
+        ("get pods none --demo --ignore-not-found --fail-if-empty", 3),
+        ("get pods none --demo --fail-if-empty", 1),
+        ("index pods --demo --by node --fail-if-empty", 0),
+        ("index pods --demo --by label:none --fail-if-empty", 3),
+        ("get pods --demo -w --fail-if-empty", 2),
+    ] {
+        let finished = env.kdelta(&line.split(' ').collect::<Vec<_>>()).finish();
+        assert_eq!(finished.code, code, "{line}: {}", finished.stderr);
+    }
+}

@@ -1,0 +1,64 @@
+//! The program under the names by which kubectl finds a plugin and its completion.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{DemoServer, Kdelta, TestEnv, tell};
+
+/// A folder with both links.
+fn links(env: &TestEnv) -> PathBuf {
+    let folder = env.home().join("bin");
+    std::fs::create_dir(&folder).expect("a folder");
+    for name in ["kubectl-delta", "kubectl_complete-delta"] {
+        symlink(env!("CARGO_BIN_EXE_kdelta"), folder.join(name)).expect("a link");
+    }
+    folder
+}
+
+fn call(env: &TestEnv, program: impl AsRef<Path>, path: &Path, arguments: &[&str]) -> Kdelta {
+    let mut command = Command::new(program.as_ref());
+    command.env_clear().env("HOME", env.home()).env("PATH", path).args(arguments);
+    Kdelta::other(command)
+}
+
+#[test]
+fn a_link_of_the_plugins_name_is_the_program_under_that_name() {
+    let env = TestEnv::new();
+    let (links, demo) = (links(&env), DemoServer::start(&env, &[]));
+    let plugin = |arguments: &[&str]| call(&env, links.join("kubectl-delta"), &links, arguments).finish();
+    let names = plugin(&["get", "deploy", "-n", "shop", "-s", &demo.url, "-o", "name"]).quiet_success();
+    assert_eq!(names, "deployment.apps/checkout\ndeployment.apps/payments\n");
+    assert!(plugin(&["get", "--help"]).quiet_success().contains("Usage: kubectl delta get"));
+    assert!(plugin(&["get"]).failure(2).contains("See 'kubectl delta get --help'"));
+}
+
+#[test]
+fn a_link_of_the_completions_name_completes() {
+    let env = TestEnv::new();
+    let (links, demo) = (links(&env), DemoServer::start(&env, &[]));
+    let complete = |arguments: &[&str]| {
+        call(&env, links.join("kubectl_complete-delta"), &links, arguments).finish().quiet_success()
+    };
+    assert_eq!(complete(&["get", "-s", &demo.url, "-n", "shop", "deploy", "che"]), "checkout\n:4\n");
+    assert!(complete(&["ap"]).starts_with("api-resources\t"));
+}
+
+#[test]
+fn kubectl_finds_the_plugin_and_its_completion() {
+    let env = TestEnv::new();
+    let folder = std::env::var_os("PATH")
+        .and_then(|path| std::env::split_paths(&path).find(|folder| folder.join("kubectl").is_file()));
+    let Some(kubectl) = folder.map(|folder| folder.join("kubectl")) else {
+        tell("NOT TRIED, because kubectl is not on this machine: kubectl delta");
+        return;
+    };
+    let (links, demo) = (links(&env), DemoServer::start(&env, &[]));
+    let kubectl = |arguments: &[&str]| call(&env, &kubectl, &links, arguments).finish();
+    let names = kubectl(&["delta", "get", "deploy", "-n", "shop", "-s", &demo.url, "-o", "name"]);
+    assert_eq!(names.quiet_success(), "deployment.apps/checkout\ndeployment.apps/payments\n");
+    let completed = kubectl(&["__complete", "delta", "get", "-s", &demo.url, "po"]);
+    let words: Vec<&str> =
+        completed.stdout.lines().map(|line| line.split('\t').next().unwrap_or(line)).collect();
+    assert!(words.contains(&"pods") && words.ends_with(&[":4"]), "{completed:?}");
+}

@@ -1,0 +1,177 @@
+//! The scripts of `kdelta completions` in the shells they are for.
+
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::support::{DemoServer, Kdelta, TestEnv, tell};
+
+/// A demo, a home whose PATH has the program besides the system's, and the words before each line.
+struct Shell {
+    env: TestEnv,
+    demo: DemoServer,
+}
+
+impl Shell {
+    fn new() -> Self {
+        let env = TestEnv::new();
+        symlink(env!("CARGO_BIN_EXE_kdelta"), env.home().join("kdelta")).expect("a link");
+        for (shell, file) in
+            [("bash", "kdelta.bash"), ("fish", "kdelta.fish"), ("zsh", "_kdelta"), ("nushell", "kdelta.nu")]
+        {
+            env.file(file, &env.kdelta(&["completions", shell]).finish().quiet_success());
+        }
+        let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+        Self { env, demo }
+    }
+
+    /// Runs a script in a shell; nothing where there is no such shell, after one line that says so.
+    fn run(&self, shell: &[&str], script: &str) -> Option<String> {
+        if Command::new(shell[0]).arg("--version").output().is_err() {
+            tell(&format!("NOT TRIED, because {} is not on this machine: its completion", shell[0]));
+            return None;
+        }
+        let system = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(shell[0]);
+        command.env_clear().env("HOME", self.env.home()).current_dir(self.env.home());
+        command.env("PATH", format!("{}:{system}", self.env.home().display())).env("TERM", "dumb");
+        command.args(&shell[1..]).args(["-c", script]);
+        Some(Kdelta::other(command).finish().quiet_success())
+    }
+}
+
+/// A line as bash splits it: at blanks, and around every run of `=` and `:`.
+fn pieces(line: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    for word in line.split(' ') {
+        let mut piece = String::new();
+        let mut of_breaks = false;
+        for char in word.chars() {
+            if (char == '=' || char == ':') != of_breaks && !piece.is_empty() {
+                pieces.push(std::mem::take(&mut piece));
+            }
+            of_breaks = char == '=' || char == ':';
+            piece.push(char);
+        }
+        pieces.push(piece);
+    }
+    pieces
+}
+
+#[test]
+fn bash_completes_what_is_typed_also_where_it_splits_words() {
+    let shell = Shell::new();
+    let bash = |line: &str| {
+        let words: Vec<String> = pieces(line).iter().map(|piece| format!("'{piece}'")).collect();
+        let script = format!(
+            "source kdelta.bash\nCOMP_LINE='{line}' COMP_POINT={} COMP_CWORD={} COMP_WORDS=({})\n_kdelta kdelta\n\
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            line.len(),
+            words.len() - 1,
+            words.join(" "),
+        );
+        shell.run(&["bash", "--norc", "--noprofile"], &script)
+    };
+    let on = format!("kdelta -s {} -n shop", shell.demo.url);
+    for (line, replies) in [
+        ("kdelta api".to_owned(), &["api-resources"][..]),
+        (format!("{on} get dep"), &["deploy", "deployments"]),
+        (format!("{on} get deploy "), &["checkout", "payments"]),
+        (format!("{on} get deploy/che"), &["deploy/checkout"]),
+        (format!("{on} get pods -l app=c"), &["checkout"]),
+        (format!("{on} get pods --by label:a"), &["app="]),
+        (format!("{on} get pods --by=label:app=p"), &["payments"]),
+        (format!("{on} get pods --by lab"), &["label:"]),
+        ("kdelta get pods --color=a".to_owned(), &["always", "auto"]),
+        ("./kdelta get pods -o 'j".to_owned().replace('\'', ""), &["json"]),
+        ("kdelta get --context ".to_owned(), &[""]),
+    ] {
+        let Some(answer) = bash(&line) else { return };
+        assert_eq!(answer.lines().collect::<Vec<_>>(), replies, "{line}");
+    }
+}
+
+#[test]
+fn bash_is_told_where_a_word_goes_on_and_where_files_are_wanted() {
+    let shell = Shell::new();
+    let options = |line: &str| {
+        let words = line.replace(' ', "' '");
+        let script = format!(
+            "source kdelta.bash\ncompopt() {{ echo \"$*\"; }}\nCOMP_WORDS=('{words}') COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n_kdelta"
+        );
+        shell.run(&["bash", "--norc", "--noprofile"], &script)
+    };
+    for (line, told) in [
+        ("kdelta get pods --by nod", "-o nospace\n"),
+        ("kdelta get pods --kubeconfig ", "-o default\n"),
+        ("kdelta get pods -o ", ""),
+    ] {
+        let Some(answer) = options(line) else { return };
+        assert_eq!(answer, told, "{line}");
+    }
+}
+
+#[test]
+fn fish_completes_with_descriptions() {
+    let shell = Shell::new();
+    let fish = |line: &str| {
+        shell.run(&["fish", "--no-config"], &format!("source kdelta.fish; complete -C '{line}'"))
+    };
+    let on = format!("kdelta -s {} -n shop", shell.demo.url);
+    for (line, answer) in [
+        (format!("{on} get deploy "), "checkout\npayments\n"),
+        (format!("{on} get replicas"), "replicasets\tReplicaSet, apps/v1\n"),
+        (format!("{on} get pods --by=label:app=p"), "--by=label:app=payments\n"),
+        (format!("{on} get pods --kubeconfig kdelta.b"), "kdelta.bash\n"),
+    ] {
+        let Some(found) = fish(&line) else { return };
+        assert_eq!(found, answer, "{line}");
+    }
+}
+
+#[test]
+fn zsh_offers_the_words_to_its_completion() {
+    let shell = Shell::new();
+    // Outside of a line editor, what would be offered is caught where it is handed over.
+    let zsh = |line: &str| {
+        let words = line.replace(' ', "' '");
+        let script = format!(
+            "compadd() {{ print -r -- \"${{(@)*[1,-4]}}\" ; print -rl -- \"${{(@)values}}\" }}\n_files() {{ print files }}\n\
+             source ./_kdelta\nwords=('{words}'); CURRENT=${{#words}}\n_kdelta"
+        );
+        shell.run(&["zsh", "-f"], &script)
+    };
+    let on = format!("kdelta -s {} -n shop", shell.demo.url);
+    for (line, answer) in [
+        (format!("{on} get deploy "), "-l -d\ncheckout\npayments\n"),
+        (format!("{on} get pods --by label:a"), "-l -S  -d\nlabel:app=\n"),
+        (format!("{on} get pods --kubeconfig "), "files\n"),
+    ] {
+        let Some(found) = zsh(&line) else { return };
+        assert_eq!(found, answer, "{line}");
+    }
+}
+
+#[test]
+fn nushell_asks_the_script_for_kdelta_and_itself_for_the_rest() {
+    let shell = Shell::new();
+    let nu = |line: &str| {
+        let words = line.replace(' ', "' '");
+        let script = format!(
+            "source kdelta.nu; do $env.config.completions.external.completer ['{words}'] | to json --raw"
+        );
+        shell.run(&["nu", "--no-config-file"], &script)
+    };
+    let on = format!("kdelta -s {} -n shop", shell.demo.url);
+    for (line, answer) in [
+        (
+            format!("{on} get deploy "),
+            r#"[{"value":"checkout","description":""},{"value":"payments","description":""}]"#,
+        ),
+        (format!("{on} get replicas"), r#"[{"value":"replicasets","description":"ReplicaSet, apps/v1"}]"#),
+        (format!("{on} get pods --kubeconfig "), "null"),
+        ("ls ".to_owned(), "null"),
+    ] {
+        let Some(found) = nu(&line) else { return };
+        assert_eq!(found.trim_end(), answer, "{line}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What an informer leaves behind when it has stopped: nothing. Tasks are counted in a runtime of the test's own,
+//! connections where they arrive.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kdelta::api::{Client, Config, ResourceClient};
+use kdelta::demo::{Demo, Options};
+use kdelta::informer::{
+    HandlerOptions, MutationDetector, OnSlow, SharedIndexInformer, SharedInformerFactory,
+};
+use kdelta::object::ApiResource;
+use kdelta::testing::{FakeSource, pod};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_util::sync::CancellationToken;
+
+use super::{KINDS, Recorder, Replay, held, source_of, until};
+use crate::support::{Proxy, eventually};
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+fn tasks() -> usize {
+    Handle::current().metrics().num_alive_tasks()
+}
+
+/// An informer with all that may have a task, a timer or a channel.
+fn equipped(builder: kdelta::informer::Builder<FakeSource>) -> SharedIndexInformer {
+    builder
+        .resync_check_period(Some(Duration::from_secs(1)))
+        .mutation_detector(MutationDetector::new(Arc::new(|mutation| panic!("{mutation:?}"))))
+        .build()
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_and_no_timer_outlives_the_stop_and_nothing_that_was_taken_in_is_lost() {
+    for kind in KINDS {
+        let source = source_of(&["a", "b"]);
+        let informer = equipped(SharedIndexInformer::builder(source.clone()).queue(kind));
+        let coalesce = HandlerOptions { on_slow: OnSlow::Coalesce, ..HandlerOptions::default() };
+        let recorder = Recorder::default();
+        informer.add_event_handler(recorder.clone()).expect("not stopped");
+        informer.add_event_handler_with_options(Recorder::default(), coalesce).expect("not stopped");
+        let mut unread = informer.subscribe(1, None).expect("not stopped");
+        let mut merged = informer.subscribe_with_options(coalesce).expect("not stopped");
+        assert_eq!(tasks(), 0, "before it runs");
+        let stop = CancellationToken::new();
+        let run = informer.run(stop.clone());
+        let run = async {
+            let (ended, ()) = tokio::join!(run, async {
+                assert!(informer.synced().await);
+                let removed = informer.add_event_handler(Recorder::default()).expect("not stopped");
+                assert!(tasks() >= 4, "the reflector and three handlers");
+                until("it watches", || source.open_watches() == 1).await;
+                (0..20).for_each(|at| source.add(pod(&format!("p{at}"))));
+                until("received", || informer.last_sync_resource_version() == source.version()).await;
+                informer.remove_event_handler(&removed);
+                stop.cancel();
+            });
+            ended
+        };
+        run.await.expect("no error");
+        assert_eq!((tasks(), source.open_watches()), (0, 0), "after it has stopped");
+        assert_eq!(Replay::to_the_end(&mut unread).await, held(&source));
+        assert_eq!(Replay::to_the_end(&mut merged).await, held(&source));
+        assert_eq!(recorder.take().iter().filter(|line| line.starts_with('+')).count(), 22);
+    }
+}
+
+fn resource(resource: &str, kind: &str, namespaced: bool) -> ApiResource {
+    let (resource, kind) = (resource.into(), kind.into());
+    ApiResource { group: String::new(), version: "v1".into(), resource, kind, namespaced }
+}
+
+#[test]
+fn no_connection_outlives_a_factory_and_its_client() {
+    let (serving, watching) = (runtime(), runtime());
+    let demo = serving.block_on(Demo::start(Options::default())).expect("a demo");
+    let proxy = Proxy::before(demo.address().port());
+    watching.block_on(async {
+        let config = Config::for_server(&format!("http://127.0.0.1:{}", proxy.port())).expect("a config");
+        let client = Client::new(&config).expect("a client");
+        let factory = SharedInformerFactory::new(move |resource| {
+            SharedIndexInformer::builder(ResourceClient::new(client.clone(), resource.clone())).build()
+        });
+        let mut handled = Vec::new();
+        for (resource, kind, namespaced) in [("pods", "Pod", true), ("nodes", "Node", false)] {
+            let asked = self::resource(resource, kind, namespaced);
+            let informer = factory.for_resource(&asked).expect("an informer").informer().clone();
+            let recorder = Recorder::default();
+            informer.add_event_handler(recorder.clone()).expect("not stopped");
+            handled.push((informer, recorder));
+        }
+        factory.start(&CancellationToken::new());
+        assert!(factory.wait_for_cache_sync().await.iter().all(|(_, synced)| *synced));
+        assert!(proxy.connections() >= 2, "one watch each");
+        assert!(factory.shutdown().await.is_empty());
+        for (informer, recorder) in &handled {
+            let stored = informer.get_store().list_keys().len();
+            assert!(stored > 0 && recorder.len() >= stored, "told of all that is stored");
+        }
+    });
+    eventually("every connection is closed", || (proxy.connections() == 0).then_some(()));
+    eventually("every task has ended", || (watching.metrics().num_alive_tasks() == 0).then_some(()));
+}

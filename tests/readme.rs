@@ -1,0 +1,188 @@
+//! The README as a newcomer reads it: each console sample is typed as it stands there, on the demo, and prints what
+//! stands below it in all but names and numbers that change from run to run.
+//!
+//! `KDELTA_UPDATE_SNAPSHOTS=1` writes the samples anew, from what was printed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{DemoServer, Kdelta, PATIENCE, Running, TestEnv};
+
+/// The port of the samples; a test takes one that is free.
+const PORT: &str = "8001";
+
+/// What stands between the fences of one sample: commands, each with the lines that it printed.
+type Sample = Vec<Typed>;
+
+/// A line that starts with `$ `, and what it printed.
+struct Typed {
+    command: String,
+    printed: Vec<String>,
+}
+
+fn readme() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
+}
+
+/// The console samples of a text, and the text around them: one piece more than there are samples.
+fn samples(text: &str) -> (Vec<String>, Vec<Sample>) {
+    let (mut around, mut samples) = (vec![String::new()], Vec::new());
+    let mut inside = false;
+    for line in text.split_inclusive('\n') {
+        let fence = line.starts_with("```");
+        if inside && !fence {
+            let sample: &mut Sample = samples.last_mut().expect("a sample");
+            match line.strip_prefix("$ ") {
+                Some(command) => {
+                    sample.push(Typed { command: command.trim_end().to_owned(), printed: Vec::new() });
+                }
+                None => sample.last_mut().expect("a command").printed.push(line.trim_end().to_owned()),
+            }
+            continue;
+        }
+        if inside {
+            around.push(String::new());
+        }
+        around.last_mut().expect("a piece").push_str(line);
+        inside = line == "```console\n";
+        if inside {
+            samples.push(Vec::new());
+        }
+    }
+    (around, samples)
+}
+
+fn together(around: &[String], samples: &[Sample]) -> String {
+    let mut text = String::new();
+    for (place, piece) in around.iter().enumerate() {
+        text.push_str(piece);
+        for typed in samples.get(place).into_iter().flatten() {
+            text.extend(["$ ", &typed.command, "\n"]);
+            text.extend(typed.printed.iter().flat_map(|line| [line, "\n"]));
+        }
+    }
+    text
+}
+
+/// A shell in which the program is found, whose kubeconfig leads to a demo.
+struct Shell {
+    env: TestEnv,
+    demo: DemoServer,
+    port: String,
+    /// What was started with `&`, until the end of its sample.
+    behind: Vec<Running>,
+}
+
+impl Shell {
+    fn new() -> Self {
+        let env = TestEnv::new();
+        let demo = DemoServer::start(&env, &[]);
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("an address").port().to_string();
+        Self { env, demo, port, behind: Vec::new() }
+    }
+
+    fn start(&self, command: &str) -> Running {
+        let program = Path::new(env!("CARGO_BIN_EXE_kdelta")).parent().expect("a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let config = format!(
+            "{{apiVersion: v1, kind: Config, current-context: shop, contexts: [{{name: shop, context: {{cluster: shop}}}}], \
+             clusters: [{{name: shop, cluster: {{server: '{}'}}}}]}}",
+            self.demo.url
+        );
+        let mut shell = Command::new("sh");
+        shell.env_clear().current_dir(self.env.home()).args(["-c", command]);
+        Kdelta::other(shell)
+            .env("HOME", self.env.home())
+            .env("PATH", format!("{}:{path}", program.display()))
+            .env("KUBECONFIG", self.env.file("config", &config))
+            .env("KDELTA_DEMO_SEED", "1")
+            .start()
+    }
+
+    /// The lines that a command prints on both streams; nothing when a program of it is not on this machine.
+    fn type_in(&mut self, command: &str) -> Option<Vec<String>> {
+        if let Some(missing) =
+            ["kubectl", "jq"].into_iter().find(|tool| names(command, tool) && !is_there(tool))
+        {
+            eprintln!("SKIPPED {command:?} of README.md: {missing} is missing");
+            return None;
+        }
+        let here = command.replace(PORT, &self.port);
+        let there = |line: &str| line.trim_end().replace(&self.port, PORT);
+        if let Some(behind) = here.strip_suffix('&') {
+            let running = self.start(&format!("exec {behind}"));
+            let first =
+                running.stdout.within(PATIENCE).unwrap_or_else(|| panic!("{command}: prints nothing"));
+            let printed = vec![there(&first)];
+            self.behind.push(running);
+            return Some(printed);
+        }
+        let mut running = self.start(&here);
+        let code = running.wait();
+        let printed = [running.stdout.drain(), running.stderr.drain()].concat();
+        assert_eq!(code, 0, "{command}: {printed}");
+        Some(printed.lines().map(there).collect())
+    }
+}
+
+/// Whether a command runs that program.
+fn names(command: &str, tool: &str) -> bool {
+    command.split(['|', ' ']).any(|word| word == tool)
+}
+
+fn is_there(tool: &str) -> bool {
+    Command::new(tool).arg("--help").output().is_ok()
+}
+
+/// What of a line is the same in every run: the words of a header, the fields of JSON, else how it begins.
+fn shape(line: &str, first: bool) -> String {
+    if let Ok(serde_json::Value::Object(object)) = serde_json::from_str(line) {
+        return object.keys().cloned().collect::<Vec<_>>().join(" ");
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_header = first && words.iter().all(|word| !word.chars().any(char::is_lowercase));
+    if is_header { words.join(" ") } else { String::new() }
+}
+
+fn shapes(lines: &[String]) -> Vec<String> {
+    lines.iter().enumerate().map(|(place, line)| shape(line, place == 0)).collect()
+}
+
+#[test]
+fn each_console_sample_of_the_readme_prints_what_stands_there() {
+    let text = fs::read_to_string(readme()).expect("README.md");
+    let (around, mut samples) = samples(&text);
+    assert_eq!(together(&around, &samples), text, "the samples are read whole");
+    let update = std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
+    let mut shell = Shell::new();
+    for typed in samples.iter_mut().flatten() {
+        let Some(printed) = shell.type_in(&typed.command) else { continue };
+        if update {
+            typed.printed = printed;
+        } else {
+            assert_eq!(
+                shapes(&printed),
+                shapes(&typed.printed),
+                "$ {}\n{}",
+                typed.command,
+                printed.join("\n")
+            );
+        }
+    }
+    if update {
+        fs::write(readme(), together(&around, &samples)).expect("README.md");
+    }
+}
+
+#[test]
+fn the_readme_has_the_samples_of_its_tour_and_the_two_commands_of_a_newcomer() {
+    let text = fs::read_to_string(readme()).expect("README.md");
+    let (_, samples) = samples(&text);
+    assert!(samples.iter().flatten().count() >= 12, "the tour has become short");
+    assert!(
+        text.contains("```sh\ncargo run --release -- watch pods --demo\ncargo test\n```\n"),
+        "two commands"
+    );
+}

@@ -1,0 +1,251 @@
+//! Proxies as companies have them: an HTTP one that opens tunnels and passes plain requests on, in the clear or in TLS,
+//! and a SOCKS5 one, each with a user and a password where the test wants them. They keep a log of what they were asked.
+//!
+//! Every name leads to this machine, so that a test can ask for a server by a name that only the proxy knows.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+
+use super::Testbed;
+
+/// Who is let in, besides nobody.
+type Login = Option<(&'static str, &'static str)>;
+
+/// A proxy on a port of this machine.
+pub(crate) struct Forward {
+    runtime: Runtime,
+    port: u16,
+    manners: Arc<Manners>,
+    /// Ends with all its connections when it is aborted.
+    accepting: Option<JoinHandle<()>>,
+}
+
+/// What a proxy speaks and whom it lets in.
+struct Manners {
+    speaks: Speaks,
+    login: Login,
+    /// A mutex: the connections write, the test reads. Bounded by what one test asks.
+    asked: Mutex<Vec<String>>,
+    /// Whether connections stay open and nothing comes through.
+    silent: watch::Sender<bool>,
+}
+
+enum Speaks {
+    Http,
+    Https(TlsAcceptor),
+    Socks5,
+}
+
+impl Forward {
+    /// One that speaks HTTP.
+    pub(crate) fn http(login: Login) -> Self {
+        Self::start(Speaks::Http, login)
+    }
+
+    /// One that speaks HTTP in TLS, with the certificate of that server.
+    pub(crate) fn https(login: Login, testbed: &Testbed) -> Self {
+        Self::start(Speaks::Https(TlsAcceptor::from(Arc::new(server_tls(testbed)))), login)
+    }
+
+    /// One that speaks SOCKS5.
+    pub(crate) fn socks5(login: Login) -> Self {
+        Self::start(Speaks::Socks5, login)
+    }
+
+    fn start(speaks: Speaks, login: Login) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let mut proxy = Self {
+            runtime: runtime.expect("a runtime"),
+            port: 0,
+            manners: Arc::new(Manners {
+                speaks,
+                login,
+                asked: Mutex::default(),
+                silent: watch::Sender::new(false),
+            }),
+            accepting: None,
+        };
+        proxy.reopen();
+        proxy
+    }
+
+    /// Where it is: `127.0.0.1:PORT`.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// What it was asked, in order: `CONNECT host:port`, `GET url`, with ` as user` where one was told, and what was
+    /// answered when that was a refusal.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.manners.asked.lock().expect("no panic inside").clone()
+    }
+
+    /// Lets nothing through any more, and breaks nothing.
+    pub(crate) fn fall_silent(&self) {
+        self.manners.silent.send_replace(true);
+    }
+
+    /// Breaks every connection and refuses new ones.
+    pub(crate) fn cut(&mut self) {
+        if let Some(accepting) = self.accepting.take() {
+            accepting.abort();
+            let _ended = self.runtime.block_on(accepting);
+        }
+    }
+
+    /// Accepts again, on the same port.
+    pub(crate) fn reopen(&mut self) {
+        let listener = self.runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)));
+        let listener = listener.expect("a free port");
+        self.port = listener.local_addr().expect("an address").port();
+        let manners = Arc::clone(&self.manners);
+        self.accepting = Some(self.runtime.spawn(async move {
+            let mut open = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let manners = Arc::clone(&manners);
+                open.spawn(async move { manners.serve(stream).await });
+            }
+        }));
+    }
+}
+
+impl Manners {
+    async fn serve(&self, stream: TcpStream) -> io::Result<()> {
+        match &self.speaks {
+            Speaks::Http => self.serve_http(stream).await,
+            Speaks::Https(tls) => self.serve_http(tls.accept(stream).await?).await,
+            Speaks::Socks5 => self.serve_socks(stream).await,
+        }
+    }
+
+    fn log(&self, line: String) {
+        self.asked.lock().expect("no panic inside").push(line);
+    }
+
+    async fn serve_http(&self, mut client: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+        let mut head = vec![client.read_u8().await?];
+        if !head[0].is_ascii_uppercase() {
+            return client.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
+        }
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(client.read_u8().await?);
+        }
+        let head = String::from_utf8_lossy(&head).into_owned();
+        let mut words = head.split(' ');
+        let (method, url) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let lines: Vec<&str> = head.lines().collect();
+        let is_login = |line: &&str| line.to_lowercase().starts_with("proxy-authorization:");
+        let told = lines.iter().find(|line| is_login(line)).and_then(|line| line.split(' ').nth(2));
+        let told = told.and_then(|code| BASE64_STANDARD.decode(code).ok());
+        let told = told.map(|login| String::from_utf8_lossy(&login).into_owned());
+        let user = told.as_deref().and_then(|login| login.split(':').next());
+        let asked = format!("{method} {url}{}", user.map(|user| format!(" as {user}")).unwrap_or_default());
+        if self.login.is_some_and(|(user, password)| told != Some(format!("{user}:{password}"))) {
+            self.log(format!("{asked}: 407"));
+            let refusal = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\
+                           Content-Length: 0\r\nConnection: close\r\n\r\n";
+            return client.write_all(refusal.as_bytes()).await;
+        }
+        self.log(asked);
+        let target = url.trim_start_matches("http://").split('/').next().unwrap_or_default();
+        let Ok(mut server) = reach(target).await else {
+            return client.write_all(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n").await;
+        };
+        if method == "CONNECT" {
+            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+        } else {
+            // Passed on in the form that servers are asked in, once: a second request would go unread.
+            let own: Vec<&str> = lines.iter().skip(1).filter(|line| !is_login(line)).copied().collect();
+            let path = &url["http://".len() + target.len()..];
+            let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{}\r\n", own.join("\r\n"));
+            server.write_all(head.as_bytes()).await?;
+        }
+        self.pump(client, server).await
+    }
+
+    async fn serve_socks(&self, mut client: TcpStream) -> io::Result<()> {
+        let (_version, methods) = (client.read_u8().await?, client.read_u8().await?);
+        let mut offered = vec![0; methods.into()];
+        client.read_exact(&mut offered).await?;
+        let wanted = if self.login.is_some() { 2 } else { 0 };
+        if !offered.contains(&wanted) {
+            self.log("no login: refused".to_owned());
+            return client.write_all(&[5, 0xff]).await;
+        }
+        client.write_all(&[5, wanted]).await?;
+        let mut who = String::new();
+        if let Some((user, password)) = self.login {
+            let _version = client.read_u8().await?;
+            let told = [text(&mut client).await?, text(&mut client).await?];
+            let known = told == [user, password];
+            client.write_all(&[1, u8::from(!known)]).await?;
+            who = format!(" as {}", told[0]);
+            if !known {
+                self.log(format!("LOGIN{who}: refused"));
+                return Ok(());
+            }
+        }
+        let mut request = [0; 4];
+        client.read_exact(&mut request).await?;
+        let host = match request[3] {
+            1 => IpAddr::from(client.read_u32().await?.to_be_bytes()).to_string(),
+            4 => format!("[{}]", IpAddr::from(client.read_u128().await?.to_be_bytes())),
+            _ => text(&mut client).await?,
+        };
+        let target = format!("{host}:{}", client.read_u16().await?);
+        self.log(format!("CONNECT {target}{who}"));
+        let server = reach(&target).await;
+        let outcome = if server.is_ok() { 0 } else { 5 };
+        client.write_all(&[5, outcome, 0, 1, 0, 0, 0, 0, 0, 0]).await?;
+        self.pump(client, server?).await
+    }
+
+    async fn pump(
+        &self,
+        mut client: impl AsyncRead + AsyncWrite + Unpin,
+        mut server: TcpStream,
+    ) -> io::Result<()> {
+        let mut silent = self.silent.subscribe();
+        tokio::select! {
+            done = copy_bidirectional(&mut client, &mut server) => return done.map(|_| ()),
+            () = async { drop(silent.wait_for(|silent| *silent).await) } => {}
+        }
+        std::future::pending().await
+    }
+}
+
+/// TLS as that server speaks it, with its certificate.
+pub(crate) fn server_tls(testbed: &Testbed) -> ServerConfig {
+    let state = testbed.state();
+    let certificate = CertificateDer::from_pem_file(state.join("apiserver.crt")).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_file(state.join("apiserver.key")).expect("a key");
+    let _first = rustls::crypto::ring::default_provider().install_default();
+    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
+    config.expect("a key of its certificate")
+}
+
+/// A text with its length before it.
+async fn text(from: &mut TcpStream) -> io::Result<String> {
+    let mut bytes = vec![0; from.read_u8().await?.into()];
+    from.read_exact(&mut bytes).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+async fn reach(target: &str) -> io::Result<TcpStream> {
+    let (host, port) = target.rsplit_once(':').unwrap_or((target, "80"));
+    let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    TcpStream::connect(format!("{}:{port}", if is_address { host } else { "127.0.0.1" })).await
+}

@@ -1,0 +1,176 @@
+//! Credentials for tests: kubeconfigs with any user, certificates, tokens that can be taken back, plugins.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{Api, OnServer, TestEnv, Testbed, tool};
+
+impl TestEnv {
+    /// A kubeconfig for that user of a server that is reached there.
+    pub(crate) fn login(&self, testbed: &Testbed, server: &str, user: &Value) -> PathBuf {
+        let cluster = json!({"server": server, "certificate-authority": testbed.ca_file()});
+        self.login_to(&cluster, user)
+    }
+
+    /// A kubeconfig for that user of that cluster.
+    pub(crate) fn login_to(&self, cluster: &Value, user: &Value) -> PathBuf {
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "users": [{"name": "me", "user": user}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "me"}}],
+        });
+        self.file("login.kubeconfig", &config.to_string())
+    }
+
+    /// Makes a client certificate and its key; the flags are those of `testbed certificate`. Their paths end in `.crt`
+    /// and `.key`.
+    pub(crate) fn certificate(&self, testbed: &Testbed, name: &str, flags: &[&str]) -> (PathBuf, PathBuf) {
+        let prefix = self.home().join(name);
+        let mut command = tool();
+        command.args(["certificate", "--state"]).arg(testbed.state()).args(flags).arg(&prefix);
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        (prefix.with_extension("crt"), prefix.with_extension("key"))
+    }
+}
+
+impl OnServer {
+    /// What a call says and with what it fails when that user asks for a namespace; `Ok` when the server let it in.
+    /// Each `secret` is looked for in all that `-v=9` shows.
+    #[track_caller]
+    pub(crate) fn ask_as(&self, user: &Value, secrets: &[&str]) -> Result<String, String> {
+        self.ask_with(&self.env.login(self.testbed, self.testbed.server(), user), &[], secrets)
+    }
+
+    /// The same with any kubeconfig and flags.
+    #[track_caller]
+    pub(crate) fn ask_with(&self, config: &Path, flags: &[&str], secrets: &[&str]) -> Result<String, String> {
+        let ask = |more: &[&str]| {
+            let words = [&["get", "ns", "default", "-o", "name"], flags, more].concat();
+            self.env.kdelta(&words).env("KUBECONFIG", config).finish()
+        };
+        if !secrets.is_empty() {
+            let shown = ask(&["-v=9"]);
+            for secret in secrets {
+                let is_shown = shown.stderr.contains(secret) || shown.stdout.contains(secret);
+                assert!(!secret.is_empty() && !is_shown, "{secret} in {}", shown.stderr);
+            }
+        }
+        let done = ask(&[]);
+        if done.code == 0 {
+            assert_eq!(done.stdout, "namespace/default\n");
+            return Ok(done.stderr);
+        }
+        assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{}", done.stderr);
+        Err(done.stderr)
+    }
+
+    /// A token of the issuer for a user, good for so many seconds, and one to renew it once.
+    #[track_caller]
+    pub(crate) fn issue(&self, user: &str, seconds: i32) -> (String, String) {
+        let secret = self.testbed.client_secret();
+        let form = format!(
+            "grant_type=password&client_id=kdelta&client_secret={secret}&username={user}&lifetime={seconds}"
+        );
+        let answer = self.api.post_form(&format!("{}/token", self.testbed.issuer()), &form);
+        let text = |field: &str| answer[field].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        (text("id_token"), text("refresh_token"))
+    }
+}
+
+/// A user of the server whose tokens can be taken back, who may read everything in the namespace of the test.
+#[derive(Debug)]
+pub(crate) struct ServiceAccount<'a> {
+    api: &'a Api,
+    path: String,
+}
+
+impl<'a> ServiceAccount<'a> {
+    pub(crate) fn new(api: &'a Api, namespace: &str) -> Self {
+        let path = format!("/api/v1/namespaces/{namespace}");
+        api.create(&format!("{path}/serviceaccounts"), &json!({"metadata": {"name": "me"}}));
+        let rbac = format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}");
+        let rules = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}]);
+        api.create(&format!("{rbac}/roles"), &json!({"metadata": {"name": "me"}, "rules": rules}));
+        let binding = json!({
+            "metadata": {"name": "me"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "me"},
+            "subjects": [{"kind": "ServiceAccount", "name": "me", "namespace": namespace}],
+        });
+        api.create(&format!("{rbac}/rolebindings"), &binding);
+        Self { api, path }
+    }
+
+    /// A token that is good until [`ServiceAccount::take_back`].
+    pub(crate) fn token(&self, name: &str) -> String {
+        self.api.create(&format!("{}/secrets", self.path), &json!({"metadata": {"name": name}}));
+        let bound = json!({"apiVersion": "v1", "kind": "Secret", "name": name});
+        let request = json!({"spec": {"boundObjectRef": bound}});
+        let made = self.api.create(&format!("{}/serviceaccounts/me/token", self.path), &request);
+        made["status"]["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+    }
+
+    /// Takes a token back and waits until the server knows it, which remembers for some seconds whom it let in.
+    pub(crate) fn take_back(&self, name: &str, token: &str) {
+        self.api.delete(&format!("{}/secrets/{name}", self.path));
+        super::eventually("the server no longer takes the token", || {
+            let bearer = format!("Bearer {token}");
+            let answer = self.api.ask_as(&format!("{}/configmaps?limit=1", self.path), &bearer);
+            (answer == 401).then_some(())
+        });
+    }
+}
+
+/// A credential plugin of a test: a shell script that counts its runs, keeps what it was told and says what stands in a
+/// file.
+#[derive(Debug)]
+pub(crate) struct Plugin {
+    folder: PathBuf,
+}
+
+impl Plugin {
+    /// The plugin of this test, which says that status. Through a shell: a file just written can't be run while another
+    /// test's fork still holds it open.
+    pub(crate) fn new(env: &TestEnv, version: &str, status: &Value) -> Self {
+        let plugin = Self { folder: env.home().to_owned() };
+        let script = "cd \"$(dirname \"$0\")\" && echo run >> runs && echo \"$KUBERNETES_EXEC_INFO\" > told\n\
+                      echo \"asked $GREETING\" >&2\n. ./ending\ncat said\n";
+        env.file("plugin.sh", script);
+        env.file("ending", "");
+        plugin.says(version, status);
+        plugin
+    }
+
+    /// From now on it says that status.
+    pub(crate) fn says(&self, version: &str, status: &Value) {
+        let version = format!("client.authentication.k8s.io/{version}");
+        let said = json!({"apiVersion": version, "kind": "ExecCredential", "status": status});
+        // Put in place at once: a plugin may be reading it.
+        fs::write(self.folder.join("said.new"), said.to_string()).expect("a file of the test");
+        fs::rename(self.folder.join("said.new"), self.folder.join("said")).expect("a file of the test");
+    }
+
+    /// The user of a kubeconfig that runs it.
+    pub(crate) fn user(&self, version: &str) -> Value {
+        json!({"exec": {
+            "apiVersion": format!("client.authentication.k8s.io/{version}"),
+            "command": "sh", "args": [self.folder.join("plugin.sh"), "arg-s3cret"],
+            "env": [{"name": "GREETING", "value": "politely"}],
+            "interactiveMode": "IfAvailable", "provideClusterInfo": true,
+        }})
+    }
+
+    /// How often it has run.
+    pub(crate) fn runs(&self) -> usize {
+        fs::read_to_string(self.folder.join("runs")).unwrap_or_default().lines().count()
+    }
+
+    /// What it was told last.
+    pub(crate) fn told(&self) -> Value {
+        let told = fs::read_to_string(self.folder.join("told")).expect("it has run");
+        serde_json::from_str(&told).unwrap_or_else(|error| panic!("{told}: {error}"))
+    }
+}

@@ -1,0 +1,78 @@
+//go:build !clientonly
+
+// testbed certificate: a client certificate of a served state directory, in the forms that keys are kept in.
+package main
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func init() { commands["certificate"] = certificate }
+
+func certificate(_ context.Context, args []string) error {
+	flags := pflag.NewFlagSet("certificate [flags] PREFIX", pflag.ContinueOnError)
+	dir := flags.String("state", "", "state directory of the server that is to take it")
+	name := flags.String("name", "reader", "user that it is for")
+	form := flags.String("form", "sec1", "form of the key: sec1, pkcs8 or pkcs1")
+	life := flags.Duration("life", time.Hour, "how long it is good; less than nothing has expired")
+	stranger := flags.Bool("stranger", false, "have it signed by an authority that nobody knows")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	prefix := flags.Arg(0)
+	s := &state{dir: *dir}
+	ca, err := readAuthority(s.path(caCert), s.path(caKey))
+	if *stranger {
+		ca, err = newAuthority(prefix+".ca.crt", prefix+".ca.key")
+	}
+	if err != nil {
+		return err
+	}
+	key, err := newKeyIn(*form, prefix+".key")
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: *name},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		NotAfter:    time.Now().Add(*life),
+	}
+	return ca.issueFor(template, key.Public(), prefix+".crt")
+}
+
+// newKeyIn makes a key and writes it in one of the forms that tools leave behind.
+func newKeyIn(form, file string) (crypto.Signer, error) {
+	switch form {
+	case "sec1":
+		return newKey(file)
+	case "pkcs8":
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		der, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			return nil, err
+		}
+		return key, writePEM(file, "PRIVATE KEY", der, 0o600)
+	case "pkcs1":
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			return nil, err
+		}
+		return key, writePEM(file, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key), 0o600)
+	default:
+		return nil, fmt.Errorf("no form of a key: %q", form)
+	}
+}
