@@ -14,7 +14,9 @@ use crate::listwatch::Error;
 type Cause<'a> = &'a (dyn StdError + 'static);
 
 /// Wrappers that say nothing a person would want to read.
-const EMPTY_WORDS: [&str; 7] = [
+const EMPTY_WORDS: [&str; 9] = [
+    "error sending request",
+    "request or response body error",
     "client error (Connect)",
     "client error (SendRequest)",
     "tcp connect error",

@@ -110,6 +110,7 @@ pub(super) fn template_hash(template: &Value) -> String {
 pub(super) fn pod(birth: &Birth<'_>, template: &Value, owners: Value) -> Value {
     let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
     metadata["ownerReferences"] = owners;
+    metadata["generation"] = 1.into();
     metadata["managedFields"] = managed_by("kube-controller-manager", "v1", birth.created);
     let mut spec = template["spec"].clone();
     spec["serviceAccountName"] = "default".into();
@@ -192,11 +193,19 @@ pub(super) fn namespace(birth: &Birth<'_>) -> Value {
     })
 }
 
+/// What every namespace has, so that its pods know the server.
+pub(super) fn root_certificate(birth: &Birth<'_>) -> Value {
+    let certificate = "-----BEGIN CERTIFICATE-----\ndemo\n-----END CERTIFICATE-----\n";
+    json!({"metadata": birth.metadata(Value::Null), "data": {"ca.crt": certificate}})
+}
+
 pub(super) fn service(birth: &Birth<'_>, number: u64) -> Value {
     json!({
         "metadata": birth.metadata(json!({"app": birth.name})),
         "spec": {
             "type": "ClusterIP", "clusterIP": format!("10.96.0.{}", number + 10), "sessionAffinity": "None",
+            "clusterIPs": [format!("10.96.0.{}", number + 10)], "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
             "selector": {"app": birth.name},
             "ports": [{"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}],
         },

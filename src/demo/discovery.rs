@@ -31,12 +31,12 @@ fn aggregated_resource(kind: &Kind) -> Value {
         "singularResource": kind.singular, "verbs": kind.verbs(),
     });
     with_names(&mut resource, kind);
-    let subresources = kind.subresources.iter().map(|name| match name.as_str() {
-        "scale" => json!({
-            "subresource": name, "verbs": SUBRESOURCE_VERBS,
-            "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"},
-        }),
-        _ => json!({"subresource": name, "responseKind": response(&kind.kind), "verbs": SUBRESOURCE_VERBS}),
+    let subresources = kind.subresources.iter().map(|name| {
+        let (group, version, kind, verbs) = subresource(kind, name);
+        json!({
+            "subresource": name, "verbs": verbs,
+            "responseKind": {"group": group, "version": version, "kind": kind},
+        })
     });
     let subresources: Vec<Value> = subresources.collect();
     if !subresources.is_empty() {
@@ -45,7 +45,19 @@ fn aggregated_resource(kind: &Kind) -> Value {
     resource
 }
 
-const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+/// Group, version, kind and verbs of a subresource; where the group is empty it is that of the resource.
+fn subresource<'a>(
+    kind: &'a Kind,
+    name: &str,
+) -> (&'static str, &'static str, &'a str, &'static [&'static str]) {
+    match name {
+        "scale" => ("autoscaling", "v1", "Scale", &["get", "patch", "update"]),
+        "eviction" => ("policy", "v1", "Eviction", &["create"]),
+        "exec" => ("", "", "PodExecOptions", &["create", "get"]),
+        "log" => ("", "", &kind.kind, &["get"]),
+        _ => ("", "", &kind.kind, &["get", "patch", "update"]),
+    }
+}
 
 fn with_names(resource: &mut Value, kind: &Kind) {
     if !kind.short_names.is_empty() {
@@ -94,14 +106,14 @@ pub(super) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> 
         with_names(&mut resource, kind);
         resources.push(resource);
         for name in &kind.subresources {
+            let (group, version, own, verbs) = subresource(kind, name);
             let mut resource = json!({
                 "name": format!("{}/{name}", kind.plural), "singularName": "", "namespaced": kind.namespaced,
-                "kind": kind.kind, "verbs": SUBRESOURCE_VERBS,
+                "kind": own, "verbs": verbs,
             });
-            if name == "scale" {
-                resource["group"] = "autoscaling".into();
-                resource["version"] = "v1".into();
-                resource["kind"] = "Scale".into();
+            if !group.is_empty() {
+                resource["group"] = group.into();
+                resource["version"] = version.into();
             }
             resources.push(resource);
         }

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::bodies::{self, Birth, REGISTRY};
 use super::cluster::{Cluster, micro_stamp, stamp};
+use super::furniture;
 use super::kinds::{self, Kind};
 use super::life::stages;
-use super::store::{KindId, suffix, uuid};
+use super::store::{Edit, KindId, Part, suffix, uuid};
 use super::stored::{Stored, head};
 
 /// namespace, name, replicas.
@@ -51,8 +52,24 @@ pub(super) fn fill(cluster: &Cluster, seed: u64, objects: usize) {
         builder.application(namespace, name, replicas, &bodies::template(name, &image));
         builder.surroundings(namespace, name, number);
     }
+    for (id, namespace, name, body) in furniture::pieces() {
+        builder.born(id, namespace, name, |birth| whole(birth, body));
+    }
+    builder.unsettle();
     builder.backups();
     builder.extra(objects);
+}
+
+/// An object with what every object has.
+fn whole(birth: &Birth<'_>, mut body: Value) -> Value {
+    let mut metadata = birth.metadata(body["metadata"]["labels"].clone());
+    for key in ["annotations", "generation"] {
+        if !body["metadata"][key].is_null() {
+            metadata[key] = body["metadata"][key].take();
+        }
+    }
+    body["metadata"] = metadata;
+    body
 }
 
 struct Builder<'a> {
@@ -93,13 +110,38 @@ impl Builder<'_> {
             "default",
             |birth| json!({"metadata": birth.metadata(Value::Null)}),
         );
-        let ca = json!({"ca.crt": "-----BEGIN CERTIFICATE-----\ndemo\n-----END CERTIFICATE-----\n"});
-        self.born(
-            kinds::CONFIG_MAPS,
-            name,
-            "kube-root-ca.crt",
-            |birth| json!({"metadata": birth.metadata(Value::Null), "data": ca}),
-        );
+        self.born(kinds::CONFIG_MAPS, name, "kube-root-ca.crt", bodies::root_certificate);
+    }
+
+    /// Some pods are found in trouble, as in any cluster.
+    fn unsettle(&mut self) {
+        let ago = self.ago(Duration::from_secs(40));
+        let crashed = |pod: &mut Value| {
+            for _ in 0..12 {
+                stages::crash(pod, 1, &ago);
+                stages::back_off(pod);
+                stages::restart(pod, &ago);
+            }
+            stages::crash(pod, 1, &ago);
+            stages::back_off(pod);
+        };
+        let unpulled = |pod: &mut Value| {
+            pod["status"]["phase"] = "Pending".into();
+            stages::create_containers(pod, "192.168.7.11", &ago);
+            stages::back_off_pull(pod);
+        };
+        let starting = |pod: &mut Value| stages::set_ready(pod, false, &ago);
+        for (app, change) in
+            [("search", &crashed as &dyn Fn(&mut Value)), ("images", &unpulled), ("cart", &starting)]
+        {
+            let pods = self.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
+            let Some(pod) = pods.iter().find(|pod| pod.name.starts_with(app)) else { continue };
+            // It was found there a moment ago, and nobody else has the store yet.
+            let _there = self.cluster.store.edit(kinds::PODS, &pod.namespace, &pod.name, |pod| {
+                change(pod);
+                Ok(Edit::Keep)
+            });
+        }
     }
 
     fn nodes(&mut self) {
@@ -129,8 +171,8 @@ impl Builder<'_> {
             "replicas": replicas, "updatedReplicas": replicas, "readyReplicas": replicas,
             "availableReplicas": replicas, "observedGeneration": 1,
         });
-        stages::condition(&mut deployment, "Available", true, &created);
-        stages::condition(&mut deployment, "Progressing", true, &created);
+        stages::available(&mut deployment, true, &created);
+        stages::progressing(&mut deployment, true, &rs_name, &created);
         self.store(kinds::DEPLOYMENTS, deployment);
         self.pods(&replica_set, usize::try_from(replicas).unwrap_or_default());
         self.store(kinds::REPLICA_SETS, replica_set);
@@ -257,7 +299,7 @@ pub(super) fn address(node: u64, rng: &mut fastrand::Rng) -> String {
 mod tests {
     use super::*;
     use crate::demo::cluster::Clock;
-    use crate::demo::store::{Part, Store};
+    use crate::demo::store::Store;
 
     fn filled(objects: usize) -> Cluster {
         let clock = Clock::new(Timestamp::UNIX_EPOCH);
@@ -267,13 +309,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn default_holds_twenty_running_pods_that_somebody_owns() {
+    async fn default_holds_twenty_pods_that_somebody_owns_and_most_of_them_run() {
         let cluster = filled(0);
         let pods = cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
         assert!(pods.len() >= 20, "{}", pods.len());
+        let stages: Vec<_> = pods.iter().map(|pod| stages::Stage::of(&pod.value())).collect();
+        let not_ready: Vec<_> = stages.iter().filter(|stage| **stage != stages::Stage::Ready).collect();
+        let wanted = [stages::Stage::Starting, stages::Stage::PullBackOff, stages::Stage::BackingOff];
+        assert!(not_ready.len() == 3 && wanted.iter().all(|stage| stages.contains(stage)), "{not_ready:?}");
         for pod in pods {
             let value = pod.value();
-            assert_eq!(stages::Stage::of(&value), stages::Stage::Ready, "{value}");
             assert_eq!(value["metadata"]["resourceVersion"], pod.version.to_string());
             assert_eq!(value["metadata"]["name"], *pod.name);
             let rs = cluster.store.now(&Part::all(kinds::REPLICA_SETS, Some("default")));

@@ -7,13 +7,15 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use futures_util::stream::{self, Stream};
+use http::Response;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde::{Deserialize, Serialize};
 
 use super::accept::Form;
-use super::answer::{Body, boxed};
+use super::answer::{self, Body, JSON, boxed};
 use super::cluster::Cluster;
+use super::gzip::{self, Gzip};
 use super::kinds::Kind;
 use super::query::{ListOptions, Match, Selection, Wanted};
 use super::refusal::Refusal;
@@ -138,50 +140,98 @@ fn expired(options: &ListOptions, after: Option<&Place>, _: Compacted) -> Refusa
     }
 }
 
-/// The answer, written as the client reads it.
-pub(super) fn body(cluster: Arc<Cluster>, kind: Arc<Kind>, form: Form, page: Page) -> Body {
+/// The answer, written as the client reads it, compressed where it is large and `gzip` may be.
+pub(super) fn answer(
+    cluster: Arc<Cluster>,
+    kind: Arc<Kind>,
+    form: Form,
+    page: Page,
+    gzip: bool,
+) -> Response<Body> {
     let writer = Writer::new(kind, form);
-    let head = writer.list_head(&page.meta);
-    boxed(StreamBody::new(chunks(cluster, writer, head, page.items)))
+    let out = writer.list_head(&page.meta).into_bytes();
+    let mut list = Listing {
+        cluster,
+        writer,
+        items: page.items.into_iter(),
+        out,
+        first: true,
+        ended: false,
+        gzip: None,
+    };
+    list.fill(gzip::THRESHOLD);
+    let is_large = !list.ended;
+    if is_large && gzip {
+        list.gzip = Some(Gzip::new());
+    }
+    let mut response = answer::with_body(200, JSON, boxed(StreamBody::new(chunks(list))));
+    if is_large && gzip {
+        gzip::mark(&mut response);
+    }
+    response
 }
 
-fn chunks(
+/// A list that is being written.
+struct Listing {
     cluster: Arc<Cluster>,
     writer: Writer,
-    head: String,
-    items: Vec<Arc<Stored>>,
-) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
-    let state = (writer, items.into_iter(), head.into_bytes(), true, false);
-    stream::unfold(state, move |(writer, mut items, mut out, mut first, done)| {
-        let now = cluster.clock.now();
-        async move {
-            if done {
-                return None;
+    items: std::vec::IntoIter<Arc<Stored>>,
+    out: Vec<u8>,
+    first: bool,
+    /// Whether the end of the list is in `out`.
+    ended: bool,
+    gzip: Option<Gzip>,
+}
+
+impl Listing {
+    /// Writes items until there is so much.
+    fn fill(&mut self, size: usize) {
+        let now = self.cluster.clock.now();
+        while !self.ended && self.out.len() < size {
+            let Some(item) = self.items.next() else {
+                self.out.extend_from_slice(b"]}\n");
+                self.ended = true;
+                return;
+            };
+            if !std::mem::take(&mut self.first) {
+                self.out.push(b',');
             }
-            while out.len() < CHUNK {
-                let Some(item) = items.next() else {
-                    out.extend_from_slice(b"]}\n");
-                    return Some((Ok(Frame::data(out.into())), (writer, items, Vec::new(), first, true)));
-                };
-                if !first {
-                    out.push(b',');
-                }
-                first = false;
-                writer.item(&mut out, &item, now);
-            }
-            // Many lists at once share the threads: each gives way after a chunk.
-            tokio::task::yield_now().await;
-            let next = Vec::with_capacity(CHUNK + CHUNK / 4);
-            Some((Ok(Frame::data(out.into())), (writer, items, next, first, false)))
+            self.writer.item(&mut self.out, &item, now);
         }
+    }
+
+    /// The next piece; nothing after the last.
+    fn next(&mut self) -> Option<Vec<u8>> {
+        self.fill(CHUNK);
+        let piece = std::mem::replace(&mut self.out, Vec::with_capacity(CHUNK + CHUNK / 4));
+        if piece.is_empty() {
+            return self.gzip.take().map(Gzip::end);
+        }
+        Some(match &mut self.gzip {
+            Some(gzip) => gzip.piece(&piece),
+            None => piece,
+        })
+    }
+}
+
+fn chunks(list: Listing) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+    stream::unfold(list, |mut list| async move {
+        // Many lists at once share the threads: each gives way after a chunk.
+        tokio::task::yield_now().await;
+        let piece = list.next()?;
+        Some((Ok(Frame::data(piece.into())), list))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
+    use http_body_util::BodyExt;
     use serde_json::json;
 
     use super::*;
+    use crate::demo::cluster::Clock;
     use crate::demo::query::Query;
 
     fn store() -> (Store, KindId) {
@@ -193,6 +243,39 @@ mod tests {
             store.create(kind, map).expect("new");
         }
         (store, kind)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_list_is_compressed_where_that_can_be_read() {
+        let (store, id) = store();
+        let text = "x".repeat(20_000);
+        for at in 0..10 {
+            let map =
+                json!({"metadata": {"name": format!("big{at}"), "namespace": "n"}, "data": {"text": text}});
+            store.create(id, map).expect("new");
+        }
+        let kind = store.kind(id);
+        let clock = Clock::new(jiff::Timestamp::UNIX_EPOCH);
+        let cluster = Arc::new(Cluster { store, clock, address: String::new() });
+        for (labels, gzip, wanted) in [("", true, true), ("", false, false), ("odd=true", true, false)] {
+            let query = Query::parse(&format!("labelSelector={labels}"));
+            let selection = Selection::read(&query, &kind, None).expect("selectors");
+            let options = ListOptions::read(&query).expect("options");
+            let page = page(&cluster.store, id, &selection, &options).expect("a page");
+            let count = page.items.len();
+            let response = answer(Arc::clone(&cluster), Arc::clone(&kind), Form::Objects, page, gzip);
+            let is_gzip = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
+            assert_eq!(is_gzip, wanted, "{labels} {gzip}");
+            let Ok(body) = response.into_body().collect().await;
+            let mut body = body.to_bytes().to_vec();
+            if is_gzip {
+                let mut plain = Vec::new();
+                flate2::read::GzDecoder::new(body.as_slice()).read_to_end(&mut plain).expect("gzip");
+                body = plain;
+            }
+            let list: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(list["items"].as_array().map(Vec::len), Some(count));
+        }
     }
 
     fn ask(store: &Store, kind: KindId, query: &str) -> Result<(Vec<String>, ListMeta), Refusal> {

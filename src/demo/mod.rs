@@ -1,13 +1,14 @@
 //! An API server of its own on loopback, with a cluster that lives: what needs a cluster can be tried without one.
 //!
 //! [`Demo::start`] fills a store with namespaces, nodes, applications and a custom resource, serves it over plain HTTP on
-//! `127.0.0.1`, and lets it live: deployments roll, pods are scheduled, crash and recover, jobs complete, nodes renew
-//! their leases, Events tell of it. Clients may change what is there, and the cluster answers as one would.
+//! `127.0.0.1`, and lets it live: deployments roll, pods are scheduled, crash and recover, jobs complete, sets keep
+//! their pods in order, nodes renew their leases or fall silent, Events tell of it. Clients may change what is there, and the cluster answers as one would.
 //!
 //! To a client it is an API server as far as it goes: discovery in both forms; lists with pages, versions and selectors;
 //! watches with bookmarks and with the initial state; Tables and metadata-only forms; creates, replaces, patches, scales
-//! and deletes; and the refusals of a real one, word for word where clients look at words. It knows no users and no
-//! permissions, keeps nothing on disk, has no admission, no schemas and no logs of containers.
+//! and deletes; schemas, and fields checked against them; server-side applies; and the refusals of a real one, word for
+//! word where clients look at words. It knows no users and no permissions, keeps nothing on disk, has no admission and no
+//! logs of containers.
 //!
 //! What is served is in the parts named for it; the parts share the store and the time.
 
@@ -19,16 +20,21 @@ mod columns;
 mod defaults;
 mod discovery;
 mod fixtures;
+mod furniture;
+mod gzip;
 mod kinds;
 mod life;
 mod list;
-mod openapi;
-mod patch;
+mod metrics;
+mod ownership;
 mod protobuf;
 mod query;
 mod refusal;
 mod represent;
+mod resource;
+mod reviews;
 mod routes;
+mod schema;
 mod serve;
 mod store;
 mod stored;

@@ -6,23 +6,86 @@ use super::kinds::Kind;
 use super::refusal::{Cause, Refusal};
 use crate::object::{FieldSelector, LabelSelector};
 
-/// The parameters of a URL, as they stand there.
+/// The parameters of a URL, as they stand there, and who asks.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Query(Vec<(String, String)>);
+pub(super) struct Query {
+    parameters: Vec<(String, String)>,
+    agent: String,
+    applies: bool,
+}
+
+/// What becomes of a field that there is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Validation {
+    /// It goes in silence.
+    Ignore,
+    /// It goes with a warning.
+    Warn,
+    /// It is refused.
+    Strict,
+}
 
 impl Query {
     pub(super) fn parse(text: &str) -> Self {
-        Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+        Self { parameters: form_urlencoded::parse(text.as_bytes()).into_owned().collect(), ..Self::default() }
+    }
+
+    /// The same, asked by a client of that name.
+    pub(super) fn by(self, agent: &str) -> Self {
+        let name = agent.split('/').next().unwrap_or_default();
+        Self { agent: name.to_owned(), ..self }
+    }
+
+    /// The same, as part of an apply.
+    pub(super) fn applying(&self) -> Self {
+        Self { applies: true, ..self.clone() }
+    }
+
+    /// Whether this is an apply.
+    pub(super) fn applies(&self) -> bool {
+        self.applies
+    }
+
+    /// Under which name what is written is owned.
+    pub(super) fn manager(&self) -> &str {
+        match (self.text("fieldManager"), self.agent.as_str()) {
+            ("", "") => "unknown",
+            ("", agent) => agent,
+            (manager, _) => manager,
+        }
+    }
+
+    /// Whether an apply takes what others own.
+    pub(super) fn force(&self) -> bool {
+        self.flag("force").unwrap_or(false)
+    }
+
+    /// What is to become of fields that there are not.
+    pub(super) fn validation(&self) -> Validation {
+        match self.text("fieldValidation") {
+            "Strict" => Validation::Strict,
+            "Ignore" => Validation::Ignore,
+            _ => Validation::Warn,
+        }
     }
 
     /// The first value of that name; empty where there is none.
     pub(super) fn text(&self, name: &str) -> &str {
-        self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str()).unwrap_or_default()
+        self.parameters
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, value)| value.as_str())
+            .unwrap_or_default()
+    }
+
+    /// Whether there is a parameter of that name, with or without a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.parameters.iter().any(|(own, _)| own == name)
     }
 
     /// A switch is on with any value but these.
     fn flag(&self, name: &str) -> Option<bool> {
-        let value = &self.0.iter().find(|(own, _)| own == name)?.1;
+        let value = &self.parameters.iter().find(|(own, _)| own == name)?.1;
         Some(!["false", "0"].contains(&value.to_lowercase().as_str()))
     }
 
@@ -48,6 +111,8 @@ pub(super) struct Selection {
     pub(super) namespace: Option<String>,
     pub(super) labels: LabelSelector,
     pub(super) fields: FieldSelector,
+    /// The resource, where a field has to be derived before it can be looked at.
+    derived: Option<Kind>,
 }
 
 impl Selection {
@@ -62,7 +127,8 @@ impl Selection {
         if let Some(why) = fields.fields().find_map(|field| kind.refuses_field(field)) {
             return Err(Refusal::bad_request(why));
         }
-        Ok(Self { namespace: namespace.map(str::to_owned), labels, fields })
+        let derived = fields.fields().any(|field| kind.derives(field)).then(|| kind.clone());
+        Ok(Self { namespace: namespace.map(str::to_owned), labels, fields, derived })
     }
 
     /// Whether every object of the namespace is selected.
@@ -72,7 +138,14 @@ impl Selection {
 
     /// Whether the selectors match; the namespace is not looked at.
     pub(super) fn matches(&self, json: &[u8]) -> bool {
-        self.is_everything() || (self.labels.matches_json(json) && self.fields.matches_json(json))
+        self.is_everything() || (self.labels.matches_json(json) && self.fields_match(json))
+    }
+
+    fn fields_match(&self, json: &[u8]) -> bool {
+        let Some(kind) = &self.derived else { return self.fields.matches_json(json) };
+        let mut object = serde_json::from_slice(json).unwrap_or_default();
+        kind.derive(&mut object);
+        self.fields.matches_json(object.to_string().as_bytes())
     }
 }
 

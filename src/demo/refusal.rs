@@ -81,27 +81,78 @@ impl Refusal {
         Self::new(403, "Forbidden", message).with(kind.details(name))
     }
 
-    /// An object that can't be stored as it is.
-    pub(super) fn invalid(kind: &Kind, name: &str, cause: &Cause) -> Self {
-        let message = format!("{} \"{name}\" is invalid: {}: {}", kind.kind, cause.field, cause.message);
-        let mut details = json!({"kind": kind.kind, "causes": [cause.json()]});
-        if !name.is_empty() {
-            details["name"] = name.into();
-        }
-        if !kind.group.is_empty() {
-            details["group"] = kind.group.as_str().into();
+    /// An object that can't be stored as it is; at least one cause.
+    pub(super) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
+        Self::invalid_of(&kind.group, &kind.kind, name, causes)
+    }
+
+    /// As [`Refusal::invalid`], of an object that is not of a served resource; with an empty kind, of the request.
+    pub(super) fn invalid_of(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
+        let said: Vec<String> = causes.iter().map(Cause::text).collect();
+        let said = if let [one] = said.as_slice() { one.clone() } else { format!("[{}]", said.join(", ")) };
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{kind}{dot}{group} \"{name}\" is invalid: {said}");
+        let mut details = json!({"causes": causes.iter().map(Cause::json).collect::<Vec<_>>()});
+        for (key, value) in [("name", name), ("group", group), ("kind", kind)] {
+            if !value.is_empty() {
+                details[key] = value.into();
+            }
         }
         Self::new(422, "Invalid", message).with(details)
     }
 
     /// List options that contradict each other; at least one cause.
     pub(super) fn invalid_options(causes: &[Cause]) -> Self {
-        let said: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-        let said = if let [one] = said.as_slice() { one.clone() } else { format!("[{}]", said.join(", ")) };
-        let causes: Vec<Value> = causes.iter().map(Cause::json).collect();
-        Self::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {said}"))
-            .with(json!({"group": "meta.k8s.io", "kind": "ListOptions", "causes": causes}))
+        Self::invalid_of("meta.k8s.io", "ListOptions", "", causes)
+    }
+
+    /// A body with fields that there are not, or of the wrong type.
+    pub(super) fn undecodable(kind: &Kind, why: &str) -> Self {
+        let (own, version) = (&kind.kind, &kind.version);
+        Self::bad_request(format!("{own} in version {version:?} cannot be handled as a {own}: {why}"))
+    }
+
+    /// An apply whose object has fields that there are not: the other refusal without a reason.
+    pub(super) fn not_in_schema(kind: &Kind, place: &str, field: &str) -> Self {
+        let (version, own) = (kind.api_version(), &kind.kind);
+        let message = format!(
+            "failed to create typed patch object ({place}; {version}, Kind={own}): .{field}: field not declared in schema"
+        );
+        Self::new(500, "", message)
+    }
+
+    /// What only a kubelet could do.
+    pub(super) fn no_containers(what: &str) -> Self {
+        let message = format!("the pods of the demo run no containers, so there is nothing to {what}");
+        Self::new(501, "NotImplemented", message)
+    }
+
+    /// A JSON patch with a step that can't be done. A real server says no more either.
+    pub(super) fn patch_failed() -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        Self::new(422, "Invalid", message).with(json!({}))
+    }
+
+    /// An apply that would take fields from others.
+    pub(super) fn apply_conflict(conflicts: &[(String, String)]) -> Self {
+        let count = conflicts.len();
+        let word = if count == 1 { "conflict" } else { "conflicts" };
+        let causes: Vec<Value> = conflicts
+            .iter()
+            .map(|(who, field)| json!({"reason": "FieldManagerConflict", "message": who, "field": field}))
+            .collect();
+        let said: Vec<String> = conflicts.iter().map(|(who, field)| format!("{who}: {field}")).collect();
+        let message = format!("Apply failed with {count} {word}: {}", said.join("\n"));
+        Self::new(409, "Conflict", message).with(json!({"causes": causes}))
+    }
+
+    /// A disruption that a budget forbids.
+    pub(super) fn disruption(budget: &str, needed: u64, healthy: u64) -> Self {
+        let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+        let said =
+            format!("The disruption budget {budget} needs {needed} healthy pods and has {healthy} currently");
+        let cause = json!({"reason": "DisruptionBudget", "message": said});
+        Self::new(429, "TooManyRequests", message).with(json!({"causes": [cause]}))
     }
 
     /// A version from before the compaction, in a list.
@@ -155,27 +206,43 @@ impl Refusal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cause {
     reason: &'static str,
-    field: &'static str,
+    field: String,
     message: String,
 }
 
 impl Cause {
-    pub(super) fn forbidden(field: &'static str, why: &str) -> Self {
-        Self { reason: "FieldValueForbidden", field, message: format!("Forbidden: {why}") }
+    fn new(reason: &'static str, field: &str, message: String) -> Self {
+        Self { reason, field: field.to_owned(), message }
     }
 
-    pub(super) fn required(field: &'static str, why: &str) -> Self {
-        Self { reason: "FieldValueRequired", field, message: format!("Required value: {why}") }
+    pub(super) fn forbidden(field: &str, why: &str) -> Self {
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {why}"))
     }
 
-    pub(super) fn invalid(field: &'static str, value: &str, why: &str) -> Self {
-        Self { reason: "FieldValueInvalid", field, message: format!("Invalid value: {value:?}: {why}") }
+    /// A field that is missing; `why` may be empty.
+    pub(super) fn required(field: &str, why: &str) -> Self {
+        let colon = if why.is_empty() { "" } else { ": " };
+        Self::new("FieldValueRequired", field, format!("Required value{colon}{why}"))
     }
 
-    pub(super) fn unsupported(field: &'static str, value: &str, supported: &[&str]) -> Self {
+    pub(super) fn invalid(field: &str, value: &str, why: &str) -> Self {
+        Self::invalid_value(field, &value.into(), why)
+    }
+
+    /// As [`Cause::invalid`], of a value that is no text.
+    pub(super) fn invalid_value(field: &str, value: &Value, why: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
+    }
+
+    pub(super) fn unsupported(field: &str, value: &str, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
         let message = format!("Unsupported value: {value:?}: supported values: {}", supported.join(", "));
-        Self { reason: "FieldValueNotSupported", field, message }
+        Self::new("FieldValueNotSupported", field, message)
+    }
+
+    /// `field: what is wrong`.
+    pub(super) fn text(&self) -> String {
+        format!("{}: {}", self.field, self.message)
     }
 
     fn json(&self) -> Value {

@@ -145,8 +145,12 @@ impl Writer {
     }
 
     fn row(&self, out: &mut Vec<u8>, object: &Stored, include: Include, now: Timestamp) {
-        let cells = self.columns.cells(&object.value(), now);
-        out.extend_from_slice(format!("{{\"cells\":{},\"object\":", Value::from(cells)).as_bytes());
+        let value = object.value();
+        let cells = Value::from(self.columns.cells(&value, now));
+        let conditions = Columns::conditions(&value);
+        let conditions =
+            conditions.map_or(String::new(), |conditions| format!("\"conditions\":{conditions},"));
+        out.extend_from_slice(format!("{{\"cells\":{cells},{conditions}\"object\":").as_bytes());
         match include {
             Include::None => out.extend_from_slice(b"null"),
             Include::Metadata => metadata(out, object),

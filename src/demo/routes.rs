@@ -9,35 +9,37 @@ use hyper::body::Incoming;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::accept::{self, Form};
-use super::answer::{self, Body, JSON};
+use super::accept;
+use super::answer::{self, Body};
 use super::cluster::Cluster;
 use super::kinds::Kind;
-use super::query::{ListOptions, Query, Selection};
+use super::query::Query;
 use super::refusal::Refusal;
-use super::represent::Writer;
-use super::store::Part;
-use super::stored::Stored;
-use super::write::{self, Deleted, PatchKind, Target};
-use super::{discovery, list, openapi, watch};
+use super::schema::openapi;
+use super::{discovery, gzip, metrics, resource, reviews, write};
 
 /// The largest body that a real server takes.
 const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// A request, taken apart.
-struct Asked {
-    method: Method,
+pub(super) struct Asked {
+    pub(super) method: Method,
     path: Vec<String>,
-    query: Query,
-    accept: Option<String>,
-    content_type: String,
-    body: Bytes,
+    pub(super) query: Query,
+    pub(super) accept: Option<String>,
+    pub(super) content_type: String,
+    /// Whether the answer may be compressed.
+    pub(super) gzip: bool,
+    pub(super) body: Bytes,
 }
 
 /// Answers one request.
 pub(super) async fn answer(cluster: Arc<Cluster>, request: Request<Incoming>) -> Response<Body> {
     match read(request).await {
-        Ok(asked) => route(&cluster, &asked),
+        Ok(asked) => {
+            let response = route(&cluster, &asked);
+            if asked.gzip { gzip::whole(response).await } else { response }
+        }
         Err(refusal) => answer::refused(&refusal),
     }
 }
@@ -50,9 +52,11 @@ async fn read(request: Request<Incoming>) -> Result<Asked, Refusal> {
     let body = Limited::new(body, BODY_LIMIT).collect().await.map_err(|_| Refusal::too_large())?;
     Ok(Asked {
         path: segments.map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect(),
-        query: Query::parse(head.uri.query().unwrap_or_default()),
+        query: Query::parse(head.uri.query().unwrap_or_default())
+            .by(text(header::USER_AGENT).unwrap_or_default()),
         accept: text(header::ACCEPT).map(str::to_owned),
         content_type: content_type.split(';').next().unwrap_or_default().trim().to_owned(),
+        gzip: gzip::accepted(&head.headers),
         body: body.to_bytes(),
         method: head.method,
     })
@@ -60,25 +64,64 @@ async fn read(request: Request<Incoming>) -> Result<Asked, Refusal> {
 
 fn route(cluster: &Arc<Cluster>, asked: &Asked) -> Response<Body> {
     let path: Vec<&str> = asked.path.iter().map(String::as_str).collect();
-    let kinds: Vec<Arc<Kind>> = cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect();
+    let stored: Vec<Arc<Kind>> = cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect();
+    let kinds: Vec<Arc<Kind>> = stored.iter().cloned().chain(reviews::kinds().map(Arc::new)).collect();
     let accept = asked.accept.as_deref();
     let found = |value: Option<Value>| value.map_or_else(answer::no_page, |value| answer::json(200, &value));
     match path.as_slice() {
-        ["healthz" | "livez" | "readyz", ..] => answer::whole(200, "text/plain; charset=utf-8", "ok"),
+        ["healthz" | "livez" | "readyz"] => health(path[0], asked),
+        ["healthz" | "livez" | "readyz", "ping"] => answer::whole(200, TEXT, "ok"),
+        ["metrics"] => {
+            answer::whole(200, "text/plain; version=0.0.4; charset=utf-8", metrics::text(&cluster.store))
+        }
         ["version"] => answer::json(200, &openapi::version()),
         ["openapi", "v2"] => swagger(accept),
-        ["openapi", "v3"] => answer::json(200, &openapi::index(&kinds)),
-        ["openapi", "v3", "api", version] => found(openapi::document(&kinds, "", version)),
-        ["openapi", "v3", "apis", group, version] => found(openapi::document(&kinds, group, version)),
+        ["openapi", "v3"] => answer::json(200, &openapi::index(&stored)),
+        ["openapi", "v3", "api", version] => found(openapi::document(&stored, "", version)),
+        ["openapi", "v3", "apis", group, version] => found(openapi::document(&stored, group, version)),
         ["api" | "apis"] => discovery_root(cluster, &kinds, path[0] == "api", accept),
         ["api", version] => found(discovery::resource_list(&kinds, "", version)),
         ["apis", group] => found(discovery::group(&kinds, group)),
         ["apis", group, version] => found(discovery::resource_list(&kinds, group, version)),
-        ["apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"] => allowed(asked),
-        ["api", version, rest @ ..] => resource(cluster, asked, &kinds, ["", version], rest),
-        ["apis", group, version, rest @ ..] => resource(cluster, asked, &kinds, [group, version], rest),
-        [] => answer::json(200, &json!({"paths": ["/api", "/apis", "/healthz", "/openapi/v3", "/version"]})),
+        ["apis", group, "v1", plural] | ["apis", group, "v1", "namespaces", _, plural]
+            if asked.method == Method::POST && reviews::answer(group, plural, &Value::Null).is_some() =>
+        {
+            review(asked, group, plural)
+        }
+        ["api", version, rest @ ..] => resource::answer(cluster, asked, &stored, ["", version], rest),
+        ["apis", group, version, rest @ ..] => {
+            resource::answer(cluster, asked, &stored, [group, version], rest)
+        }
+        [] => answer::json(200, &json!({"paths": roots(&stored)})),
         _ => answer::no_page(),
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+fn health(check: &str, asked: &Asked) -> Response<Body> {
+    if asked.query.has("verbose") {
+        return answer::whole(200, TEXT, format!("[+]ping ok\n{check} check passed\n"));
+    }
+    answer::whole(200, TEXT, "ok")
+}
+
+/// The paths that there are.
+fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
+    let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
+    for (group, version) in discovery::groups(kinds).into_iter().filter(|(group, _)| !group.is_empty()) {
+        paths.extend([format!("/apis/{group}"), format!("/apis/{group}/{version}")]);
+    }
+    let others = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
+    paths.extend(others.map(str::to_owned));
+    paths
+}
+
+fn review(asked: &Asked, group: &str, plural: &str) -> Response<Body> {
+    match write::read(&asked.content_type, &asked.body) {
+        Ok(review) => reviews::answer(group, plural, &review)
+            .map_or_else(answer::no_page, |answer| answer::json(201, &answer)),
+        Err(refusal) => answer::refused(&refusal),
     }
 }
 
@@ -104,182 +147,4 @@ fn discovery_root(
     }
     let plain = if core { discovery::versions(&cluster.address) } else { discovery::group_list(kinds) };
     answer::json(200, &plain)
-}
-
-/// Nobody is refused anything here, and clients that ask first are told so.
-fn allowed(asked: &Asked) -> Response<Body> {
-    let review: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
-    let answer = json!({
-        "kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": {},
-        "spec": review["spec"], "status": {"allowed": true},
-    });
-    answer::json(201, &answer)
-}
-
-/// A path below a group version.
-fn resource(
-    cluster: &Arc<Cluster>,
-    asked: &Asked,
-    kinds: &[Arc<Kind>],
-    [group, version]: [&str; 2],
-    rest: &[&str],
-) -> Response<Body> {
-    if !kinds.iter().any(|kind| kind.group == group && kind.version == version) {
-        return answer::no_page();
-    }
-    let (namespace, rest) = match rest {
-        // A namespace is an object itself, and has a subresource.
-        ["namespaces", namespace, rest @ ..] if !rest.is_empty() && *rest != ["status"] => {
-            (Some(*namespace), rest)
-        }
-        rest => (None, rest),
-    };
-    let [plural, rest @ ..] = rest else { return answer::no_page() };
-    let done = match (cluster.store.find(group, version, plural), rest) {
-        (Some((id, kind)), rest) if namespace.is_none() || kind.namespaced => {
-            let target = Target {
-                id,
-                kind,
-                namespace: namespace.unwrap_or_default().to_owned(),
-                name: rest.first().copied().unwrap_or_default().to_owned(),
-                subresource: rest.get(1).map(|&name| name.to_owned()),
-            };
-            match rest {
-                [] => collection(cluster, asked, target),
-                [_] if target.kind.namespaced && namespace.is_none() => Err(Refusal::no_resource()),
-                [_] => object(cluster, asked, &target),
-                [_, name] if target.kind.has_subresource(name) => object(cluster, asked, &target),
-                _ => Err(Refusal::no_resource()),
-            }
-        }
-        _ => Err(Refusal::no_resource()),
-    };
-    done.unwrap_or_else(|refusal| answer::refused(&refusal))
-}
-
-fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: Target) -> Result<Response<Body>, Refusal> {
-    let namespace = Some(target.namespace.as_str()).filter(|namespace| !namespace.is_empty());
-    match asked.method {
-        Method::GET => {
-            let form = accept::form(asked.accept.as_deref(), &asked.query)?;
-            let selection = Selection::read(&asked.query, &target.kind, namespace)?;
-            let options = ListOptions::read(&asked.query)?;
-            let Target { id, kind, .. } = target;
-            let body = if options.watch {
-                watch::body(Arc::clone(cluster), (id, kind), form, selection, &options)
-            } else {
-                let page = list::page(&cluster.store, id, &selection, &options)?;
-                list::body(Arc::clone(cluster), kind, form, page)
-            };
-            Ok(answer::with_body(200, JSON, body))
-        }
-        Method::POST if !target.kind.namespaced || namespace.is_some() => {
-            let form = accept::form(asked.accept.as_deref(), &asked.query)?;
-            check_media_type(asked)?;
-            let object = write::decode(&target.kind, &asked.content_type, &asked.body)?;
-            let created = write::create(cluster, &target, object, &asked.query)?;
-            Ok(one(cluster, &target.kind, form, &created, 201))
-        }
-        Method::DELETE if target.kind.verbs().contains(&"deletecollection") => {
-            delete_collection(cluster, asked, &target)
-        }
-        _ => Err(Refusal::method_not_allowed()),
-    }
-}
-
-fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Response<Body>, Refusal> {
-    let form = accept::form(asked.accept.as_deref(), &asked.query)?;
-    let is_scale = target.subresource.as_deref() == Some("scale");
-    let said = |stored: &Stored, code: u16| {
-        if is_scale {
-            answer::json(code, &write::scale(stored))
-        } else {
-            one(cluster, &target.kind, form, stored, code)
-        }
-    };
-    match asked.method {
-        Method::GET => {
-            let found = cluster.store.get(target.id, &target.namespace, &target.name);
-            let found = found.ok_or_else(|| Refusal::not_found(&target.kind, &target.name))?;
-            Ok(said(&found, 200))
-        }
-        Method::PUT => {
-            check_media_type(asked)?;
-            let object = if is_scale {
-                serde_json::from_slice(&asked.body)
-                    .map_err(|error| Refusal::bad_request(error.to_string()))?
-            } else {
-                write::decode(&target.kind, &asked.content_type, &asked.body)?
-            };
-            Ok(said(&*write::replace(cluster, target, &object, &asked.query)?, 200))
-        }
-        Method::PATCH => {
-            let how = PatchKind::of(&asked.content_type, &target.kind)?;
-            let (patched, created) = write::patch(cluster, target, how, &asked.body, &asked.query)?;
-            Ok(said(&patched, if created { 201 } else { 200 }))
-        }
-        Method::DELETE if target.subresource.is_none() => {
-            Ok(match write::delete(cluster, target, &delete_options(asked)?, &asked.query)? {
-                Deleted::Going(stored) => one(cluster, &target.kind, form, &stored, 200),
-                // A pod is answered as it was, by an old promise.
-                Deleted::Gone(stored) if target.kind.plural == "pods" => {
-                    one(cluster, &target.kind, form, &stored, 200)
-                }
-                Deleted::Gone(stored) => answer::json(200, &success(&target.kind, &stored)),
-            })
-        }
-        _ => Err(Refusal::method_not_allowed()),
-    }
-}
-
-fn delete_options(asked: &Asked) -> Result<Value, Refusal> {
-    if asked.body.is_empty() {
-        return Ok(json!({}));
-    }
-    write::read(&asked.content_type, &asked.body)
-}
-
-fn success(kind: &Kind, stored: &Stored) -> Value {
-    let mut details = kind.details(&stored.name);
-    details["uid"] = (*stored.uid).into();
-    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
-}
-
-/// Deletes what is selected, and answers with the list of it.
-fn delete_collection(
-    cluster: &Arc<Cluster>,
-    asked: &Asked,
-    target: &Target,
-) -> Result<Response<Body>, Refusal> {
-    let namespace = Some(target.namespace.as_str()).filter(|namespace| !namespace.is_empty());
-    let selection = Selection::read(&asked.query, &target.kind, namespace)?;
-    let options = delete_options(asked)?;
-    let now = cluster.store.now(&Part::all(target.id, namespace));
-    let items: Vec<_> = now.items.into_iter().filter(|item| selection.matches(&item.json)).collect();
-    for item in &items {
-        let each =
-            Target { namespace: item.namespace.to_string(), name: item.name.to_string(), ..target.clone() };
-        match write::delete(cluster, &each, &options, &asked.query) {
-            // Who was deleted meanwhile is as wanted.
-            Ok(_) | Err(Refusal { code: 404, .. }) => {}
-            Err(refusal) => return Err(refusal),
-        }
-    }
-    let form = accept::form(asked.accept.as_deref(), &asked.query)?;
-    let meta = super::represent::ListMeta { version: now.version, ..Default::default() };
-    let body = list::body(Arc::clone(cluster), Arc::clone(&target.kind), form, list::Page { meta, items });
-    Ok(answer::with_body(200, JSON, body))
-}
-
-fn check_media_type(asked: &Asked) -> Result<(), Refusal> {
-    let own = asked.content_type.as_str();
-    let fine = own.is_empty() || own == JSON || write::is_protobuf(own);
-    if fine { Ok(()) } else { Err(Refusal::unsupported_media_type()) }
-}
-
-fn one(cluster: &Cluster, kind: &Arc<Kind>, form: Form, stored: &Stored, code: u16) -> Response<Body> {
-    let mut out = Vec::new();
-    Writer::new(Arc::clone(kind), form).one(&mut out, stored, cluster.clock.now());
-    out.push(b'\n');
-    answer::whole(code, JSON, out)
 }

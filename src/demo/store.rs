@@ -4,20 +4,24 @@
 //! at an earlier version is worked out from: the collection as it is, with the changes since then taken back. What has
 //! left the log is compacted: who asks for it is told that it expired.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::kinds::{self, Kind};
 use super::refusal::Refusal;
 use super::stored::{Place, Stored};
 
-/// Changes that are remembered. It bounds the memory of a server that runs for days; at the demo's usual pace it is
-/// about half an hour.
+/// Changes that are remembered at most: it bounds the memory of a server on which much happens.
 const REMEMBERED: usize = 8192;
+
+/// How long changes are remembered, as on a real server.
+const REMEMBERED_FOR: Duration = Duration::from_mins(5);
 
 /// Which resource: its number in the order in which they were defined.
 pub(super) type KindId = usize;
@@ -32,6 +36,8 @@ pub(super) struct Change {
     /// After it; for a deletion the last state under the version of the deletion.
     pub(super) new: Arc<Stored>,
     pub(super) deleted: bool,
+    /// When, by the clock that a test can pause.
+    pub(super) at: Instant,
 }
 
 /// Everything, behind one lock.
@@ -46,6 +52,8 @@ pub(super) struct Store {
 struct Inner {
     version: u64,
     kinds: Vec<Arc<Kind>>,
+    /// Those that were served once.
+    retired: BTreeSet<KindId>,
     /// One for each kind, at its number.
     collections: Vec<BTreeMap<Place, Arc<Stored>>>,
     log: VecDeque<Change>,
@@ -109,7 +117,15 @@ impl Store {
         let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
         let collections = kinds.iter().map(|_| BTreeMap::new()).collect();
         let rng = fastrand::Rng::with_seed(seed);
-        let inner = Inner { version: 1, kinds, collections, log: VecDeque::new(), compacted: 0, rng };
+        let inner = Inner {
+            version: 1,
+            kinds,
+            retired: BTreeSet::new(),
+            collections,
+            log: VecDeque::new(),
+            compacted: 0,
+            rng,
+        };
         Self { inner: Mutex::new(inner), latest: watch::channel(1).0 }
     }
 
@@ -117,16 +133,16 @@ impl Store {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Every resource, with its number.
+    /// Every resource that is served, with its number.
     pub(super) fn kinds(&self) -> Vec<(KindId, Arc<Kind>)> {
-        self.lock().kinds.iter().cloned().enumerate().collect()
+        self.lock().served().map(|(id, kind)| (id, Arc::clone(kind))).collect()
     }
 
     /// The resource of that group, version and plural.
     pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
         let is_it =
             |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
-        self.lock().kinds.iter().cloned().enumerate().find(|(_, kind)| is_it(kind))
+        self.lock().served().find(|(_, kind)| is_it(kind)).map(|(id, kind)| (id, Arc::clone(kind)))
     }
 
     /// The resource of a number.
@@ -136,7 +152,9 @@ impl Store {
 
     /// The number of a resource by its group and plural.
     pub(super) fn id(&self, group: &str, plural: &str) -> Option<KindId> {
-        self.lock().kinds.iter().position(|kind| kind.group == group && kind.plural == plural)
+        let inner = self.lock();
+        let mut served = inner.served();
+        served.find(|(_, kind)| kind.group == group && kind.plural == plural).map(|(id, _)| id)
     }
 
     /// Defines a resource, or defines it anew.
@@ -145,10 +163,24 @@ impl Store {
         let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
         if let Some(id) = inner.kinds.iter().position(is_it) {
             inner.kinds[id] = Arc::new(kind);
+            inner.retired.remove(&id);
         } else {
             inner.kinds.push(Arc::new(kind));
             inner.collections.push(BTreeMap::new());
         }
+    }
+
+    /// Serves a resource no longer; its objects have been removed before. Its number stays taken, for when it is
+    /// defined again.
+    pub(super) fn undefine(&self, kind: KindId) {
+        self.lock().retired.insert(kind);
+        // Whoever watches it has to look.
+        self.latest.send_modify(|_| {});
+    }
+
+    /// Whether a resource is served.
+    pub(super) fn serves(&self, kind: KindId) -> bool {
+        !self.lock().retired.contains(&kind)
     }
 
     /// The version of the last change, and those to come.
@@ -244,6 +276,7 @@ impl Store {
     /// # Errors
     /// It is there already.
     pub(super) fn create(&self, kind: KindId, value: Value) -> Result<Arc<Stored>, Refusal> {
+        let at = Instant::now();
         let mut inner = self.lock();
         let version = inner.version + 1;
         let what = Arc::clone(&inner.kinds[kind]);
@@ -252,7 +285,7 @@ impl Store {
             return Err(Refusal::already_exists(&what, &stored.name));
         }
         inner.collections[kind].insert(stored.place(), Arc::clone(&stored));
-        self.tell(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false });
+        self.tell(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false, at });
         Ok(stored)
     }
 
@@ -268,6 +301,7 @@ impl Store {
         name: &str,
         edit: impl FnOnce(&mut Value) -> Result<Edit, Refusal>,
     ) -> Result<Arc<Stored>, Refusal> {
+        let at = Instant::now();
         let mut inner = self.lock();
         let what = Arc::clone(&inner.kinds[kind]);
         let place = place(namespace, name);
@@ -287,7 +321,7 @@ impl Store {
         } else {
             inner.collections[kind].insert(place, Arc::clone(&new));
         }
-        self.tell(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted });
+        self.tell(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
         Ok(new)
     }
 
@@ -298,17 +332,23 @@ impl Store {
 
     fn tell(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
         inner.version = change.version;
+        let now = change.at;
         inner.log.push_back(change);
-        if inner.log.len() > REMEMBERED
-            && let Some(forgotten) = inner.log.pop_front()
-        {
-            inner.compacted = forgotten.version;
+        let is_old = |change: &Change| now.duration_since(change.at) > REMEMBERED_FOR;
+        while inner.log.len() > REMEMBERED || inner.log.front().is_some_and(is_old) {
+            if let Some(forgotten) = inner.log.pop_front() {
+                inner.compacted = forgotten.version;
+            }
         }
         self.latest.send_replace(inner.version);
     }
 }
 
 impl Inner {
+    fn served(&self) -> impl Iterator<Item = (KindId, &Arc<Kind>)> {
+        self.kinds.iter().enumerate().filter(|(id, _)| !self.retired.contains(id))
+    }
+
     fn range<'a>(&'a self, part: &Part<'_>) -> impl Iterator<Item = (&'a Place, &'a Arc<Stored>)> + use<'a> {
         let first = place(part.namespace.unwrap_or_default(), "");
         let from = match part.after {
@@ -450,6 +490,22 @@ mod tests {
             store.edit(kind, "n", "a", edit).expect("a");
         }
         assert_eq!(store.changes(kind, 2, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_are_forgotten_after_a_while() {
+        let (store, kind) = filled(&["a"]);
+        let then = store.version();
+        for round in 0..3 {
+            tokio::time::advance(Duration::from_mins(2)).await;
+            let edit = |value: &mut Value| {
+                value["data"] = json!(round);
+                Ok(Edit::Keep)
+            };
+            store.edit(kind, "n", "a", edit).expect("a");
+        }
+        assert_eq!(store.changes(kind, then - 1, 1).map(|_| ()), Err(Compacted { oldest: then }));
+        assert_eq!(store.changes(kind, then, 10).map(|(changes, _)| changes.len()), Ok(3));
     }
 
     #[test]

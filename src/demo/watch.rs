@@ -141,9 +141,12 @@ impl Watch {
         loop {
             // Marked as seen before the log is read: what comes after that wakes the wait below.
             self.latest.borrow_and_update();
+            // The resource may go with its definition, and its watches go with it: after the deletions of its objects, so
+            // that it is looked at before they are.
+            let is_served = self.cluster.store.serves(self.kind_id);
             self.changes(&mut out);
             let now = self.cluster.clock.elapsed();
-            if now >= self.ends {
+            if now >= self.ends || !is_served {
                 self.over = true;
                 return Some(out).filter(|out| !out.is_empty());
             }
@@ -160,6 +163,7 @@ impl Watch {
                 continue;
             }
             tokio::select! {
+                // A resource that goes is told of in the same way.
                 changed = self.latest.changed() => changed.ok()?,
                 () = self.cluster.clock.reaches(self.ends.min(self.next_bookmark)) => {}
             }
@@ -292,6 +296,19 @@ mod tests {
 
     fn told(events: &[(&str, &str)]) -> Vec<(String, String)> {
         events.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_ends_with_its_resource() {
+        let cluster = cluster(&["a"]);
+        let mut watch = watch(&cluster, "watch=1&timeoutSeconds=100");
+        assert_eq!(next(&mut watch).await, Some(told(&[("ADDED", "a")])));
+        let (id, _) = maps(&cluster);
+        cluster.store.remove(id, "n", "a");
+        cluster.store.undefine(id);
+        assert_eq!(next(&mut watch).await, Some(told(&[("DELETED", "a")])));
+        assert_eq!(next(&mut watch).await, None);
+        assert!(cluster.clock.elapsed() < Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]

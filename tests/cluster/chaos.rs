@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::busy;
 use super::replay::{Replay, State, listed};
 use crate::support::{
     Api, Bookmarks, FaultAnswer, FaultProxy, PATIENCE, Running, Strike, TestEnv, Testbed, Which, tool,
@@ -240,7 +241,8 @@ fn difference<'a>(told: &'a State, there: &'a State) -> Vec<(&'a String, Option<
     told.keys().chain(there.keys()).filter(differs).map(|key| (key, there.get(key))).take(10).collect()
 }
 
-/// Changes things at the server itself; answers how many operations there were.
+/// Changes things at the server itself; answers how many operations there were. What a busy server does not do in time
+/// is no matter: it is asked in the end what there is.
 fn churn(testbed: &Testbed, seconds: u64, seed: u64) -> JoinHandle<u64> {
     let mut command = tool();
     command.args(["churn", "--kubeconfig", testbed.kubeconfig(), "--rate", &RATE.to_string()]);
@@ -250,13 +252,13 @@ fn churn(testbed: &Testbed, seconds: u64, seed: u64) -> JoinHandle<u64> {
         let output = command.output().expect("it runs");
         assert!(output.status.success(), "{output:?}");
         let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
-        assert_eq!(report["failures"], 0, "{report}");
         report["operations"].as_object().expect("counts").values().filter_map(Value::as_u64).sum()
     })
 }
 
 /// Rounds of so many seconds under faults, and between two of them a restart.
 fn chaos(rounds: u64, seconds: u64) {
+    let _turn = busy();
     let Some(mut chaos) = Chaos::start() else { return };
     let began = Instant::now();
     let mut operations = 0;

@@ -18,6 +18,14 @@ mod stalled;
 mod steady;
 
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by a test that has a server do hundreds of changes a second: they take turns, for a small machine does not do
+/// that for several at once. It closes nothing and bounds nothing but their number.
+fn busy() -> MutexGuard<'static, ()> {
+    static BUSY: Mutex<()> = Mutex::new(());
+    BUSY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// kubectl on that kubeconfig; nothing where there is no kubectl, after one line that says what is not compared.
 fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Option<Command> {

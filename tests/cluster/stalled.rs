@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::busy;
 use super::replay::{Replay, listed};
 use crate::support::{Kdelta, OnServer, TestEnv, tool};
 
@@ -29,6 +30,7 @@ fn signal(name: &str, pid: u32) {
 
 /// A reader that stops for so many seconds and is measured for as many more.
 fn stalled(fill: u64, measured: u64) {
+    let _turn = busy();
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let watch = ["watch", "pods", "-n", &namespace, "-o", "json"];
     let mut command = env.kdelta_on(testbed, &watch).into_command();
@@ -44,7 +46,7 @@ fn stalled(fill: u64, measured: u64) {
     let mut churn = tool();
     churn.args(["churn", "--kubeconfig", testbed.kubeconfig(), "-n", &namespace, "--rate", RATE]);
     churn.args(["--duration", &format!("{}s", fill + measured)]);
-    let changing = Kdelta::other(churn).start();
+    let changing = thread::spawn(move || churn.output().expect("it runs"));
     signal("STOP", reader.pid());
     thread::sleep(Duration::from_secs(fill));
     let before = resident(child.id());
@@ -53,7 +55,7 @@ fn stalled(fill: u64, measured: u64) {
     assert!(after < before + FLAT * measured, "{before} bytes when full, {after} after {measured} s more");
 
     signal("CONT", reader.pid());
-    changing.stdout.find("the end of the churn", |line| line.contains(r#""failures":0"#));
+    assert!(changing.join().expect("the churn").status.success());
     let pods = format!("/api/v1/namespaces/{namespace}/pods");
     let spec = json!({"containers": [{"name": "c", "image": "i"}]});
     api.create(&pods, &json!({"metadata": {"name": "last"}, "spec": spec}));

@@ -121,12 +121,62 @@ fn a_hundred_thousand_objects_are_listed_and_watched_while_others_are_served() {
     assert!(slowest < Duration::from_secs(5), "another client waited {slowest:?}");
 }
 
+/// Whether there is a kubectl; where there is none, the test that asks is told to be skipped.
+fn has_kubectl(test: &str) -> bool {
+    let is_there = Command::new("kubectl").arg("version").arg("--client").output().is_ok();
+    if !is_there {
+        let line = format!("SKIPPED {test}: there is no kubectl on this machine\n");
+        let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+    }
+    is_there
+}
+
+#[test]
+fn kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs() {
+    if !has_kubectl("kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs") {
+        return;
+    }
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "5"]);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new("kubectl");
+        command.args(["--server", &demo.url]).args(arguments);
+        Kdelta::other(command).env("HOME", env.home()).finish()
+    };
+    let kubectl = |arguments: &[&str]| {
+        let done = run(arguments);
+        assert_eq!(done.code, 0, "kubectl {arguments:?}: {}", done.stderr);
+        done.stdout
+    };
+    let image =
+        || kubectl(&["get", "deploy", "r", "-o", "jsonpath={.spec.template.spec.containers[0].image}"]);
+    kubectl(&["create", "deployment", "r", "--image=one", "--replicas=2"]);
+    for change in [&["set", "image", "deployment/r", "one=two"][..], &["rollout", "undo", "deployment/r"]] {
+        kubectl(&["rollout", "status", "deployment/r", "--timeout=40s"]);
+        kubectl(change);
+    }
+    kubectl(&["rollout", "status", "deployment/r", "--timeout=40s"]);
+    assert_eq!(image(), "one");
+    assert!(kubectl(&["rollout", "history", "deployment/r"]).contains("\n3 "), "a third revision");
+    let logs = run(&["logs", "deployment/r"]).failure(1);
+    assert!(logs.contains("the pods of the demo run no containers, so there is nothing to log"), "{logs}");
+    kubectl(&[
+        "drain",
+        "worker-1",
+        "--ignore-daemonsets",
+        "--force",
+        "--delete-emptydir-data",
+        "--timeout=50s",
+    ]);
+    assert!(kubectl(&["get", "node", "worker-1", "--no-headers"]).contains("SchedulingDisabled"));
+    let left = kubectl(&["get", "pods", "-A", "--field-selector", "spec.nodeName=worker-1", "--no-headers"]);
+    assert!(left.lines().all(|pod| pod.contains("node-agent")), "{left}");
+    assert!(kubectl(&["explain", "pods.spec.containers.image"]).contains("FIELD: image <string>"));
+}
+
 #[test]
 fn kubectl_creates_changes_scales_and_deletes() {
-    if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
-        let line =
-            "SKIPPED kubectl_creates_changes_scales_and_deletes: there is no kubectl on this machine\n";
-        let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+    if !has_kubectl("kubectl_creates_changes_scales_and_deletes") {
         return;
     }
     let env = TestEnv::new();

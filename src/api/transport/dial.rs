@@ -21,10 +21,10 @@ use crate::api::config::Way;
 use crate::api::failure::system_words;
 
 /// How long it may take until a connection is open, TLS included.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-const KEEPALIVE: Duration = Duration::from_secs(30);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
-const KEEPALIVE_RETRIES: u32 = 3;
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const KEEPALIVE: Duration = Duration::from_secs(30);
+pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
+pub(super) const KEEPALIVE_RETRIES: u32 = 3;
 
 /// What makes the connections of an HTTP client.
 pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Link>, BoxError>;
@@ -47,10 +47,7 @@ pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
             }
         }
     });
-    if !way.http1_only {
-        tls.alpn_protocols.push(b"h2".to_vec());
-    }
-    tls.alpn_protocols.push(b"http/1.1".to_vec());
+    tls.alpn_protocols = protocols(way);
     let https = match &way.server_name {
         Some(name) => {
             let resolver = Arc::new(FixedServerNameResolver::new(name.clone()));
@@ -61,8 +58,15 @@ pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
     BoxCloneSyncService::new(Timeout::new(https, CONNECT_TIMEOUT))
 }
 
+/// What is offered to the server, the best first.
+pub(super) fn protocols(way: &Way) -> Vec<Vec<u8>> {
+    let http2 = (!way.http1_only).then(|| b"h2".to_vec());
+    http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
+}
+
 fn tcp() -> Tcp {
-    let mut tcp = HttpConnector::new_with_resolver(service_fn(lookup));
+    let mut tcp =
+        HttpConnector::new_with_resolver(service_fn(async |name: Name| lookup(name.as_str()).await));
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_keepalive(Some(KEEPALIVE));
@@ -76,17 +80,21 @@ fn tcp() -> Tcp {
     }))
 }
 
-async fn lookup(name: Name) -> Result<vec::IntoIter<SocketAddr>, Unknown> {
-    match tokio::net::lookup_host((name.as_str(), 0)).await {
+/// The addresses of a host.
+///
+/// # Errors
+/// It has none, in Go's words.
+pub(super) async fn lookup(host: &str) -> Result<vec::IntoIter<SocketAddr>, Unknown> {
+    match tokio::net::lookup_host((host, 0)).await {
         Ok(found) => Ok(found.collect::<Vec<_>>().into_iter()),
-        Err(error) => Err(Unknown::new(name.as_str(), &error)),
+        Err(error) => Err(Unknown::new(host, &error)),
     }
 }
 
 /// A name without an address.
 #[derive(Debug, thiserror::Error)]
 #[error("lookup {host}: {why}")]
-struct Unknown {
+pub(super) struct Unknown {
     host: String,
     why: String,
 }
@@ -110,7 +118,7 @@ pub(super) struct Undialed {
 }
 
 impl Undialed {
-    fn new(to: &Uri, source: BoxError) -> Self {
+    pub(super) fn new(to: &Uri, source: BoxError) -> Self {
         let root = root_of(source.as_ref());
         let words = match (root.downcast_ref::<Unknown>(), root.downcast_ref::<io::Error>()) {
             (Some(unknown), _) => format!("dial tcp: {unknown}"),

@@ -1,6 +1,7 @@
 //! HTTP to one server over connections that are kept: what a request waits for at most, and what becomes of its answer.
 
 mod dial;
+mod direct;
 mod link;
 mod proxied;
 
@@ -11,14 +12,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
 use http::uri::Scheme;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper_util::client::legacy::{Client, Error};
+use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{self, Instant};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt};
-use tower_http::decompression::{Decompression, DecompressionBody};
+use tower_http::decompression::Decompression;
 
 use super::config::{Protocol, Proxy, Way};
 
@@ -30,12 +31,16 @@ const CONNECTION_WINDOW: u32 = 80 * STREAM_WINDOW;
 /// How often a request is sent again that a server has handed back unread, as one does that is about to end.
 const HANDED_BACK: u32 = 2;
 
-type Body = DecompressionBody<Incoming>;
+/// The bytes of an answer, decompressed.
+type Body = UnsyncBoxBody<Bytes, BoxError>;
+
+/// What sends a request.
+type Http = BoxCloneSyncService<http::Request<Bytes>, http::Response<Body>, BoxError>;
 
 /// An HTTP client of one server. With HTTP/2 it keeps one connection. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub(super) struct Transport {
-    http: BoxCloneSyncService<http::Request<Full<Bytes>>, http::Response<Body>, Error>,
+    http: Http,
     /// What a proxy is told that passes on plain requests.
     to_proxy: Option<HeaderValue>,
 }
@@ -43,17 +48,9 @@ pub(super) struct Transport {
 impl Transport {
     /// Connects to nothing yet.
     pub(super) fn new(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Self {
-        let http = Client::builder(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .pool_timer(TokioTimer::new())
-            .http2_initial_stream_window_size(STREAM_WINDOW)
-            .http2_initial_connection_window_size(CONNECTION_WINDOW)
-            .http2_keep_alive_interval(way.ping_after)
-            .http2_keep_alive_timeout(way.ping_timeout)
-            .build(dial::connector(way, tls));
         let passes_on = way.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
         Self {
-            http: BoxCloneSyncService::new(Decompression::new(http).gzip(gzip)),
+            http: direct::http(way, tls.clone(), gzip).unwrap_or_else(|| by_other_ways(way, tls, gzip)),
             to_proxy: passes_on.and_then(Proxy::authorization),
         }
     }
@@ -76,18 +73,34 @@ impl Transport {
         }
         let mut tries = 0;
         loop {
-            let again = request.clone().map(Full::new);
-            match within(until, self.http.clone().oneshot(again)).await? {
+            match within(until, self.http.clone().oneshot(request.clone())).await? {
                 Ok(answer) => {
                     let (head, body) = answer.into_parts();
                     return Ok(Answer { head, body, until });
                 }
-                Err(error) if tries < HANDED_BACK && is_handed_back(&error) => tries += 1,
-                Err(error) if tries == 0 && is_cut_off_unanswered(&error) => tries += 1,
-                Err(error) => return Err(error.into()),
+                Err(error) if tries < HANDED_BACK && is_handed_back(&*error) => tries += 1,
+                Err(error) if tries == 0 && is_cut_off_unanswered(&*error) => tries += 1,
+                Err(error) => return Err(error),
             }
         }
     }
+}
+
+/// An HTTP client over connections that [`dial`] opens: behind a proxy, or to a server that goes by another name.
+fn by_other_ways(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Http {
+    let http = Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
+        .http2_keep_alive_interval(way.ping_after)
+        .http2_keep_alive_timeout(way.ping_timeout)
+        .build(dial::connector(way, tls));
+    let http = Decompression::new(http)
+        .gzip(gzip)
+        .map_request(|request: http::Request<Bytes>| request.map(Full::new));
+    let http = http.map_response(|answer| answer.map(|body| Body::new(body))).map_err(BoxError::from);
+    BoxCloneSyncService::new(http)
 }
 
 /// An answer whose body is still to come, decompressed.

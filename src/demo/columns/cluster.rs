@@ -1,19 +1,31 @@
-//! The rows of services, nodes and events.
+//! The rows of nodes, events, and what keeps a cluster in order.
 
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{AGE, Definition, NAME, SELECTOR, or_none, selector, since, text};
+use super::{AGE, Definition, Known, NAME, count, or_none, shown, since, text};
 
-pub(super) const SERVICES: &[Definition] = &[
+pub(super) const NAMESPACES: &[Definition] = &[NAME, ("Status", "string", 0), AGE];
+
+pub(super) const LEASES: &[Definition] = &[NAME, ("Holder", "string", 0), AGE];
+
+pub(super) const PRIORITY_CLASSES: &[Definition] = &[
     NAME,
-    ("Type", "string", 0),
-    ("Cluster-IP", "string", 0),
-    ("External-IP", "string", 0),
-    ("Port(s)", "string", 0),
+    ("Value", "integer", 0),
+    ("Global-Default", "boolean", 0),
     AGE,
-    SELECTOR,
+    ("PreemptionPolicy", "string", 0),
 ];
+
+pub(super) const DISRUPTION_BUDGETS: &[Definition] = &[
+    NAME,
+    ("Min Available", "string", 0),
+    ("Max Unavailable", "string", 0),
+    ("Allowed Disruptions", "integer", 0),
+    AGE,
+];
+
+pub(super) const RESOURCE_QUOTAS: &[Definition] =
+    &[NAME, ("Request", "string", 0), ("Limit", "string", 0), AGE];
 
 pub(super) const NODES: &[Definition] = &[
     NAME,
@@ -41,34 +53,7 @@ pub(super) const EVENTS: &[Definition] = &[
     ("Name", "string", 1),
 ];
 
-pub(super) fn service(object: &Value, name: Value, age: String) -> Vec<Value> {
-    let spec = &object["spec"];
-    let ports = spec["ports"].as_array().into_iter().flatten().map(|port| {
-        let protocol = port["protocol"].as_str().unwrap_or("TCP");
-        match port["nodePort"].as_u64() {
-            Some(node) if node > 0 => format!("{}:{node}/{protocol}", port["port"]),
-            _ => format!("{}/{protocol}", port["port"]),
-        }
-    });
-    let ports: Vec<String> = ports.collect();
-    let ingress = text(&object["status"]["loadBalancer"]["ingress"][0]["ip"]);
-    let external = match (text(&spec["type"]), ingress) {
-        ("LoadBalancer", "") => "<pending>",
-        (_, "") => "<none>",
-        (_, ip) => ip,
-    };
-    vec![
-        name,
-        spec["type"].clone(),
-        or_none(text(&spec["clusterIP"])),
-        external.into(),
-        or_none(&ports.join(",")),
-        age.into(),
-        selector(&spec["selector"]),
-    ]
-}
-
-pub(super) fn node(object: &Value, name: Value, age: String) -> Vec<Value> {
+pub(super) fn node(object: &Value, known: Known) -> Vec<Value> {
     const ROLE: &str = "node-role.kubernetes.io/";
     let (info, status) = (&object["status"]["nodeInfo"], &object["status"]);
     let mut conditions = status["conditions"].as_array().into_iter().flatten();
@@ -88,39 +73,90 @@ pub(super) fn node(object: &Value, name: Value, age: String) -> Vec<Value> {
             addresses.find(|one| one["type"] == kind).map(|one| text(&one["address"])).unwrap_or_default(),
         )
     };
+    let known_or_not = |key: &str| info[key].as_str().filter(|text| !text.is_empty()).unwrap_or("<unknown>");
+    let kernel = match text(&info["architecture"]) {
+        "" => known_or_not("kernelVersion").to_owned(),
+        architecture => format!("{} ({architecture})", known_or_not("kernelVersion")),
+    };
     vec![
-        name,
+        known.name,
         word.into(),
         or_none(&roles.join(",")),
-        age.into(),
-        info["kubeletVersion"].clone(),
+        known.age,
+        text(&info["kubeletVersion"]).into(),
         address("InternalIP"),
         address("ExternalIP"),
-        info["osImage"].clone(),
-        info["kernelVersion"].clone(),
-        info["containerRuntimeVersion"].clone(),
+        known_or_not("osImage").into(),
+        kernel.into(),
+        known_or_not("containerRuntimeVersion").into(),
     ]
 }
 
-pub(super) fn event(object: &Value, name: Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn event(object: &Value, known: Known) -> Vec<Value> {
     let involved = &object["involvedObject"];
-    let source = match (text(&object["source"]["component"]), text(&object["source"]["host"])) {
-        (component, "") => component.to_owned(),
+    let either = |own: &str, other: &str| match text(&object["source"][own]) {
+        "" => text(&object[other]).to_owned(),
+        own => own.to_owned(),
+    };
+    let (component, host) = (either("component", "reportingComponent"), either("host", "reportingInstance"));
+    let source = match (component, host.as_str()) {
+        (component, "") => component,
         (component, host) => format!("{component}, {host}"),
     };
     let first = [&object["firstTimestamp"], &object["eventTime"]].into_iter().find(|time| time.is_string());
     let last = Some(&object["lastTimestamp"]).filter(|time| time.is_string()).or(first);
-    let ago = |time: Option<&Value>| time.map_or("<unknown>".to_owned(), |time| since(time, now));
+    let series = &object["series"];
+    let last = Some(&series["lastObservedTime"]).filter(|time| time.is_string()).or(last);
+    let times = series["count"].as_u64().or(object["count"].as_u64().filter(|count| *count > 0)).unwrap_or(1);
+    let ago = |time: Option<&Value>| time.map_or("<unknown>".to_owned(), |time| since(time, known.now));
+    let target = match text(&involved["name"]) {
+        "" => text(&involved["kind"]).to_lowercase(),
+        name => format!("{}/{name}", text(&involved["kind"]).to_lowercase()),
+    };
     vec![
         ago(last).into(),
-        object["type"].clone(),
-        object["reason"].clone(),
-        format!("{}/{}", text(&involved["kind"]).to_lowercase(), text(&involved["name"])).into(),
+        text(&object["type"]).into(),
+        text(&object["reason"]).into(),
+        target.into(),
         text(&involved["fieldPath"]).into(),
         source.into(),
         text(&object["message"]).trim().into(),
         ago(first).into(),
-        object["count"].as_u64().unwrap_or(1).into(),
-        name,
+        times.into(),
+        known.name,
     ]
+}
+
+pub(super) fn namespace(object: &Value, known: Known) -> Vec<Value> {
+    vec![known.name, text(&object["status"]["phase"]).into(), known.age]
+}
+
+pub(super) fn lease(object: &Value, known: Known) -> Vec<Value> {
+    vec![known.name, text(&object["spec"]["holderIdentity"]).into(), known.age]
+}
+
+pub(super) fn priority_class(object: &Value, known: Known) -> Vec<Value> {
+    let value = object["value"].as_i64().unwrap_or_default();
+    let is_default = object["globalDefault"] == true;
+    vec![known.name, value.into(), is_default.into(), known.age, text(&object["preemptionPolicy"]).into()]
+}
+
+pub(super) fn disruption_budget(object: &Value, known: Known) -> Vec<Value> {
+    let limit = |key: &str| match &object["spec"][key] {
+        Value::Null => "N/A".to_owned(),
+        limit => shown(limit),
+    };
+    let allowed = count(&object["status"]["disruptionsAllowed"]);
+    vec![known.name, limit("minAvailable").into(), limit("maxUnavailable").into(), allowed.into(), known.age]
+}
+
+pub(super) fn resource_quota(object: &Value, known: Known) -> Vec<Value> {
+    let status = &object["status"];
+    let (mut requests, mut limits) = (Vec::new(), Vec::new());
+    for (resource, hard) in status["hard"].as_object().into_iter().flatten() {
+        let used = status["used"][resource].as_str().unwrap_or("0");
+        let said = format!("{resource}: {used}/{}", shown(hard));
+        if resource.starts_with("limits.") { limits.push(said) } else { requests.push(said) }
+    }
+    vec![known.name, requests.join(", ").into(), limits.join(", ").into(), known.age]
 }

@@ -1,106 +1,115 @@
 //! The columns that the server prints objects in, and their cells: what `kubectl get` shows.
 
+mod access;
 mod cluster;
+mod custom;
+mod network;
 mod pods;
+mod storage;
 mod workloads;
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::kinds::Kind;
+use super::kinds::{Custom, Kind};
 use crate::object::human_duration;
 
 /// Name, type, priority.
-type Definition = (&'static str, &'static str, u8);
+pub(super) type Definition = (&'static str, &'static str, u8);
 
 const NAME: Definition = ("Name", "string", 0);
 const AGE: Definition = ("Age", "string", 0);
+const CREATED_AT: Definition = ("Created At", "date", 0);
 const CONTAINERS: Definition = ("Containers", "string", 1);
 const IMAGES: Definition = ("Images", "string", 1);
 const SELECTOR: Definition = ("Selector", "string", 1);
 
+/// What makes the cells of a built-in resource: of the object, with its name and age at hand.
+pub(super) type Cells = fn(&Value, Known) -> Vec<Value>;
+
+/// What every row is made with.
+pub(super) struct Known {
+    name: Value,
+    age: Value,
+    now: Timestamp,
+}
+
 /// What a resource is printed in.
 pub(super) enum Columns {
-    Pods,
-    Deployments,
-    ReplicaSets,
-    Jobs,
-    Services,
-    Nodes,
-    Events,
-    Namespaces,
-    ConfigMaps,
-    Secrets,
-    Leases,
-    Definitions,
-    Custom(Value),
-    Plain,
+    BuiltIn(&'static [Definition], Cells),
+    Custom(Arc<Custom>),
 }
 
 impl Columns {
     pub(super) fn of(kind: &Kind) -> Self {
-        if let Some(columns) = &kind.custom_columns {
-            return Self::Custom(columns.clone());
+        if let Some(custom) = &kind.custom {
+            return Self::Custom(Arc::clone(custom));
         }
-        match (kind.group.as_str(), kind.plural.as_str()) {
-            ("", "pods") => Self::Pods,
-            ("apps", "deployments") => Self::Deployments,
-            ("apps", "replicasets") => Self::ReplicaSets,
-            ("batch", "jobs") => Self::Jobs,
-            ("", "services") => Self::Services,
-            ("", "nodes") => Self::Nodes,
-            ("", "events") => Self::Events,
-            ("", "namespaces") => Self::Namespaces,
-            ("", "configmaps") => Self::ConfigMaps,
-            ("", "secrets") => Self::Secrets,
-            (_, "leases") => Self::Leases,
-            (_, "customresourcedefinitions") => Self::Definitions,
-            _ => Self::Plain,
-        }
+        let (columns, cells): (&'static [Definition], Cells) = match kind.plural.as_str() {
+            "pods" => (pods::COLUMNS, pods::cells),
+            "deployments" => (workloads::DEPLOYMENTS, workloads::deployment),
+            "replicasets" => (workloads::REPLICA_SETS, workloads::replica_set),
+            "statefulsets" => (workloads::STATEFUL_SETS, workloads::stateful_set),
+            "daemonsets" => (workloads::DAEMON_SETS, workloads::daemon_set),
+            "jobs" => (workloads::JOBS, workloads::job),
+            "cronjobs" => (workloads::CRON_JOBS, workloads::cron_job),
+            "controllerrevisions" => (workloads::REVISIONS, workloads::revision),
+            "horizontalpodautoscalers" => (workloads::AUTOSCALERS, workloads::autoscaler),
+            "services" => (network::SERVICES, network::service),
+            "endpoints" => (network::ENDPOINTS, network::endpoints),
+            "endpointslices" => (network::ENDPOINT_SLICES, network::endpoint_slice),
+            "ingresses" => (network::INGRESSES, network::ingress),
+            "ingressclasses" => (network::INGRESS_CLASSES, network::ingress_class),
+            "networkpolicies" => (network::NETWORK_POLICIES, network::network_policy),
+            "nodes" => (cluster::NODES, cluster::node),
+            "events" => (cluster::EVENTS, cluster::event),
+            "namespaces" => (cluster::NAMESPACES, cluster::namespace),
+            "leases" => (cluster::LEASES, cluster::lease),
+            "priorityclasses" => (cluster::PRIORITY_CLASSES, cluster::priority_class),
+            "poddisruptionbudgets" => (cluster::DISRUPTION_BUDGETS, cluster::disruption_budget),
+            "resourcequotas" => (cluster::RESOURCE_QUOTAS, cluster::resource_quota),
+            "configmaps" => (storage::CONFIG_MAPS, storage::config_map),
+            "secrets" => (storage::SECRETS, storage::secret),
+            "persistentvolumes" => (storage::VOLUMES, storage::volume),
+            "persistentvolumeclaims" => (storage::CLAIMS, storage::claim),
+            "storageclasses" => (storage::STORAGE_CLASSES, storage::storage_class),
+            "rolebindings" | "clusterrolebindings" => (access::BINDINGS, access::binding),
+            "serviceaccounts" => (&[NAME, AGE], plain),
+            _ => (&[NAME, CREATED_AT], created),
+        };
+        Self::BuiltIn(columns, cells)
     }
 
     /// `columnDefinitions`.
     pub(super) fn definitions(&self) -> Value {
-        let built_in: &[Definition] = match self {
-            Self::Pods => pods::COLUMNS,
-            Self::Deployments => workloads::DEPLOYMENTS,
-            Self::ReplicaSets => workloads::REPLICA_SETS,
-            Self::Jobs => workloads::JOBS,
-            Self::Services => cluster::SERVICES,
-            Self::Nodes => cluster::NODES,
-            Self::Events => cluster::EVENTS,
-            Self::Namespaces => &[NAME, ("Status", "string", 0), AGE],
-            Self::ConfigMaps => &[NAME, ("Data", "string", 0), AGE],
-            Self::Secrets => &[NAME, ("Type", "string", 0), ("Data", "string", 0), AGE],
-            Self::Leases => &[NAME, ("Holder", "string", 0), AGE],
-            Self::Definitions => &[NAME, ("Created At", "date", 0)],
-            Self::Plain => &[NAME, AGE],
-            Self::Custom(columns) => return custom_definitions(columns),
-        };
-        built_in.iter().map(definition).collect()
+        match self {
+            Self::BuiltIn(columns, _) => columns.iter().map(definition).collect(),
+            Self::Custom(custom) => custom::definitions(&custom.columns),
+        }
     }
 
     /// The cells of one object.
     pub(super) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         let name = object["metadata"]["name"].clone();
-        let age = since(&object["metadata"]["creationTimestamp"], now);
-        let count = |field: &str| object[field].as_object().map_or(0, serde_json::Map::len);
+        let age = since(&object["metadata"]["creationTimestamp"], now).into();
+        let known = Known { name, age, now };
         match self {
-            Self::Pods => pods::cells(object, name, age, now),
-            Self::Deployments => workloads::deployment(object, name, age),
-            Self::ReplicaSets => workloads::replica_set(object, name, age),
-            Self::Jobs => workloads::job(object, name, age, now),
-            Self::Services => cluster::service(object, name, age),
-            Self::Nodes => cluster::node(object, name, age),
-            Self::Events => cluster::event(object, name, now),
-            Self::Namespaces => vec![name, object["status"]["phase"].clone(), age.into()],
-            Self::ConfigMaps => vec![name, (count("data") + count("binaryData")).into(), age.into()],
-            Self::Secrets => vec![name, object["type"].clone(), count("data").into(), age.into()],
-            Self::Leases => vec![name, object["spec"]["holderIdentity"].clone(), age.into()],
-            Self::Definitions => vec![name, object["metadata"]["creationTimestamp"].clone()],
-            Self::Plain => vec![name, age.into()],
-            Self::Custom(columns) => custom_cells(columns, object, name, age, now),
+            Self::BuiltIn(_, cells) => cells(object, known),
+            Self::Custom(custom) => custom::cells(&custom.columns, object, known),
         }
+    }
+
+    /// What a row says of its object beside the cells: pods that have ended are marked. Nothing of most.
+    pub(super) fn conditions(object: &Value) -> Option<Value> {
+        let phase = object["status"]["phase"].as_str().filter(|_| object["kind"] == "Pod")?;
+        let message = match phase {
+            "Succeeded" => "The pod has completed successfully.",
+            "Failed" => "The pod failed.",
+            _ => return None,
+        };
+        Some(json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}]))
     }
 
     /// The cells of a row that stands for no object, as in a bookmark.
@@ -111,40 +120,20 @@ impl Columns {
     }
 }
 
+fn plain(_: &Value, known: Known) -> Vec<Value> {
+    vec![known.name, known.age]
+}
+
+fn created(object: &Value, known: Known) -> Vec<Value> {
+    vec![known.name, object["metadata"]["creationTimestamp"].clone()]
+}
+
 fn definition((name, kind, priority): &Definition) -> Value {
     let format = if *name == "Name" { "name" } else { "" };
     json!({
         "name": name, "type": kind, "format": format, "priority": priority,
         "description": format!("{name} of the object"),
     })
-}
-
-fn custom_definitions(columns: &Value) -> Value {
-    let mut definitions = vec![definition(&NAME)];
-    for column in columns.as_array().into_iter().flatten() {
-        definitions.push(json!({
-            "name": column["name"], "type": column["type"], "format": text(&column["format"]),
-            "description": text(&column["description"]), "priority": column["priority"].as_u64().unwrap_or(0),
-        }));
-    }
-    if definitions.len() == 1 {
-        definitions.push(definition(&AGE));
-    }
-    definitions.into()
-}
-
-/// The paths of printer columns are plain ones here: names joined by dots.
-fn custom_cells(columns: &Value, object: &Value, name: Value, age: String, now: Timestamp) -> Vec<Value> {
-    let mut cells = vec![name];
-    for column in columns.as_array().into_iter().flatten() {
-        let path = text(&column["jsonPath"]);
-        let value = path.split('.').filter(|step| !step.is_empty()).fold(object, |value, step| &value[step]);
-        cells.push(if column["type"] == "date" { since(value, now).into() } else { value.clone() });
-    }
-    if cells.len() == 1 {
-        cells.push(age.into());
-    }
-    cells
 }
 
 fn text(value: &Value) -> &str {
@@ -162,10 +151,57 @@ fn joined(values: &Value, key: &str) -> String {
 }
 
 /// `a=b,c=d`, of labels to match.
-fn selector(labels: &Value) -> Value {
+fn labels(labels: &Value) -> Value {
     let pairs = labels.as_object().into_iter().flatten();
     let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={}", text(value))).collect();
     or_none(&pairs.join(","))
+}
+
+/// A `LabelSelector` as text, its requirements sorted by their labels.
+pub(super) fn selector(selector: &Value) -> String {
+    let pairs = selector["matchLabels"].as_object().into_iter().flatten();
+    let mut terms: Vec<(&str, String)> =
+        pairs.map(|(key, value)| (key.as_str(), format!("{key}={}", text(value)))).collect();
+    for term in selector["matchExpressions"].as_array().into_iter().flatten() {
+        let key = text(&term["key"]);
+        let mut values: Vec<&str> = term["values"].as_array().into_iter().flatten().map(text).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        terms.push((
+            key,
+            match text(&term["operator"]) {
+                "In" => format!("{key} in ({values})"),
+                "NotIn" => format!("{key} notin ({values})"),
+                "DoesNotExist" => format!("!{key}"),
+                _ => key.to_owned(),
+            },
+        ));
+    }
+    terms.sort();
+    terms.into_iter().map(|(_, term)| term).collect::<Vec<_>>().join(",")
+}
+
+/// The first few texts, and how many there are beyond them.
+fn first_few(list: &[String], separator: &str, none: &str) -> Value {
+    const MOST: usize = 3;
+    match list.len().checked_sub(MOST) {
+        Some(more @ 1..) => format!("{} + {more} more...", list[..MOST].join(separator)).into(),
+        _ if list.is_empty() => none.into(),
+        _ => list.join(separator).into(),
+    }
+}
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A number or text as text.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// How long ago a time was, as kubectl shows ages.
@@ -183,9 +219,11 @@ mod tests {
     #[test]
     fn every_row_has_as_many_cells_as_there_are_columns() {
         let mut kinds: Vec<Kind> = crate::demo::kinds::built_in().collect();
-        let columns = json!([{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]);
-        kinds.push(Kind { custom_columns: Some(columns), ..kinds[0].clone() });
-        kinds.push(Kind { custom_columns: Some(json!([])), ..kinds[0].clone() });
+        let size = json!([{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]);
+        for columns in [size, json!([])] {
+            let custom = Some(Arc::new(Custom { columns, ..Custom::default() }));
+            kinds.push(Kind { custom, ..kinds[0].clone() });
+        }
         let object = json!({"metadata": {"name": "a"}, "spec": {"size": 3}});
         for kind in kinds {
             let columns = Columns::of(&kind);

@@ -13,6 +13,19 @@ pub(super) enum Work {
     ReplicaSet(Place),
     Deployment(Place),
     Job(Place),
+    StatefulSet(Place),
+    DaemonSet(Place),
+    CronJob(Place),
+    Autoscaler(Place),
+    Claim(Place),
+    /// The services and budgets of a namespace whose pods have changed.
+    Followers(Box<str>),
+    /// A node falls silent.
+    LoseNode,
+    /// The pods of a silent node go.
+    Evict(Box<str>),
+    /// A silent node is heard of again.
+    NodeReturns(Box<str>),
     /// A finished job has been there long enough.
     Expired(Place),
     /// A namespace may have to be emptied.

@@ -1,6 +1,9 @@
 //! What nobody has asked for: crashes, new versions, more or fewer replicas, jobs.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::time::Instant;
 
 use serde_json::Value;
 
@@ -10,7 +13,7 @@ use super::stages::{self, Stage};
 use crate::demo::bodies::{self, Birth, REGISTRY};
 use crate::demo::fixtures::APPLICATIONS;
 use crate::demo::kinds;
-use crate::demo::store::{Part, uuid};
+use crate::demo::store::{Change, Part, uuid};
 use crate::demo::stored::Place;
 
 /// When no pod of `default` has changed for so long, one does. With the time until that is noticed it is less than a
@@ -27,11 +30,46 @@ impl Life {
         self.agenda.set(Duration::from_millis(500), Work::Disturb);
         self.agenda.set(LOOK, Work::Pulse);
         self.agenda.set(Duration::from_secs(1), Work::Extra);
+        self.agenda.set(Duration::from_mins(1), Work::LoseNode);
+        self.begin_controllers();
         let backups = self.cluster.store.id("demo.kdelta.dev", "backups");
         let backups = backups.map(|id| self.cluster.store.now(&Part::all(id, None)).items);
         for backup in backups.into_iter().flatten() {
             let at = self.within(1.0, 15.0);
             self.agenda.set(at, Work::Backup(backup.place()));
+        }
+    }
+
+    /// What the controllers find when they start: sets without pods, pods that are not ready, services without endpoints.
+    fn begin_controllers(&mut self) {
+        let store = Arc::clone(&self.cluster);
+        let all = |kind| store.store.now(&Part::all(kind, None)).items;
+        let soon = Duration::from_millis(100);
+        for (kind, work) in [
+            (kinds::STATEFUL_SETS, Work::StatefulSet as fn(Place) -> Work),
+            (kinds::DAEMON_SETS, Work::DaemonSet),
+            (kinds::CRON_JOBS, Work::CronJob),
+            (kinds::AUTOSCALERS, Work::Autoscaler),
+            (kinds::VOLUME_CLAIMS, Work::Claim),
+        ] {
+            for item in all(kind) {
+                self.agenda.set(soon, work(item.place()));
+            }
+        }
+        for service in all(kinds::SERVICES) {
+            self.agenda.add(soon, Work::Followers(service.namespace.clone()));
+        }
+        for pod in store.store.now(&Part::all(kinds::PODS, Some("default"))).items {
+            if Stage::of(&pod.value()) != Stage::Ready {
+                self.see_pod(&Change {
+                    version: pod.version,
+                    kind: kinds::PODS,
+                    old: None,
+                    new: pod,
+                    deleted: false,
+                    at: Instant::now(),
+                });
+            }
         }
     }
 
@@ -159,7 +197,7 @@ impl Life {
     }
 }
 
-fn bump(object: &mut Value) {
+pub(super) fn bump(object: &mut Value) {
     let generation = object["metadata"]["generation"].as_u64().unwrap_or(0) + 1;
     object["metadata"]["generation"] = generation.into();
 }

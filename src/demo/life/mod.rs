@@ -6,19 +6,28 @@
 //! interfering the same changes come in the same order at the same times.
 
 mod agenda;
+mod cron;
 mod disturb;
 mod jobs;
+mod nodes;
 mod pods;
+mod scaling;
+mod services;
+mod sets;
 mod small;
 pub(super) mod stages;
+mod volumes;
 mod workloads;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use serde_json::{Value, json};
 
+use super::bodies::{self, Birth};
 use super::cluster::{Cluster, stamp};
 use super::kinds;
 use super::store::{Change, Edit, KindId, Part, uuid};
@@ -27,6 +36,17 @@ use agenda::{Agenda, Work};
 
 /// Pieces of work done before others get a turn.
 const AT_A_TIME: usize = 64;
+
+/// What may own something that goes with it.
+const OWNERS: [KindId; 7] = [
+    kinds::REPLICA_SETS,
+    kinds::DEPLOYMENTS,
+    kinds::STATEFUL_SETS,
+    kinds::DAEMON_SETS,
+    kinds::JOBS,
+    kinds::CRON_JOBS,
+    kinds::SERVICES,
+];
 
 /// Changes read from the log at a time.
 const CHANGES: usize = 256;
@@ -112,6 +132,15 @@ impl Life {
             Work::ReplicaSet(place) => self.replica_set(&place),
             Work::Deployment(place) => self.deployment(&place),
             Work::Job(place) => self.job(&place),
+            Work::StatefulSet(place) => self.stateful_set(&place),
+            Work::DaemonSet(place) => self.daemon_set(&place),
+            Work::CronJob(place) => self.cron_job(&place),
+            Work::Autoscaler(place) => self.autoscaler(&place),
+            Work::Claim(place) => self.claim(&place),
+            Work::Followers(namespace) => self.followers(&namespace),
+            Work::LoseNode => self.lose_node(),
+            Work::Evict(node) => self.evict_pods(&node),
+            Work::NodeReturns(node) => self.node_returns(&node),
             Work::Expired(place) => drop(self.cluster.store.remove(kinds::JOBS, &place.0, &place.1)),
             Work::Namespace(name) => self.namespace(&name),
             Work::Orphans(namespace, uid) => self.orphans(&namespace, &uid),
@@ -142,9 +171,26 @@ impl Life {
     /// What has left the log before it was seen is found by looking at every object.
     fn look_at_everything(&mut self) {
         self.seen = self.cluster.store.version();
-        for kind in [kinds::PODS, kinds::REPLICA_SETS, kinds::DEPLOYMENTS, kinds::JOBS, kinds::NAMESPACES] {
+        for kind in [
+            kinds::PODS,
+            kinds::REPLICA_SETS,
+            kinds::DEPLOYMENTS,
+            kinds::STATEFUL_SETS,
+            kinds::DAEMON_SETS,
+            kinds::JOBS,
+            kinds::CRON_JOBS,
+            kinds::VOLUME_CLAIMS,
+            kinds::NAMESPACES,
+        ] {
             for item in self.cluster.store.now(&Part::all(kind, None)).items {
-                self.see(&Change { version: item.version, kind, old: None, new: item, deleted: false });
+                self.see(&Change {
+                    version: item.version,
+                    kind,
+                    old: None,
+                    new: item,
+                    deleted: false,
+                    at: Instant::now(),
+                });
             }
         }
     }
@@ -158,14 +204,52 @@ impl Life {
                 self.tell_owner(&change.new);
             }
             kinds::DEPLOYMENTS => self.agenda.add(soon, Work::Deployment(place)),
-            kinds::JOBS => self.agenda.add(soon, Work::Job(place)),
-            kinds::NAMESPACES => self.agenda.add(soon, Work::Namespace(change.new.name.clone())),
+            kinds::STATEFUL_SETS => self.agenda.add(soon, Work::StatefulSet(place)),
+            kinds::DAEMON_SETS => self.agenda.add(soon, Work::DaemonSet(place)),
+            kinds::JOBS => {
+                self.agenda.add(soon, Work::Job(place));
+                self.tell_owner(&change.new);
+            }
+            kinds::CRON_JOBS => self.agenda.add(soon, Work::CronJob(place)),
+            kinds::AUTOSCALERS if change.old.is_none() => self.agenda.add(soon, Work::Autoscaler(place)),
+            kinds::VOLUME_CLAIMS if change.deleted => self.release(&change.new.uid),
+            kinds::VOLUME_CLAIMS => self.agenda.add(soon, Work::Claim(place)),
+            kinds::SERVICES if change.deleted => {
+                self.cluster.store.remove(kinds::ENDPOINTS, &place.0, &place.1);
+            }
+            kinds::SERVICES => self.agenda.add(soon, Work::Followers(place.0)),
+            kinds::DISRUPTION_BUDGETS if change.old.is_none() => {
+                self.agenda.add(soon, Work::Followers(place.0));
+            }
+            kinds::NODES if change.old.is_none() || change.deleted => self.see_nodes(),
+            kinds::NAMESPACES => self.see_namespace(change),
             _ => {}
         }
-        if change.deleted && [kinds::REPLICA_SETS, kinds::DEPLOYMENTS, kinds::JOBS].contains(&change.kind) {
+        if change.deleted && OWNERS.contains(&change.kind) {
             let work = Work::Orphans(change.new.namespace.clone(), change.new.uid.clone());
             self.agenda.add(soon, work);
         }
+    }
+
+    /// There are more nodes or fewer, which concerns what runs on each.
+    fn see_nodes(&mut self) {
+        for set in self.cluster.store.now(&Part::all(kinds::DAEMON_SETS, None)).items {
+            self.agenda.add(self.now + SOON, Work::DaemonSet(set.place()));
+        }
+    }
+
+    /// A new namespace gets what every namespace has; one that is to go is emptied.
+    fn see_namespace(&mut self, change: &Change) {
+        let name = change.new.name.clone();
+        if change.old.is_none() && !change.deleted {
+            let (uid, created) = (uuid(&mut self.rng), self.stamp());
+            let birth = Birth { namespace: &name, name: "default", uid: &uid, created: &created };
+            self.create(kinds::SERVICE_ACCOUNTS, json!({"metadata": birth.metadata(Value::Null)}));
+            let uid = uuid(&mut self.rng);
+            let birth = Birth { name: "kube-root-ca.crt", uid: &uid, ..birth };
+            self.create(kinds::CONFIG_MAPS, bodies::root_certificate(&birth));
+        }
+        self.agenda.add(self.now + SOON, Work::Namespace(name));
     }
 
     /// The owner of what changed has to look at it.
@@ -181,6 +265,9 @@ impl Life {
                 Some("Deployment") => Work::Deployment(place),
                 Some("ReplicaSet") => Work::ReplicaSet(place),
                 Some("Job") => Work::Job(place),
+                Some("StatefulSet") => Work::StatefulSet(place),
+                Some("DaemonSet") => Work::DaemonSet(place),
+                Some("CronJob") => Work::CronJob(place),
                 _ => continue,
             };
             self.agenda.add(self.now + SOON, work);
@@ -223,10 +310,11 @@ impl Life {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str().unwrap_or("default").to_owned();
         let name = format!("{}.{:016x}", metadata["name"].as_str().unwrap_or_default(), self.rng.u64(..));
-        let warns = ["BackOff", "Failed", "Unhealthy"].contains(&reason);
+        let warns = ["BackOff", "Failed", "Unhealthy", "NodeNotReady"].contains(&reason);
         let api_version = match kind {
-            "Pod" | "Node" => "v1",
-            "Job" => "batch/v1",
+            "Pod" | "Node" | "PersistentVolumeClaim" => "v1",
+            "Job" | "CronJob" => "batch/v1",
+            "HorizontalPodAutoscaler" => "autoscaling/v2",
             _ => "apps/v1",
         };
         let time = self.stamp();
@@ -253,7 +341,7 @@ impl Life {
 
     /// What a vanished owner leaves behind goes too.
     fn orphans(&mut self, namespace: &str, uid: &str) {
-        for kind in [kinds::REPLICA_SETS, kinds::PODS] {
+        for kind in kinds::DEPENDENTS {
             for item in self.cluster.store.owned(kind, namespace, uid) {
                 self.delete(kind, &item.place());
             }

@@ -1,5 +1,7 @@
 //! The scheduler and the kubelets: each pod goes from stage to stage.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::Life;
@@ -10,6 +12,9 @@ use crate::demo::kinds;
 use crate::demo::store::{Change, Part};
 use crate::demo::stored::Place;
 
+/// The endpoints of services follow their pods after this long.
+const FOLLOW: Duration = Duration::from_millis(500);
+
 impl Life {
     pub(super) fn see_pod(&mut self, change: &Change) {
         let place = change.new.place();
@@ -17,6 +22,7 @@ impl Life {
             self.last_visible = self.now;
         }
         self.tell_owner(&change.new);
+        self.agenda.add(self.now + FOLLOW, Work::Followers(place.0.clone()));
         let work = Work::Pod(place);
         if change.deleted {
             return self.agenda.cancel(&work);
@@ -29,14 +35,14 @@ impl Life {
     }
 
     /// When a pod leaves the stage it is in; nothing when it stays.
-    fn until_next(&mut self, pod: &Value) -> Option<std::time::Duration> {
+    fn until_next(&mut self, pod: &Value) -> Option<Duration> {
         let (from, to) = match Stage::of(pod) {
             Stage::Going | Stage::Starting => (0.5, 1.2),
             Stage::Unscheduled => (0.2, 0.6),
             Stage::Scheduled => (0.1, 0.3),
             Stage::Creating => (0.8, 2.2),
-            Stage::Crashed => (0.6, 1.0),
-            Stage::BackingOff => (2.5, 6.0),
+            Stage::Crashed | Stage::PullFailed => (0.6, 1.0),
+            Stage::BackingOff | Stage::PullBackOff => (2.5, 6.0),
             Stage::Ready if is_of_job(pod) => (3.0, 8.0),
             Stage::Ready | Stage::Over => return None,
         };
@@ -57,7 +63,17 @@ impl Life {
                 self.edit(kinds::PODS, place, |pod| stages::create_containers(pod, &host, &time));
                 self.kubelet(&pod, "Pulling", &format!("Pulling image \"{image}\""));
             }
-            Stage::Creating => {
+            Stage::Creating if self.rng.u8(..100) < 4 => {
+                let message =
+                    format!("failed to pull and unpack image \"{image}\": connection reset by peer");
+                self.edit(kinds::PODS, place, |pod| stages::fail_pull(pod, &message));
+                self.kubelet(&pod, "Failed", &format!("Failed to pull image \"{image}\": {message}"));
+            }
+            Stage::PullFailed => {
+                self.edit(kinds::PODS, place, stages::back_off_pull);
+                self.kubelet(&pod, "BackOff", &format!("Back-off pulling image \"{image}\""));
+            }
+            Stage::Creating | Stage::PullBackOff => {
                 let ip = self.address(&pod);
                 self.edit(kinds::PODS, place, |pod| stages::start(pod, &ip, &time));
                 self.kubelet(&pod, "Pulled", &format!("Successfully pulled image \"{image}\""));
@@ -130,7 +146,9 @@ impl Life {
 
 fn takes_pods(node: &Value) -> bool {
     let labels = &node["metadata"]["labels"];
-    node["spec"]["unschedulable"] != true && labels.get("node-role.kubernetes.io/control-plane").is_none()
+    super::nodes::is_ready(node)
+        && node["spec"]["unschedulable"] != true
+        && labels.get("node-role.kubernetes.io/control-plane").is_none()
 }
 
 fn is_of_job(pod: &Value) -> bool {

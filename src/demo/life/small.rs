@@ -35,6 +35,9 @@ impl Life {
     pub(super) fn leases(&mut self) {
         let (renewed, time) = (micro_stamp(self.time()), self.stamp());
         for node in self.cluster.store.now(&Part::all(kinds::NODES, None)).items {
+            if !super::nodes::is_ready(&node.value()) {
+                continue;
+            }
             let place = ("kube-node-lease".into(), node.name.clone());
             self.edit(kinds::LEASES, &place, |lease| lease["spec"]["renewTime"] = renewed.as_str().into());
             self.edit(kinds::NODES, &node.place(), |node| {

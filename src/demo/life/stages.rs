@@ -11,6 +11,10 @@ pub(in crate::demo) enum Stage {
     /// On a node that has not looked at it yet.
     Scheduled,
     Creating,
+    /// The image could not be had.
+    PullFailed,
+    /// It will be tried again.
+    PullBackOff,
     /// Running, and not ready.
     Starting,
     Ready,
@@ -30,6 +34,8 @@ impl Stage {
             _ if !pod["spec"]["nodeName"].is_string() => Self::Unscheduled,
             _ if !container.is_object() => Self::Scheduled,
             _ if state["waiting"]["reason"] == "CrashLoopBackOff" => Self::BackingOff,
+            _ if state["waiting"]["reason"] == "ErrImagePull" => Self::PullFailed,
+            _ if state["waiting"]["reason"] == "ImagePullBackOff" => Self::PullBackOff,
             _ if state["waiting"].is_object() => Self::Creating,
             _ if state["terminated"].is_object() => Self::Crashed,
             _ if container["ready"] == true => Self::Ready,
@@ -68,6 +74,19 @@ pub(in crate::demo) fn start(pod: &mut Value, ip: &str, time: &str) {
         container["state"] = json!({"running": {"startedAt": time}});
         container["started"] = true.into();
         container["containerID"] = "containerd://demo".into();
+    });
+}
+
+pub(in crate::demo) fn fail_pull(pod: &mut Value, message: &str) {
+    each_container(pod, |container| {
+        container["state"] = json!({"waiting": {"reason": "ErrImagePull", "message": message}});
+    });
+}
+
+pub(in crate::demo) fn back_off_pull(pod: &mut Value) {
+    each_container(pod, |container| {
+        let message = format!("Back-off pulling image {}", container["image"]);
+        container["state"] = json!({"waiting": {"reason": "ImagePullBackOff", "message": message}});
     });
 }
 
@@ -137,6 +156,40 @@ pub(in crate::demo) fn condition(object: &mut Value, kind: &str, holds: bool, ti
     }
 }
 
+/// Sets a condition of a deployment, with what is said of it.
+fn explained(object: &mut Value, kind: &str, holds: bool, (reason, message): (&str, &str), time: &str) {
+    condition(object, kind, holds, time);
+    let conditions = object["status"]["conditions"].as_array_mut().into_iter().flatten();
+    for own in conditions.filter(|own| own["type"] == kind) {
+        if own["reason"] != reason || own["message"] != message {
+            own["lastUpdateTime"] = time.into();
+            own["reason"] = reason.into();
+            own["message"] = message.into();
+        }
+    }
+}
+
+/// Says of a deployment whether enough of its pods are ready.
+pub(in crate::demo) fn available(deployment: &mut Value, holds: bool, time: &str) {
+    let said = if holds {
+        ("MinimumReplicasAvailable", "Deployment has minimum availability.")
+    } else {
+        ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+    };
+    explained(deployment, "Available", holds, said, time);
+}
+
+/// Says of a deployment how far its latest `ReplicaSet` is.
+pub(in crate::demo) fn progressing(deployment: &mut Value, done: bool, set: &str, time: &str) {
+    let (reason, what) = if done {
+        ("NewReplicaSetAvailable", "has successfully progressed")
+    } else {
+        ("ReplicaSetUpdated", "is progressing")
+    };
+    let message = format!("ReplicaSet \"{set}\" {what}.");
+    explained(deployment, "Progressing", true, (reason, &message), time);
+}
+
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
@@ -156,6 +209,10 @@ mod tests {
         assert_eq!(Stage::of(&pod), Stage::Scheduled);
         create_containers(&mut pod, "1.1.1.1", "t");
         assert_eq!(Stage::of(&pod), Stage::Creating);
+        fail_pull(&mut pod, "m");
+        assert_eq!(Stage::of(&pod), Stage::PullFailed);
+        back_off_pull(&mut pod);
+        assert_eq!(Stage::of(&pod), Stage::PullBackOff);
         start(&mut pod, "10.0.0.1", "t");
         assert_eq!(Stage::of(&pod), Stage::Starting);
         set_ready(&mut pod, true, "t");

@@ -8,7 +8,7 @@ use super::Life;
 use super::stages::{self, Stage};
 use crate::demo::bodies::{self, Birth};
 use crate::demo::kinds;
-use crate::demo::store::{suffix, uuid};
+use crate::demo::store::{KindId, suffix, uuid};
 use crate::demo::stored::{Place, Stored};
 
 fn count(value: &Value) -> u64 {
@@ -21,6 +21,14 @@ fn number(count: usize) -> u64 {
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value["metadata"][key].as_str().unwrap_or_default()
+}
+
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+/// Which revision of its deployment an object is; 0 where it does not say.
+fn revision(object: &Value) -> u64 {
+    let text = object["metadata"]["annotations"][REVISION].as_str();
+    text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 impl Life {
@@ -85,6 +93,7 @@ impl Life {
         let Some(new) = sets.iter().find(|set| is_new(set)) else {
             return self.create_replica_set(&deployment, &sets, &hash);
         };
+        self.revive(&deployment, &sets, new);
         let (wanted, has) = (count(&deployment["spec"]["replicas"]), count(&new["spec"]["replicas"]));
         let of_old: u64 = old.iter().map(|set| count(&set["spec"]["replicas"])).sum();
         let target = if of_old == 0 || has > wanted {
@@ -107,22 +116,30 @@ impl Life {
     }
 
     fn create_replica_set(&mut self, deployment: &Value, sets: &[Value], hash: &str) {
-        const REVISION: &str = "deployment.kubernetes.io/revision";
-        let revision =
-            |object: &Value| object["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
-        let next = sets.iter().filter_map(revision).max().unwrap_or(0) + 1;
+        let next = sets.iter().map(revision).max().unwrap_or(0) + 1;
         let name = format!("{}-{hash}", text(deployment, "name"));
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
         let birth =
             Birth { namespace: text(deployment, "namespace"), name: &name, uid: &uid, created: &created };
         self.create(kinds::REPLICA_SETS, bodies::replica_set(&birth, deployment, 0, next));
-        let place = (birth.namespace.into(), text(deployment, "name").into());
-        self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
-            if !deployment["metadata"]["annotations"].is_object() {
-                deployment["metadata"]["annotations"] = json!({});
-            }
-            deployment["metadata"]["annotations"][REVISION] = next.to_string().into();
-        });
+        self.set_revision(kinds::DEPLOYMENTS, deployment, next);
+    }
+
+    /// A template that comes back is a new revision of its own `ReplicaSet`.
+    fn revive(&mut self, deployment: &Value, sets: &[Value], new: &Value) {
+        let latest = sets.iter().map(revision).max().unwrap_or(0);
+        let next = if revision(new) == latest { latest } else { latest + 1 };
+        if revision(new) != next {
+            self.set_revision(kinds::REPLICA_SETS, new, next);
+        }
+        if revision(deployment) != next {
+            self.set_revision(kinds::DEPLOYMENTS, deployment, next);
+        }
+    }
+
+    fn set_revision(&self, kind: KindId, object: &Value, to: u64) {
+        let place = (text(object, "namespace").into(), text(object, "name").into());
+        self.edit(kind, &place, |object| object["metadata"]["annotations"][REVISION] = to.to_string().into());
     }
 
     fn scale(&mut self, deployment: &Value, set: &Value, to: u64) {
@@ -143,10 +160,6 @@ impl Life {
     /// Of the old and empty ones only the latest few stay.
     fn forget_revisions(&mut self, deployment: &Value, old: &[&Value]) {
         let keep = usize::try_from(count(&deployment["spec"]["revisionHistoryLimit"])).unwrap_or_default();
-        let revision = |set: &Value| {
-            let text = set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
-            text.and_then(|text| text.parse::<u64>().ok()).unwrap_or_default()
-        };
         let is_empty =
             |set: &&&Value| count(&set["spec"]["replicas"]) == 0 && count(&set["status"]["replicas"]) == 0;
         let mut empty: Vec<&&Value> = old.iter().filter(is_empty).collect();
@@ -161,6 +174,7 @@ impl Life {
         let (replicas, ready, updated) =
             (sum("replicas"), sum("readyReplicas"), count(&new["status"]["replicas"]));
         let time = self.stamp();
+        let new = text(new, "name").to_owned();
         self.edit(kinds::DEPLOYMENTS, place, |deployment| {
             let mut status = json!({
                 "observedGeneration": deployment["metadata"]["generation"], "replicas": replicas,
@@ -171,8 +185,9 @@ impl Life {
                 status["unavailableReplicas"] = (wanted - ready).into();
             }
             deployment["status"] = status;
-            stages::condition(deployment, "Available", ready >= wanted, &time);
-            stages::condition(deployment, "Progressing", true, &time);
+            stages::available(deployment, ready >= wanted, &time);
+            let done = updated == wanted && replicas == wanted && ready >= wanted;
+            stages::progressing(deployment, done, &new, &time);
         });
     }
 }

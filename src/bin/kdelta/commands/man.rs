@@ -93,7 +93,7 @@ fn environment() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["ENVIRONMENT"]);
     for (name, what) in VARIABLES {
-        roff.control("TP", []).text([bold(name)]).text([roman(what)]);
+        roff.control("TP", []).text([bold(*name)]).text([roman(*what)]);
     }
     roff
 }

@@ -3,6 +3,8 @@
 //! A field that stands in no table is passed over when it holds nothing, as most do, and refused when it holds something:
 //! nothing that a client says is dropped in silence.
 
+mod tables;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -32,130 +34,12 @@ enum Type {
     Messages(&'static [Field]),
     /// A number or a text.
     IntOrString,
-}
-
-use Type::{Bool, Bytes, Count, IntOrString, Message, Messages, Number, Text, Texts};
-
-const META: &[Field] = &[
-    (1, "name", Text),
-    (2, "generateName", Text),
-    (3, "namespace", Text),
-    (6, "resourceVersion", Text),
-    (11, "labels", Type::Map),
-    (12, "annotations", Type::Map),
-    (13, "ownerReferences", Messages(OWNER)),
-    (14, "finalizers", Texts),
-];
-const OWNER: &[Field] = &[
-    (1, "kind", Text),
-    (3, "name", Text),
-    (4, "uid", Text),
-    (5, "apiVersion", Text),
-    (6, "controller", Bool),
-    (7, "blockOwnerDeletion", Bool),
-];
-const ONLY_META: &[Field] = &[(1, "metadata", Message(META))];
-const CONFIG_MAP: &[Field] = &[
-    (1, "metadata", Message(META)),
-    (2, "data", Type::Map),
-    (3, "binaryData", Bytes),
-    (4, "immutable", Bool),
-];
-const SECRET: &[Field] = &[
-    (1, "metadata", Message(META)),
-    (2, "data", Bytes),
-    (3, "type", Text),
-    (4, "stringData", Type::Map),
-    (5, "immutable", Bool),
-];
-const SERVICE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(SERVICE_SPEC))];
-const SERVICE_SPEC: &[Field] = &[
-    (1, "ports", Messages(SERVICE_PORT)),
-    (2, "selector", Type::Map),
-    (3, "clusterIP", Text),
-    (4, "type", Text),
-    (5, "externalIPs", Texts),
-    (7, "sessionAffinity", Text),
-    (10, "externalName", Text),
-];
-const SERVICE_PORT: &[Field] = &[
-    (1, "name", Text),
-    (2, "protocol", Text),
-    (3, "port", Count),
-    (4, "targetPort", IntOrString),
-    (5, "nodePort", Count),
-];
-const DEPLOYMENT: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(DEPLOYMENT_SPEC))];
-const DEPLOYMENT_SPEC: &[Field] = &[
-    (1, "replicas", Number),
-    (2, "selector", Message(SELECTOR)),
-    (3, "template", Message(TEMPLATE)),
-    (5, "minReadySeconds", Count),
-    (6, "revisionHistoryLimit", Number),
-    (7, "paused", Bool),
-    (9, "progressDeadlineSeconds", Number),
-];
-const SELECTOR: &[Field] = &[(1, "matchLabels", Type::Map)];
-const TEMPLATE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(POD_SPEC))];
-const POD: &[Field] = TEMPLATE;
-const POD_SPEC: &[Field] = &[
-    (2, "containers", Messages(CONTAINER)),
-    (3, "restartPolicy", Text),
-    (4, "terminationGracePeriodSeconds", Number),
-    (6, "dnsPolicy", Text),
-    (7, "nodeSelector", Type::Map),
-    (8, "serviceAccountName", Text),
-    (9, "serviceAccount", Text),
-    (10, "nodeName", Text),
-    (19, "schedulerName", Text),
-    (30, "enableServiceLinks", Bool),
-];
-const CONTAINER: &[Field] = &[
-    (1, "name", Text),
-    (2, "image", Text),
-    (3, "command", Texts),
-    (4, "args", Texts),
-    (5, "workingDir", Text),
-    (6, "ports", Messages(CONTAINER_PORT)),
-    (7, "env", Messages(&[(1, "name", Text), (2, "value", Text)])),
-    (13, "terminationMessagePath", Text),
-    (14, "imagePullPolicy", Text),
-    (20, "terminationMessagePolicy", Text),
-];
-const CONTAINER_PORT: &[Field] =
-    &[(1, "name", Text), (2, "hostPort", Count), (3, "containerPort", Count), (4, "protocol", Text)];
-const JOB: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(JOB_SPEC))];
-const JOB_SPEC: &[Field] = &[
-    (1, "parallelism", Number),
-    (2, "completions", Number),
-    (4, "selector", Message(SELECTOR)),
-    (6, "template", Message(TEMPLATE)),
-    (7, "backoffLimit", Number),
-    (8, "ttlSecondsAfterFinished", Number),
-    (9, "completionMode", Text),
-    (10, "suspend", Bool),
-];
-const DELETE_OPTIONS: &[Field] = &[
-    (1, "gracePeriodSeconds", Number),
-    (2, "preconditions", Message(&[(1, "uid", Text), (2, "resourceVersion", Text)])),
-    (3, "orphanDependents", Bool),
-    (4, "propagationPolicy", Text),
-    (5, "dryRun", Texts),
-];
-const ENVELOPE: &[Field] = &[(1, "typeMeta", Message(&[(1, "apiVersion", Text), (2, "kind", Text)]))];
-
-fn table(kind: &str) -> Option<&'static [Field]> {
-    Some(match kind {
-        "Namespace" | "ServiceAccount" => ONLY_META,
-        "ConfigMap" => CONFIG_MAP,
-        "Secret" => SECRET,
-        "Service" => SERVICE,
-        "Deployment" => DEPLOYMENT,
-        "Pod" => POD,
-        "Job" => JOB,
-        "DeleteOptions" => DELETE_OPTIONS,
-        _ => return None,
-    })
+    /// A quantity, which is a text in JSON.
+    Quantity,
+    /// From texts to quantities.
+    Quantities,
+    /// A message whose fields stand in JSON beside those of the one around it.
+    Inline(&'static [Field]),
 }
 
 /// The object in a body, as JSON.
@@ -167,14 +51,15 @@ pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
     let (mut type_meta, mut raw) = (json!({}), &b""[..]);
     for part in parts(body)? {
         match part {
-            (1, Wire::Bytes(_)) => message(&mut type_meta, ENVELOPE, "Unknown", &[part])?,
+            (1, Wire::Bytes(_)) => message(&mut type_meta, tables::ENVELOPE, "Unknown", &[part])?,
             (2, Wire::Bytes(bytes)) => raw = bytes,
             _ => {}
         }
     }
     let type_meta = type_meta["typeMeta"].take();
     let kind = type_meta["kind"].as_str().unwrap_or_default();
-    let fields = table(kind).ok_or(format!("the demo reads no {kind} in protobuf: send JSON"))?;
+    let fields = tables::of(type_meta["apiVersion"].as_str().unwrap_or_default(), kind)
+        .ok_or(format!("the demo reads no {kind} in protobuf: send JSON"))?;
     let mut object = type_meta.clone();
     message(&mut object, fields, kind, &parts(raw)?)?;
     Ok(object)
@@ -243,6 +128,10 @@ fn message(
 ) -> Result<(), String> {
     for (number, wire) in parts {
         match fields.iter().find(|(own, ..)| own == number) {
+            Some((_, name, Type::Inline(fields))) => match wire {
+                Wire::Bytes(bytes) => message(object, fields, name, &self::parts(bytes)?)?,
+                Wire::Number(_) => return Err(format!("{name} is not of its type")),
+            },
             Some((_, name, how)) => field(&mut object[*name], *how, name, *wire)?,
             None if wire.is_nothing() => {}
             None => {
@@ -277,6 +166,13 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
             let (key, value) = entry(bytes)?;
             insert(place, text(key)?, STANDARD.encode(value));
         }
+        (Type::Quantity, Wire::Bytes(bytes)) => *place = text(quantity(bytes)?)?.into(),
+        (Type::Quantities, Wire::Bytes(bytes)) => {
+            let (key, value) = entry(bytes)?;
+            insert(place, text(key)?, text(quantity(value)?)?);
+        }
+        // These are there even when nothing is in them.
+        (Type::Message(_), wire) if ["resources", "strategy"].contains(&name) && wire.is_nothing() => {}
         (Type::Message(fields), Wire::Bytes(bytes)) => {
             if place.is_null() {
                 *place = Map::new().into();
@@ -302,6 +198,15 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
         _ => return Err(wrong()),
     }
     Ok(())
+}
+
+/// The text in the message of a quantity.
+fn quantity(bytes: &[u8]) -> Result<&[u8], String> {
+    let text = |(number, wire)| match (number, wire) {
+        (1, Wire::Bytes(text)) => Some(text),
+        _ => None,
+    };
+    Ok(parts(bytes)?.into_iter().find_map(text).unwrap_or_default())
 }
 
 /// Key and value of an entry of a map; either may be left out when it is empty.
@@ -338,7 +243,9 @@ mod tests {
     use super::*;
 
     fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
-        [&[number << 3 | 2, u8::try_from(content.len()).expect("short")], content].concat()
+        let tag = [(number << 3 | 2) | 0x80, number >> 4 & 1];
+        let tag = if number < 16 { vec![number << 3 | 2] } else { tag.to_vec() };
+        [&tag[..], &[u8::try_from(content.len()).expect("short")], content].concat()
     }
 
     fn body(kind: &str, raw: &[u8]) -> Vec<u8> {
@@ -378,9 +285,9 @@ mod tests {
 
     #[test]
     fn what_no_table_knows_is_refused() {
-        let volumes = bytes(2, &bytes(3, &bytes(2, &bytes(1, &bytes(1, b"data")))));
-        assert!(decode(&body("Deployment", &volumes)).expect_err("unknown").contains("field 1 of spec"));
-        assert!(decode(&body("Ingress", b"")).is_err());
+        let affinity = bytes(2, &bytes(3, &bytes(2, &bytes(18, &bytes(1, &bytes(1, b"data"))))));
+        assert!(decode(&body("Deployment", &affinity)).expect_err("unknown").contains("field 18 of spec"));
+        assert!(decode(&body("Binding", b"")).is_err());
         assert!(decode(b"{}").is_err());
         assert!(decode(&body("ConfigMap", &[10, 200])).is_err());
     }

@@ -1,10 +1,8 @@
-//! The ways to say a change: JSON merge patch, strategic merge patch (near enough: lists merge by the usual keys), and
-//! JSON patch.
+//! The ways to say a change: JSON merge patch, strategic merge patch, and JSON patch.
 
 use serde_json::{Map, Value};
 
-/// The fields that tell the elements of a list apart, in the order in which they are tried.
-const MERGE_KEYS: [&str; 5] = ["name", "type", "containerPort", "port", "uid"];
+use crate::demo::schema::Node;
 
 /// RFC 7386: a null removes, objects merge, everything else is replaced.
 pub(super) fn merge(target: &mut Value, patch: &Value) {
@@ -31,8 +29,8 @@ fn taken_map(value: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// As a merge, but that the elements of a list are found again by their name.
-pub(super) fn strategic(target: &mut Value, patch: &Value) {
+/// As a merge, but that the elements of a list are found again by the key that the schema names.
+pub(super) fn strategic(target: &mut Value, patch: &Value, node: Option<Node<'_>>) {
     match patch {
         Value::Object(patch) if patch.get("$patch").is_some_and(|directive| directive == "replace") => {
             let mut fresh = patch.clone();
@@ -41,17 +39,18 @@ pub(super) fn strategic(target: &mut Value, patch: &Value) {
         }
         Value::Object(patch) => {
             let mut map = taken_map(target);
-            strategic_map(&mut map, patch);
+            strategic_map(&mut map, patch, node);
             *target = map.into();
         }
-        Value::Array(patch) if patch.iter().all(Value::is_object) && !patch.is_empty() => {
-            strategic_list(target, patch);
-        }
+        Value::Array(patch) => strategic_list(target, patch, node),
         other => target.clone_from(other),
     }
 }
 
-fn strategic_map(target: &mut Map<String, Value>, patch: &Map<String, Value>) {
+fn strategic_map(target: &mut Map<String, Value>, patch: &Map<String, Value>, node: Option<Node<'_>>) {
+    if let Some(retained) = patch.get("$retainKeys").and_then(Value::as_array) {
+        target.retain(|key, _| retained.iter().any(|own| own == key));
+    }
     for (key, value) in patch {
         if let Some(list) = key.strip_prefix("$deleteFromPrimitiveList/") {
             let gone = value.as_array().map_or(&[][..], Vec::as_slice);
@@ -59,31 +58,39 @@ fn strategic_map(target: &mut Map<String, Value>, patch: &Map<String, Value>) {
                 values.retain(|value| !gone.contains(value));
             }
         } else if key.starts_with('$') {
-            // How elements are ordered, or which members stay: nothing that our lists promise.
+            // How elements are ordered: nothing that our lists promise.
         } else if value.is_null() {
             target.remove(key);
         } else {
-            strategic(target.entry(key.clone()).or_insert(Value::Null), value);
+            let place = target.entry(key.clone()).or_insert(Value::Null);
+            strategic(place, value, node.and_then(|node| node.member(key)));
         }
     }
 }
 
-fn strategic_list(target: &mut Value, patch: &[Value]) {
+fn strategic_list(target: &mut Value, patch: &[Value], node: Option<Node<'_>>) {
     let known = target.as_array().map_or(&[][..], Vec::as_slice);
-    let all = || known.iter().chain(patch);
-    let Some(key) = MERGE_KEYS.into_iter().find(|key| all().all(|element| element.get(key).is_some())) else {
-        *target = Value::from(patch);
-        return;
-    };
     let mut merged = known.to_vec();
-    for element in patch {
-        let at = merged.iter().position(|own| own[key] == element[key]);
-        match (at, element["$patch"] == "delete") {
-            (Some(at), true) => drop(merged.remove(at)),
-            (None, true) => {}
-            (Some(at), false) => strategic(&mut merged[at], element),
-            (None, false) => merged.push(element.clone()),
+    match node.and_then(Node::merge_key) {
+        Some(key) => {
+            let replaces = |element: &Value| element["$patch"] == "replace";
+            if patch.iter().any(replaces) {
+                merged.clear();
+            }
+            for element in patch.iter().filter(|element| !replaces(element)) {
+                let at = merged.iter().position(|own| own[key] == element[key]);
+                match (at, element["$patch"] == "delete") {
+                    (Some(at), true) => drop(merged.remove(at)),
+                    (None, true) => {}
+                    (Some(at), false) => strategic(&mut merged[at], element, node.and_then(Node::element)),
+                    (None, false) => merged.push(element.clone()),
+                }
+            }
         }
+        None if node.is_some_and(Node::is_set) => {
+            merged.extend(patch.iter().filter(|value| !known.contains(value)).cloned());
+        }
+        None => merged = patch.to_vec(),
     }
     *target = merged.into();
 }
@@ -162,6 +169,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::demo::{kinds, schema};
 
     #[test]
     fn a_merge_removes_what_is_null_and_replaces_lists() {
@@ -171,18 +179,32 @@ mod tests {
     }
 
     #[test]
-    fn a_strategic_merge_finds_elements_by_name() {
-        let mut target =
-            json!({"c": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}], "f": ["x", "y"]});
-        let patch = json!({
-            "$setElementOrder/c": [{"name": "a"}],
-            "$deleteFromPrimitiveList/f": ["x"],
-            "c": [{"name": "a", "image": "2"}, {"name": "b", "$patch": "delete"}, {"name": "d"}],
+    fn a_strategic_merge_finds_elements_by_their_key() {
+        let pods = kinds::built_in().nth(kinds::PODS).expect("pods");
+        let mut target = json!({
+            "metadata": {"finalizers": ["x", "y"]},
+            "spec": {
+                "containers": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}],
+                "tolerations": [{"key": "old"}],
+            },
         });
-        strategic(&mut target, &patch);
-        assert_eq!(target, json!({"c": [{"name": "a", "image": "2"}, {"name": "d"}], "f": ["y"]}));
-        strategic(&mut target, &json!({"c": [{"image": "3"}]}));
-        assert_eq!(target["c"], json!([{"image": "3"}]));
+        let patch = json!({
+            "metadata": {"$deleteFromPrimitiveList/finalizers": ["x"], "finalizers": ["z"]},
+            "spec": {
+                "$setElementOrder/containers": [{"name": "a"}],
+                "containers": [{"name": "a", "image": "2"}, {"name": "b", "$patch": "delete"}, {"name": "d"}],
+                "tolerations": [{"key": "new"}],
+            },
+        });
+        strategic(&mut target, &patch, schema::of(&pods));
+        let wanted = json!({
+            "metadata": {"finalizers": ["y", "z"]},
+            "spec": {"containers": [{"name": "a", "image": "2"}, {"name": "d"}], "tolerations": [{"key": "new"}]},
+        });
+        assert_eq!(target, wanted);
+        let retained = json!({"spec": {"$retainKeys": ["tolerations"]}});
+        strategic(&mut target, &retained, schema::of(&pods));
+        assert_eq!(target["spec"], json!({"tolerations": [{"key": "new"}]}));
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! The rows of who may do what.
+
+use serde_json::Value;
+
+use super::{AGE, Definition, Known, NAME, list, text};
+
+pub(super) const BINDINGS: &[Definition] = &[
+    NAME,
+    ("Role", "string", 0),
+    AGE,
+    ("Users", "string", 1),
+    ("Groups", "string", 1),
+    ("ServiceAccounts", "string", 1),
+];
+
+pub(super) fn binding(object: &Value, known: Known) -> Vec<Value> {
+    let role = format!("{}/{}", text(&object["roleRef"]["kind"]), text(&object["roleRef"]["name"]));
+    let subjects = |kind: &str| -> Value {
+        let own = list(&object["subjects"]).iter().filter(|subject| subject["kind"] == kind);
+        let names = own.map(|subject| match kind {
+            "ServiceAccount" => format!("{}/{}", text(&subject["namespace"]), text(&subject["name"])),
+            _ => text(&subject["name"]).to_owned(),
+        });
+        names.collect::<Vec<_>>().join(", ").into()
+    };
+    let [users, groups, accounts] = ["User", "Group", "ServiceAccount"].map(subjects);
+    vec![known.name, role.into(), known.age, users, groups, accounts]
+}

@@ -1,0 +1,144 @@
+//! Which resources the server has: the built-in ones, and those that a stored `CustomResourceDefinition` defines.
+
+mod built_in;
+mod fields;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+pub(super) use built_in::*;
+
+/// Every verb that discovery names for a resource.
+pub(super) const VERBS: [&str; 8] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/// One resource in its one version.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "the name that the API has for it")]
+pub(super) struct Kind {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) plural: String,
+    pub(super) singular: String,
+    pub(super) kind: String,
+    pub(super) namespaced: bool,
+    pub(super) short_names: Vec<String>,
+    pub(super) categories: Vec<String>,
+    /// `status`, `scale` and their like, where there are such.
+    pub(super) subresources: Vec<String>,
+    /// What its definition says of a custom resource; nothing for a built-in one.
+    pub(super) custom: Option<Arc<Custom>>,
+}
+
+/// What a `CustomResourceDefinition` says of one version.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Custom {
+    /// `additionalPrinterColumns`.
+    pub(super) columns: Value,
+    /// `openAPIV3Schema`.
+    pub(super) schema: Value,
+    /// `subresources.scale`: where the replicas stand; null where there is no such.
+    pub(super) scale: Value,
+    /// The fields that `selectableFields` adds to a field selector.
+    pub(super) selectable: Vec<String>,
+}
+
+impl Kind {
+    /// `v1` or `apps/v1`.
+    pub(super) fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// `pods` or `deployments.apps`.
+    pub(super) fn group_resource(&self) -> String {
+        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
+    }
+
+    /// The `details` of a Status that speaks of an object.
+    pub(super) fn details(&self, name: &str) -> Value {
+        let mut details = json!({"name": name, "kind": self.plural});
+        if !self.group.is_empty() {
+            details["group"] = self.group.as_str().into();
+        }
+        details
+    }
+
+    pub(super) fn is_custom(&self) -> bool {
+        self.custom.is_some()
+    }
+
+    pub(super) fn has_subresource(&self, name: &str) -> bool {
+        self.subresources.iter().any(|own| own == name)
+    }
+
+    /// The verbs that discovery names; a namespace is not deleted by the collection, and a review is only asked.
+    pub(super) fn verbs(&self) -> Vec<&'static str> {
+        match self.plural.as_str() {
+            _ if crate::demo::reviews::is_one(self) => vec!["create"],
+            "namespaces" => VERBS.into_iter().filter(|verb| *verb != "deletecollection").collect(),
+            _ => VERBS.to_vec(),
+        }
+    }
+
+    /// The resource that a `CustomResourceDefinition` defines: its storage version. Nothing where it lacks a name.
+    pub(super) fn of_definition(definition: &Value) -> Option<Self> {
+        let spec = definition.get("spec")?;
+        let (names, versions) = (spec.get("names")?, spec.get("versions")?.as_array()?);
+        let version = versions.iter().find(|version| version["storage"] == true).or(versions.first())?;
+        let text = |value: &Value, key: &str| Some(value.get(key)?.as_str()?.to_owned());
+        let texts = |key: &str| -> Vec<String> {
+            let each = names.get(key).and_then(Value::as_array).into_iter().flatten();
+            each.filter_map(|text| Some(text.as_str()?.to_owned())).collect()
+        };
+        let kind = text(names, "kind")?;
+        let subresources = &version["subresources"];
+        let has = |name: &&str| subresources[*name].is_object();
+        let selectable = version["selectableFields"].as_array().into_iter().flatten();
+        let selectable =
+            selectable.filter_map(|field| Some(field["jsonPath"].as_str()?.trim_start_matches('.')));
+        let custom = Custom {
+            columns: version.get("additionalPrinterColumns").cloned().unwrap_or(json!([])),
+            schema: version["schema"]["openAPIV3Schema"].clone(),
+            scale: subresources["scale"].clone(),
+            selectable: selectable.map(str::to_owned).collect(),
+        };
+        Some(Self {
+            group: text(spec, "group")?,
+            version: text(version, "name")?,
+            plural: text(names, "plural")?,
+            singular: text(names, "singular").unwrap_or_else(|| kind.to_lowercase()),
+            namespaced: spec["scope"] == "Namespaced",
+            short_names: texts("shortNames"),
+            categories: texts("categories"),
+            subresources: ["scale", "status"]
+                .iter()
+                .filter(|name| has(name))
+                .map(|&name| name.to_owned())
+                .collect(),
+            custom: Some(Arc::new(custom)),
+            kind,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_defines_its_storage_version() {
+        let definition = json!({"spec": {
+            "group": "g", "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing", "shortNames": ["th"]},
+            "versions": [{"name": "v1", "storage": false}, {"name": "v2", "storage": true, "subresources": {"status": {}},
+                "selectableFields": [{"jsonPath": ".spec.color"}]}],
+        }});
+        let kind = Kind::of_definition(&definition).expect("a kind");
+        assert_eq!((kind.api_version().as_str(), kind.group_resource().as_str()), ("g/v2", "things.g"));
+        assert!(kind.is_custom() && kind.namespaced && kind.has_subresource("status"));
+        assert_eq!(kind.refuses_field("spec.color"), None);
+        assert!(kind.refuses_field("spec.size").is_some());
+        assert_eq!(Kind::of_definition(&json!({"spec": {}})), None);
+    }
+}

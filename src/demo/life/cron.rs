@@ -1,0 +1,186 @@
+//! The controller of `CronJob`s, and the schedules they are written in.
+
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use super::Life;
+use super::agenda::Work;
+use crate::demo::bodies::{self, Birth};
+use crate::demo::cluster::stamp;
+use crate::demo::kinds;
+use crate::demo::store::uuid;
+use crate::demo::stored::Place;
+
+impl Life {
+    /// Makes the job that is due, forgets old ones, and waits for the next time.
+    pub(super) fn cron_job(&mut self, place: &Place) {
+        let Some(cron_job) = self.value(kinds::CRON_JOBS, place) else { return };
+        let Some(schedule) = cron_job["spec"]["schedule"].as_str().and_then(Schedule::parse) else { return };
+        let now = self.time();
+        let time = |value: &Value| value.as_str().and_then(|time| time.parse::<Timestamp>().ok());
+        let last = time(&cron_job["status"]["lastScheduleTime"]);
+        let since = last.or(time(&cron_job["metadata"]["creationTimestamp"])).unwrap_or(now);
+        // What was missed is made up for once, with the time that is nearest.
+        let recent = since.max(now.checked_sub(SignedDuration::from_mins(2)).unwrap_or(now));
+        let due = std::iter::successors(schedule.after(recent), |due| schedule.after(*due));
+        let due = due.take_while(|due| *due <= now).last();
+        let suspended =
+            cron_job["spec"]["suspend"] == true || cron_job["metadata"]["deletionTimestamp"].is_string();
+        if let Some(due) = due.filter(|_| !suspended) {
+            self.start_scheduled(&cron_job, place, due);
+        }
+        self.forget_jobs(&cron_job, place, due.filter(|_| !suspended).or(last));
+        if let Some(next) = schedule.after(now) {
+            let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default().mul_f64(self.speed);
+            self.agenda.set(self.now + wait, Work::CronJob(place.clone()));
+        }
+    }
+
+    fn start_scheduled(&mut self, cron_job: &Value, place: &Place, due: Timestamp) {
+        let name = format!("{}-{}", place.1, due.as_second() / 60);
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth = Birth { namespace: &place.0, name: &name, uid: &uid, created: &created };
+        let template = &cron_job["spec"]["jobTemplate"];
+        let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+        metadata["ownerReferences"] = bodies::owners("batch/v1", "CronJob", cron_job);
+        metadata["annotations"] = json!({"batch.kubernetes.io/cronjob-scheduled-timestamp": stamp(due)});
+        let mut job = json!({"metadata": metadata, "spec": template["spec"]});
+        crate::demo::defaults::job(&mut job);
+        self.create(kinds::JOBS, job);
+        self.event(
+            "CronJob",
+            cron_job,
+            "SuccessfulCreate",
+            &format!("Created job {name}"),
+            "cronjob-controller",
+        );
+    }
+
+    /// Of those that have ended the latest few stay, and the status names those that run.
+    fn forget_jobs(&mut self, cron_job: &Value, place: &Place, last: Option<Timestamp>) {
+        let uid = cron_job["metadata"]["uid"].as_str().unwrap_or_default();
+        let owned = self.cluster.store.owned(kinds::JOBS, &place.0, uid);
+        let (mut over, mut active) = (Vec::new(), Vec::new());
+        for job in owned {
+            let value = job.value();
+            match value["status"]["completionTime"].as_str() {
+                Some(ended) => over.push((ended.to_owned(), job.place())),
+                None => active.push(json!({
+                    "kind": "Job", "namespace": place.0, "name": job.name, "uid": job.uid, "apiVersion": "batch/v1",
+                    "resourceVersion": job.version.to_string(),
+                })),
+            }
+        }
+        over.sort();
+        let keep = cron_job["spec"]["successfulJobsHistoryLimit"].as_u64().unwrap_or(3);
+        let surplus = over.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
+        for (_, job) in &over[..surplus] {
+            self.delete(kinds::JOBS, job);
+        }
+        let succeeded = over.last().map(|(ended, _)| ended.clone());
+        self.edit(kinds::CRON_JOBS, place, |cron_job| {
+            let mut status = json!({});
+            if !active.is_empty() {
+                status["active"] = active.into();
+            }
+            if let Some(last) = last {
+                status["lastScheduleTime"] = stamp(last).into();
+            }
+            if let Some(succeeded) = succeeded {
+                status["lastSuccessfulTime"] = succeeded.into();
+            }
+            cron_job["status"] = status;
+        });
+    }
+}
+
+/// Minutes, hours, days of the month, months, days of the week: which of each.
+pub(in crate::demo) struct Schedule([u64; 5]);
+
+/// The least and the greatest of each field.
+const RANGES: [(u32, u32); 5] = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 6)];
+
+impl Schedule {
+    /// Reads the five fields, with `*`, lists, ranges and steps, or one of the usual words. Nothing where it is none.
+    pub(in crate::demo) fn parse(text: &str) -> Option<Self> {
+        let text = match text.trim() {
+            "@hourly" => "0 * * * *",
+            "@daily" | "@midnight" => "0 0 * * *",
+            "@weekly" => "0 0 * * 0",
+            "@monthly" => "0 0 1 * *",
+            "@yearly" | "@annually" => "0 0 1 1 *",
+            text => text,
+        };
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let mut masks = [0; 5];
+        if fields.len() != masks.len() {
+            return None;
+        }
+        for ((mask, field), range) in masks.iter_mut().zip(fields).zip(RANGES) {
+            for part in field.split(',') {
+                *mask |= part_mask(part, range)?;
+            }
+        }
+        Some(Self(masks))
+    }
+
+    /// The first whole minute after a time that it names, within a year.
+    fn after(&self, time: Timestamp) -> Option<Timestamp> {
+        const MINUTES: i64 = 366 * 24 * 60;
+        let first = time.as_second().div_euclid(60) + 1;
+        (first..first + MINUTES).find_map(|minute| {
+            let time = Timestamp::from_second(minute * 60).ok()?;
+            let at = time.to_zoned(TimeZone::UTC);
+            let has = |field: usize, value: i8| {
+                u32::try_from(value).is_ok_and(|value| self.0[field] & (1 << value) != 0)
+            };
+            let of_week = has(4, at.weekday().to_sunday_zero_offset());
+            let is_it =
+                has(0, at.minute()) && has(1, at.hour()) && has(2, at.day()) && has(3, at.month()) && of_week;
+            is_it.then_some(time)
+        })
+    }
+}
+
+fn part_mask(part: &str, (least, most): (u32, u32)) -> Option<u64> {
+    let (range, step) = match part.split_once('/') {
+        Some((range, step)) => (range, step.parse().ok().filter(|step| *step > 0)?),
+        None => (part, 1),
+    };
+    let (from, to) = match range.split_once('-') {
+        _ if range == "*" => (least, most),
+        Some((from, to)) => (from.parse().ok()?, to.parse().ok()?),
+        None if part.contains('/') => (range.parse().ok()?, most),
+        None => (range.parse().ok()?, range.parse().ok()?),
+    };
+    let fits = least <= from && from <= to && to <= most;
+    fits.then(|| {
+        (from..=to).step_by(usize::try_from(step).unwrap_or(1)).fold(0, |mask, value| mask | (1 << value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_names_the_next_time() {
+        for (schedule, time, wanted) in [
+            ("* * * * *", "2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z"),
+            ("*/15 * * * *", "2026-01-01T00:15:00Z", "2026-01-01T00:30:00Z"),
+            ("5 4 * * *", "2026-01-01T05:00:00Z", "2026-01-02T04:05:00Z"),
+            ("0 0 1 1 *", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+            ("0 12 * * 1-5", "2026-01-02T13:00:00Z", "2026-01-05T12:00:00Z"),
+            ("@hourly", "2026-01-01T00:30:00Z", "2026-01-01T01:00:00Z"),
+            ("1,3 * * * *", "2026-01-01T00:01:00Z", "2026-01-01T00:03:00Z"),
+        ] {
+            let next =
+                Schedule::parse(schedule).and_then(|schedule| schedule.after(time.parse().expect("a time")));
+            assert_eq!(next, wanted.parse().ok(), "{schedule}");
+        }
+        for none in ["", "x", "* * * *", "61 * * * *", "*/0 * * * *", "5-1 * * * *"] {
+            assert!(Schedule::parse(none).is_none(), "{none}");
+        }
+    }
+}

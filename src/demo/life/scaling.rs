@@ -1,0 +1,73 @@
+//! The controller of autoscalers: the load is made up, what follows from it is not.
+
+use serde_json::json;
+use std::time::Duration;
+
+use super::Life;
+use super::agenda::Work;
+use super::stages;
+use crate::demo::kinds;
+use crate::demo::stored::Place;
+
+/// Between two looks at the load.
+const PERIOD: Duration = Duration::from_secs(15);
+
+impl Life {
+    /// As many replicas as the load takes, within the bounds.
+    pub(super) fn autoscaler(&mut self, place: &Place) {
+        let Some(scaler) = self.value(kinds::AUTOSCALERS, place) else { return };
+        self.agenda.set(self.now + PERIOD, Work::Autoscaler(place.clone()));
+        let target = &scaler["spec"]["scaleTargetRef"];
+        let kind = match target["kind"].as_str() {
+            Some("Deployment") => kinds::DEPLOYMENTS,
+            Some("StatefulSet") => kinds::STATEFUL_SETS,
+            Some("ReplicaSet") => kinds::REPLICA_SETS,
+            _ => return,
+        };
+        let name = target["name"].as_str().unwrap_or_default();
+        let target_place = (place.0.clone(), name.into());
+        let Some(object) = self.value(kind, &target_place) else { return };
+        let number = |value: &serde_json::Value, none: u64| value.as_u64().unwrap_or(none);
+        let current = number(&object["spec"]["replicas"], 1).max(1);
+        let wanted =
+            number(&scaler["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 80).max(1);
+        let (least, most) =
+            (number(&scaler["spec"]["minReplicas"], 1), number(&scaler["spec"]["maxReplicas"], 1));
+        let share = self.rng.u64(wanted / 2..=wanted + wanted / 2);
+        let off = share.abs_diff(wanted) * 10 > wanted;
+        let desired = if off { (current * share).div_ceil(wanted) } else { current };
+        let desired = desired.clamp(least.min(most), most);
+        let time = self.stamp();
+        if desired != current {
+            self.edit(kind, &target_place, |object| {
+                object["spec"]["replicas"] = desired.into();
+                super::disturb::bump(object);
+            });
+            let why = if desired > current { "above" } else { "below" };
+            let message = format!(
+                "New size: {desired}; reason: cpu resource utilization (percentage of request) {why} target"
+            );
+            self.event(
+                "HorizontalPodAutoscaler",
+                &scaler,
+                "SuccessfulRescale",
+                &message,
+                "horizontal-pod-autoscaler",
+            );
+        }
+        self.edit(kinds::AUTOSCALERS, place, |scaler| {
+            let status = &mut scaler["status"];
+            status["currentReplicas"] = current.into();
+            status["desiredReplicas"] = desired.into();
+            let used = json!({"averageUtilization": share, "averageValue": format!("{}m", share / 2)});
+            status["currentMetrics"] =
+                json!([{"type": "Resource", "resource": {"name": "cpu", "current": used}}]);
+            if desired != current {
+                status["lastScaleTime"] = time.as_str().into();
+            }
+            for kind in ["AbleToScale", "ScalingActive"] {
+                stages::condition(scaler, kind, true, &time);
+            }
+        });
+    }
+}

@@ -1,0 +1,180 @@
+//! What follows the pods of a namespace: the endpoints of its services, and what its disruption budgets allow.
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use super::Life;
+use crate::demo::bodies::{self, Birth};
+use crate::demo::kinds;
+use crate::demo::store::{Part, suffix, uuid};
+use crate::demo::stored::Stored;
+use crate::demo::write::evict::selects;
+
+impl Life {
+    /// Looks at the services and budgets of a namespace after its pods have changed.
+    pub(super) fn followers(&mut self, namespace: &str) {
+        let all = |kind| self.cluster.store.now(&Part::all(kind, Some(namespace))).items;
+        let (services, budgets) = (all(kinds::SERVICES), all(kinds::DISRUPTION_BUDGETS));
+        if services.is_empty() && budgets.is_empty() {
+            return;
+        }
+        let pods = all(kinds::PODS);
+        for service in services {
+            self.service(&service.value(), &pods);
+        }
+        for budget in budgets {
+            self.budget(&budget, &pods);
+        }
+    }
+
+    fn service(&mut self, service: &Value, pods: &[Arc<Stored>]) {
+        let chosen = json!({"matchLabels": service["spec"]["selector"]});
+        if service["spec"]["selector"].as_object().is_none_or(serde_json::Map::is_empty) {
+            return;
+        }
+        let (mut endpoints, mut ready_ones, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for pod in pods.iter().filter(|pod| selects(&chosen, &pod.json)) {
+            let value = pod.value();
+            let phase = value["status"]["phase"].as_str().unwrap_or_default();
+            let Some(ip) =
+                value["status"]["podIP"].as_str().filter(|_| !["Succeeded", "Failed"].contains(&phase))
+            else {
+                continue;
+            };
+            let going = value["metadata"]["deletionTimestamp"].is_string();
+            let serving = is_ready(&value);
+            let target = json!({"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid});
+            endpoints.push(json!({
+                "addresses": [ip], "nodeName": value["spec"]["nodeName"], "targetRef": target,
+                "conditions": {"ready": serving && !going, "serving": serving, "terminating": going},
+            }));
+            let address = json!({"ip": ip, "nodeName": value["spec"]["nodeName"], "targetRef": target});
+            if serving && !going { ready_ones.push(address) } else { others.push(address) }
+        }
+        let ports: Vec<Value> =
+            service["spec"]["ports"].as_array().into_iter().flatten().map(endpoint_port).collect();
+        self.endpoint_slice(service, &endpoints, &ports);
+        let mut subset = json!({"ports": ports});
+        for (key, list) in [("addresses", ready_ones), ("notReadyAddresses", others)] {
+            if !list.is_empty() {
+                subset[key] = list.into();
+            }
+        }
+        let none = subset["addresses"].is_null() && subset["notReadyAddresses"].is_null();
+        self.endpoints(service, if none { Value::Null } else { json!([subset]) });
+    }
+
+    fn endpoint_slice(&mut self, service: &Value, endpoints: &[Value], ports: &[Value]) {
+        let metadata = &service["metadata"];
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let own = self.cluster.store.owned(kinds::ENDPOINT_SLICES, namespace, text("uid"));
+        if let Some(slice) = own.first() {
+            return self.edit(kinds::ENDPOINT_SLICES, &slice.place(), |slice| {
+                slice["endpoints"] = endpoints.into();
+                slice["ports"] = ports.into();
+            });
+        }
+        let full = format!("{name}-{}", suffix(&mut self.rng));
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth = Birth { namespace, name: &full, uid: &uid, created: &created };
+        let mut labels = metadata["labels"].clone();
+        labels["kubernetes.io/service-name"] = name.into();
+        labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io".into();
+        let mut metadata = birth.metadata(labels);
+        metadata["generateName"] = format!("{name}-").into();
+        metadata["ownerReferences"] = bodies::owners("v1", "Service", service);
+        self.create(
+            kinds::ENDPOINT_SLICES,
+            json!({"metadata": metadata, "addressType": "IPv4", "endpoints": endpoints, "ports": ports}),
+        );
+    }
+
+    fn endpoints(&mut self, service: &Value, subsets: Value) {
+        let metadata = &service["metadata"];
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let place = (namespace.into(), name.into());
+        let set = |endpoints: &mut Value| {
+            if subsets.is_null() {
+                endpoints.as_object_mut().map(|endpoints| endpoints.remove("subsets"));
+            } else {
+                endpoints["subsets"] = subsets;
+            }
+        };
+        if self.cluster.store.get(kinds::ENDPOINTS, namespace, name).is_some() {
+            return self.edit(kinds::ENDPOINTS, &place, set);
+        }
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth = Birth { namespace, name, uid: &uid, created: &created };
+        let mut endpoints = json!({"metadata": birth.metadata(metadata["labels"].clone())});
+        set(&mut endpoints);
+        self.create(kinds::ENDPOINTS, endpoints);
+    }
+
+    fn budget(&mut self, budget: &Stored, pods: &[Arc<Stored>]) {
+        let value = budget.value();
+        let spec = &value["spec"];
+        let covered: Vec<Value> =
+            pods.iter().filter(|pod| selects(&spec["selector"], &pod.json)).map(|pod| pod.value()).collect();
+        let going = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
+        let expected = covered.iter().filter(going).count();
+        let healthy = covered.iter().filter(going).filter(|pod| is_ready(pod)).count();
+        let desired = match (&spec["minAvailable"], &spec["maxUnavailable"]) {
+            (Value::Null, Value::Null) => 0,
+            (Value::Null, most) => expected.saturating_sub(share(most, expected)),
+            (least, _) => share(least, expected),
+        };
+        let time = self.stamp();
+        let allowed = healthy.saturating_sub(desired);
+        self.edit(kinds::DISRUPTION_BUDGETS, &budget.place(), |budget| {
+            budget["status"]["observedGeneration"] = budget["metadata"]["generation"].clone();
+            let counts = [
+                ("expectedPods", expected),
+                ("currentHealthy", healthy),
+                ("desiredHealthy", desired),
+                ("disruptionsAllowed", allowed),
+            ];
+            for (key, count) in counts {
+                budget["status"][key] = count.into();
+            }
+            super::stages::condition(budget, "DisruptionAllowed", allowed > 0, &time);
+        });
+    }
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
+}
+
+/// A number, or so many of a hundred, rounded up.
+fn share(value: &Value, of: usize) -> usize {
+    let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<usize>().ok());
+    match percent {
+        Some(percent) => (of * percent).div_ceil(100),
+        None => value.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0),
+    }
+}
+
+/// Where a port of a service leads: names of ports of containers are taken for the port itself.
+fn endpoint_port(port: &Value) -> Value {
+    let target = port["targetPort"].as_u64().or(port["port"].as_u64()).unwrap_or(0);
+    let mut own = json!({"port": target, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
+    own["name"] = port["name"].as_str().unwrap_or_default().into();
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_number_or_a_part() {
+        for (value, wanted) in
+            [(json!(2), 2), (json!("50%"), 2), (json!("34%"), 2), (json!("0%"), 0), (json!("x"), 0)]
+        {
+            assert_eq!(share(&value, 4), wanted, "{value}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The controllers of `StatefulSet`s and `DaemonSet`s.
+
+use serde_json::{Value, json};
+
+use super::Life;
+use super::stages::{self, Stage};
+use crate::demo::bodies::{self, Birth};
+use crate::demo::kinds;
+use crate::demo::store::{Part, uuid};
+use crate::demo::stored::Place;
+use crate::demo::write::evict::selects;
+
+const REVISION: &str = "controller-revision-hash";
+
+/// A pod that a set has.
+struct Member {
+    place: Place,
+    stage: Stage,
+    revision: String,
+    value: Value,
+}
+
+impl Member {
+    fn is_there(&self) -> bool {
+        ![Stage::Going, Stage::Over].contains(&self.stage)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.stage == Stage::Ready
+    }
+}
+
+impl Life {
+    fn members(&self, set: &Value, place: &Place) -> Vec<Member> {
+        let uid = set["metadata"]["uid"].as_str().unwrap_or_default();
+        let owned = self.cluster.store.owned(kinds::PODS, &place.0, uid).into_iter();
+        let member = owned.map(|pod| {
+            let value = pod.value();
+            let revision = value["metadata"]["labels"][REVISION].as_str().unwrap_or_default().to_owned();
+            Member { place: pod.place(), stage: Stage::of(&value), revision, value }
+        });
+        member.collect()
+    }
+
+    /// Pods with numbers: each waits for the one before it, and the last goes first.
+    pub(super) fn stateful_set(&mut self, place: &Place) {
+        let Some(set) = self.value(kinds::STATEFUL_SETS, place) else { return };
+        if set["metadata"]["deletionTimestamp"].is_string() {
+            return;
+        }
+        let revision = self.revision(&set, "StatefulSet");
+        let members = self.members(&set, place);
+        let wanted = set["spec"]["replicas"].as_u64().unwrap_or(1);
+        let parallel = set["spec"]["podManagementPolicy"] == "Parallel";
+        let mut settled = true;
+        for number in 0..wanted {
+            let name = format!("{}-{number}", place.1);
+            match members.iter().find(|member| *member.place.1 == *name) {
+                Some(member) if member.is_ready() => {}
+                Some(_) => settled = false,
+                None => {
+                    self.member(&set, "StatefulSet", &name, number, &revision);
+                    settled = false;
+                }
+            }
+            if !settled && !parallel {
+                break;
+            }
+        }
+        let number = |member: &Member| {
+            let (_, number) = member.place.1.rsplit_once('-').unwrap_or_default();
+            number.parse::<u64>().unwrap_or_default()
+        };
+        let mut there: Vec<&Member> = members.iter().filter(|member| member.is_there()).collect();
+        there.sort_by_key(|member| std::cmp::Reverse(number(member)));
+        let surplus = there.iter().find(|member| number(member) >= wanted);
+        let outdated = there.iter().find(|member| settled && member.revision != revision);
+        if let Some(member) = surplus.or(outdated) {
+            self.let_go(&set, "StatefulSet", &member.place);
+        }
+        self.stateful_status(place, &members, &revision);
+    }
+
+    fn stateful_status(&self, place: &Place, members: &[Member], revision: &str) {
+        let (replicas, ready) = (members.len(), members.iter().filter(|member| member.is_ready()).count());
+        let updated = members.iter().filter(|member| member.revision == *revision).count();
+        let name = format!("{}-{revision}", place.1);
+        self.edit(kinds::STATEFUL_SETS, place, |set| {
+            let before = set["status"]["currentRevision"].as_str().unwrap_or(&name).to_owned();
+            let current = if updated == replicas { name.clone() } else { before };
+            set["status"] = json!({
+                "observedGeneration": set["metadata"]["generation"], "replicas": replicas, "readyReplicas": ready,
+                "availableReplicas": ready, "currentReplicas": updated, "updatedReplicas": updated,
+                "currentRevision": current, "updateRevision": name, "collisionCount": 0,
+            });
+        });
+    }
+
+    /// One pod on each node that its pods may run on.
+    pub(super) fn daemon_set(&mut self, place: &Place) {
+        let Some(set) = self.value(kinds::DAEMON_SETS, place) else { return };
+        if set["metadata"]["deletionTimestamp"].is_string() {
+            return;
+        }
+        let revision = self.revision(&set, "DaemonSet");
+        let members = self.members(&set, place);
+        let spec = &set["spec"]["template"]["spec"];
+        let everywhere =
+            spec["tolerations"].as_array().into_iter().flatten().any(|own| own["operator"] == "Exists");
+        let chosen = json!({"matchLabels": spec["nodeSelector"]});
+        let nodes = self.cluster.store.now(&Part::all(kinds::NODES, None)).items;
+        let nodes = nodes.iter().filter(|node| selects(&chosen, &node.json)).filter(|node| {
+            let labels = &node.value()["metadata"]["labels"];
+            everywhere || labels.get("node-role.kubernetes.io/control-plane").is_none()
+        });
+        let nodes: Vec<String> = nodes.map(|node| node.name.to_string()).collect();
+        let node_of =
+            |member: &Member| member.value["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
+        for node in &nodes {
+            if !members.iter().any(|member| node_of(member) == *node && member.stage != Stage::Over) {
+                let name = format!("{}-{}", place.1, crate::demo::store::suffix(&mut self.rng));
+                self.member_on(&set, &name, node, &revision);
+            }
+        }
+        let settled = members.iter().filter(|member| member.is_ready()).count() >= nodes.len();
+        let stray = members.iter().find(|member| member.is_there() && !nodes.contains(&node_of(member)));
+        let outdated =
+            members.iter().find(|member| settled && member.is_there() && member.revision != revision);
+        if let Some(member) = stray.or(outdated) {
+            self.let_go(&set, "DaemonSet", &member.place);
+        }
+        let current = members.iter().filter(|member| member.is_there()).count();
+        let ready = members.iter().filter(|member| member.is_ready()).count();
+        let updated =
+            members.iter().filter(|member| member.is_there() && member.revision == revision).count();
+        self.edit(kinds::DAEMON_SETS, place, |set| {
+            let mut status = json!({
+                "observedGeneration": set["metadata"]["generation"], "desiredNumberScheduled": nodes.len(),
+                "currentNumberScheduled": current, "numberMisscheduled": 0, "numberReady": ready,
+            });
+            let counts = [("updatedNumberScheduled", updated), ("numberAvailable", ready)];
+            let missing = ("numberUnavailable", nodes.len().saturating_sub(ready));
+            for (key, count) in counts.into_iter().chain([missing]).filter(|(_, count)| *count > 0) {
+                status[key] = count.into();
+            }
+            set["status"] = status;
+        });
+    }
+
+    /// The revision of a set's template, which is kept as an object.
+    fn revision(&mut self, set: &Value, kind: &str) -> String {
+        let hash = bodies::template_hash(&set["spec"]["template"]);
+        let metadata = &set["metadata"];
+        let (namespace, name) = (
+            metadata["namespace"].as_str().unwrap_or_default(),
+            metadata["name"].as_str().unwrap_or_default(),
+        );
+        let own = format!("{name}-{hash}");
+        if self.cluster.store.get(kinds::CONTROLLER_REVISIONS, namespace, &own).is_none() {
+            let uid = metadata["uid"].as_str().unwrap_or_default();
+            let before = self.cluster.store.owned(kinds::CONTROLLER_REVISIONS, namespace, uid).len();
+            let (uid, created) = (uuid(&mut self.rng), self.stamp());
+            let birth = Birth { namespace, name: &own, uid: &uid, created: &created };
+            let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
+            labels[REVISION] = hash.as_str().into();
+            let mut metadata = birth.metadata(labels);
+            metadata["ownerReferences"] = bodies::owners("apps/v1", kind, set);
+            let mut template = set["spec"]["template"].clone();
+            template["$patch"] = "replace".into();
+            self.create(
+                kinds::CONTROLLER_REVISIONS,
+                json!({"metadata": metadata, "data": {"spec": {"template": template}}, "revision": before + 1}),
+            );
+        }
+        hash
+    }
+
+    fn member(&mut self, set: &Value, kind: &str, name: &str, number: u64, revision: &str) {
+        let mut pod = self.body_of(set, kind, name, revision);
+        let labels = &mut pod["metadata"]["labels"];
+        labels["statefulset.kubernetes.io/pod-name"] = name.into();
+        labels["apps.kubernetes.io/pod-index"] = number.to_string().into();
+        pod["spec"]["hostname"] = name.into();
+        self.claims(set, name, &mut pod);
+        self.create(kinds::PODS, pod);
+        let message = format!("create Pod {name} in StatefulSet {} successful", text(set, "name"));
+        self.event(kind, set, "SuccessfulCreate", &message, "statefulset-controller");
+    }
+
+    fn member_on(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
+        let mut pod = self.body_of(set, "DaemonSet", name, revision);
+        let time = self.stamp();
+        stages::schedule(&mut pod, node, &time);
+        self.create(kinds::PODS, pod);
+        self.event(
+            "DaemonSet",
+            set,
+            "SuccessfulCreate",
+            &format!("Created pod: {name}"),
+            "daemonset-controller",
+        );
+    }
+
+    fn body_of(&mut self, set: &Value, kind: &str, name: &str, revision: &str) -> Value {
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth = Birth { namespace: text(set, "namespace"), name, uid: &uid, created: &created };
+        let mut pod = bodies::pod(&birth, &set["spec"]["template"], bodies::owners("apps/v1", kind, set));
+        pod["metadata"]["labels"][REVISION] = revision.into();
+        pod
+    }
+
+    /// The claims of a numbered pod outlive it.
+    fn claims(&mut self, set: &Value, pod_name: &str, pod: &mut Value) {
+        for template in set["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
+            let volume = template["metadata"]["name"].as_str().unwrap_or("data");
+            let name = format!("{volume}-{pod_name}");
+            let (uid, created) = (uuid(&mut self.rng), self.stamp());
+            let birth =
+                Birth { namespace: text(set, "namespace"), name: &name, uid: &uid, created: &created };
+            let labels = set["spec"]["selector"]["matchLabels"].clone();
+            let mut claim = json!({"metadata": birth.metadata(labels), "spec": template["spec"], "status": {"phase": "Pending"}});
+            crate::demo::defaults::claim(&mut claim);
+            self.create(kinds::VOLUME_CLAIMS, claim);
+            let own = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
+            match pod["spec"]["volumes"].as_array_mut() {
+                Some(volumes) => volumes.push(own),
+                None => pod["spec"]["volumes"] = json!([own]),
+            }
+        }
+    }
+
+    fn let_go(&mut self, set: &Value, kind: &str, pod: &Place) {
+        self.delete(kinds::PODS, pod);
+        let (message, component) = match kind {
+            "StatefulSet" => {
+                let name = text(set, "name");
+                (format!("delete Pod {} in StatefulSet {name} successful", pod.1), "statefulset-controller")
+            }
+            _ => (format!("Deleted pod: {}", pod.1), "daemonset-controller"),
+        };
+        self.event(kind, set, "SuccessfulDelete", &message, component);
+    }
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value["metadata"][key].as_str().unwrap_or_default()
+}

@@ -1,0 +1,61 @@
+//! Claims get the volumes they ask for.
+
+use serde_json::json;
+
+use super::Life;
+use crate::demo::bodies::Birth;
+use crate::demo::kinds;
+use crate::demo::store::uuid;
+use crate::demo::stored::Place;
+
+impl Life {
+    /// Binds a claim to a volume that is made for it.
+    pub(super) fn claim(&mut self, place: &Place) {
+        let Some(claim) = self.value(kinds::VOLUME_CLAIMS, place) else { return };
+        let is_new = claim["status"]["phase"] == "Pending" && claim["spec"]["volumeName"].is_null();
+        let class = claim["spec"]["storageClassName"].as_str().unwrap_or_default();
+        if !is_new || self.cluster.store.get(kinds::STORAGE_CLASSES, "", class).is_none() {
+            return;
+        }
+        let name = format!("pvc-{}", claim["metadata"]["uid"].as_str().unwrap_or_default());
+        let (uid, created) = (uuid(&mut self.rng), self.stamp());
+        let birth = Birth { namespace: "", name: &name, uid: &uid, created: &created };
+        let size = &claim["spec"]["resources"]["requests"]["storage"];
+        self.create(
+            kinds::VOLUMES,
+            json!({
+                "metadata": birth.metadata(json!(null)),
+                "spec": {
+                    "capacity": {"storage": size}, "accessModes": claim["spec"]["accessModes"],
+                    "persistentVolumeReclaimPolicy": "Delete", "storageClassName": class, "volumeMode": "Filesystem",
+                    "claimRef": {
+                        "kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": place.0, "name": place.1,
+                        "uid": claim["metadata"]["uid"],
+                    },
+                    "hostPath": {"path": format!("/var/demo/{name}"), "type": ""},
+                },
+                "status": {"phase": "Bound"},
+            }),
+        );
+        self.edit(kinds::VOLUME_CLAIMS, place, |claim| {
+            claim["spec"]["volumeName"] = name.as_str().into();
+            claim["status"] = json!({
+                "phase": "Bound", "accessModes": claim["spec"]["accessModes"],
+                "capacity": {"storage": claim["spec"]["resources"]["requests"]["storage"]},
+            });
+        });
+        let message = format!("Successfully provisioned volume {name}");
+        self.event(
+            "PersistentVolumeClaim",
+            &claim,
+            "ProvisioningSucceeded",
+            &message,
+            "demo.kdelta.dev/provisioner",
+        );
+    }
+
+    /// A volume goes with its claim.
+    pub(super) fn release(&self, claim_uid: &str) {
+        self.cluster.store.remove(kinds::VOLUMES, "", &format!("pvc-{claim_uid}"));
+    }
+}

@@ -1,0 +1,23 @@
+//! `/metrics`: how many objects there are, in the form that Prometheus reads.
+
+use std::fmt::Write;
+
+use super::store::{Part, Store};
+
+/// The text.
+pub(super) fn text(store: &Store) -> String {
+    let mut text = String::from(
+        "# HELP apiserver_resource_objects [STABLE] Number of stored objects at the time of last check split by kind.\n\
+         # TYPE apiserver_resource_objects gauge\n",
+    );
+    for (id, kind) in store.kinds() {
+        let count = store.now(&Part { limit: 0, ..Part::all(id, None) }).more;
+        // Writing into a String does not fail.
+        let _written = writeln!(
+            text,
+            "apiserver_resource_objects{{group=\"{}\",resource=\"{}\"}} {count}",
+            kind.group, kind.plural
+        );
+    }
+    text
+}

@@ -1,0 +1,254 @@
+//! Requests to resources: their collections, their objects, and the subresources of those.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Method, Response, header};
+use serde_json::{Value, json};
+
+use super::accept::{self, Form};
+use super::answer::{self, Body, JSON};
+use super::cluster::Cluster;
+use super::kinds::{self, Kind};
+use super::query::{ListOptions, Selection};
+use super::refusal::Refusal;
+use super::represent::{ListMeta, Writer};
+use super::routes::Asked;
+use super::store::Part;
+use super::stored::Stored;
+use super::write::{self, Deleted, PatchKind, Target, Written};
+use super::{list, watch};
+
+/// Answers a request to a path below a group version.
+pub(super) fn answer(
+    cluster: &Arc<Cluster>,
+    asked: &Asked,
+    kinds: &[Arc<Kind>],
+    [group, version]: [&str; 2],
+    rest: &[&str],
+) -> Response<Body> {
+    if let ("autoscaling", "v1", ["namespaces", namespace, "horizontalpodautoscalers"], &Method::POST) =
+        (group, version, rest, &asked.method)
+    {
+        return old_autoscaler(cluster, asked, namespace).unwrap_or_else(|refusal| answer::refused(&refusal));
+    }
+    if !kinds.iter().any(|kind| kind.group == group && kind.version == version) {
+        return answer::no_page();
+    }
+    let (namespace, rest) = match rest {
+        // A namespace is an object itself, and has a subresource.
+        ["namespaces", namespace, rest @ ..] if !rest.is_empty() && *rest != ["status"] => {
+            (Some(*namespace), rest)
+        }
+        rest => (None, rest),
+    };
+    let [plural, rest @ ..] = rest else { return answer::no_page() };
+    let done = match (cluster.store.find(group, version, plural), rest) {
+        (Some((id, kind)), rest) if namespace.is_none() || kind.namespaced => {
+            let target = Target {
+                id,
+                kind,
+                namespace: namespace.unwrap_or_default().to_owned(),
+                name: rest.first().copied().unwrap_or_default().to_owned(),
+                subresource: rest.get(1).map(|&name| name.to_owned()),
+            };
+            match rest {
+                [] => collection(cluster, asked, target),
+                [_] if target.kind.namespaced && namespace.is_none() => Err(Refusal::no_resource()),
+                [_] => object(cluster, asked, &target),
+                [_, name] if target.kind.has_subresource(name) => object(cluster, asked, &target),
+                _ => Err(Refusal::no_resource()),
+            }
+        }
+        _ => Err(Refusal::no_resource()),
+    };
+    done.unwrap_or_else(|refusal| answer::refused(&refusal))
+}
+
+/// Autoscalers are created in the first version too, which `kubectl autoscale` writes.
+fn old_autoscaler(cluster: &Arc<Cluster>, asked: &Asked, namespace: &str) -> Result<Response<Body>, Refusal> {
+    let mut object = write::read(&asked.content_type, &asked.body)?;
+    let share = object["spec"].as_object_mut().and_then(|spec| spec.remove("targetCPUUtilizationPercentage"));
+    if let Some(share) = &share {
+        let target = json!({"type": "Utilization", "averageUtilization": share});
+        object["spec"]["metrics"] =
+            json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]);
+    }
+    object["apiVersion"] = "autoscaling/v2".into();
+    let kind = cluster.store.kind(kinds::AUTOSCALERS);
+    let target = Target {
+        id: kinds::AUTOSCALERS,
+        kind,
+        namespace: namespace.to_owned(),
+        name: String::new(),
+        subresource: None,
+    };
+    let created = write::create(cluster, &target, object, &asked.query)?;
+    let mut old = created.stored.value();
+    old["apiVersion"] = "autoscaling/v1".into();
+    if let Some(spec) = old["spec"].as_object_mut() {
+        spec.remove("metrics");
+        spec.insert("targetCPUUtilizationPercentage".to_owned(), share.unwrap_or(json!(80)));
+    }
+    old["status"] = json!({"currentReplicas": 0, "desiredReplicas": 0});
+    Ok(answer::json(201, &old))
+}
+
+fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: Target) -> Result<Response<Body>, Refusal> {
+    let namespace = Some(target.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+    match asked.method {
+        Method::GET => {
+            let form = accept::form(asked.accept.as_deref(), &asked.query)?;
+            let selection = Selection::read(&asked.query, &target.kind, namespace)?;
+            let options = ListOptions::read(&asked.query)?;
+            let Target { id, kind, .. } = target;
+            if options.watch {
+                let body = watch::body(Arc::clone(cluster), (id, kind), form, selection, &options);
+                return Ok(answer::with_body(200, JSON, body));
+            }
+            let page = list::page(&cluster.store, id, &selection, &options)?;
+            Ok(list::answer(Arc::clone(cluster), kind, form, page, asked.gzip))
+        }
+        Method::POST if !target.kind.namespaced || namespace.is_some() => {
+            let form = accept::form(asked.accept.as_deref(), &asked.query)?;
+            check_media_type(asked)?;
+            let object = write::decode(&target.kind, &asked.content_type, &asked.body)?;
+            let created = write::create(cluster, &target, object, &asked.query)?;
+            Ok(with_warnings(one(cluster, &target.kind, form, &created.stored, 201), &created))
+        }
+        Method::DELETE if target.kind.verbs().contains(&"deletecollection") => {
+            delete_collection(cluster, asked, &target)
+        }
+        _ => Err(Refusal::method_not_allowed()),
+    }
+}
+
+fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Response<Body>, Refusal> {
+    match target.subresource.as_deref() {
+        Some("log") => return no_containers(cluster, target, "log"),
+        Some("exec") => return no_containers(cluster, target, "run a command in"),
+        Some("eviction") => return eviction(cluster, asked, target),
+        _ => {}
+    }
+    let form = accept::form(asked.accept.as_deref(), &asked.query)?;
+    let is_scale = target.subresource.as_deref() == Some("scale");
+    let said = |stored: &Stored, code: u16| {
+        if is_scale {
+            answer::json(code, &write::scale(&target.kind, stored))
+        } else {
+            one(cluster, &target.kind, form, stored, code)
+        }
+    };
+    match asked.method {
+        Method::GET => Ok(said(&*found(cluster, target)?, 200)),
+        Method::PUT => {
+            check_media_type(asked)?;
+            let object = if is_scale {
+                write::read(&asked.content_type, &asked.body)?
+            } else {
+                write::decode(&target.kind, &asked.content_type, &asked.body)?
+            };
+            let written = write::replace(cluster, target, object, &asked.query)?;
+            Ok(with_warnings(said(&written.stored, 200), &written))
+        }
+        Method::PATCH => {
+            let how = PatchKind::of(&asked.content_type, &target.kind)?;
+            let written = write::patch(cluster, target, how, &asked.body, &asked.query)?;
+            Ok(with_warnings(said(&written.stored, if written.created { 201 } else { 200 }), &written))
+        }
+        Method::DELETE if target.subresource.is_none() => {
+            Ok(match write::delete(cluster, target, &delete_options(asked)?, &asked.query)? {
+                Deleted::Going(stored) => one(cluster, &target.kind, form, &stored, 200),
+                // A pod is answered as it was, by an old promise.
+                Deleted::Gone(stored) if target.kind.plural == "pods" => {
+                    one(cluster, &target.kind, form, &stored, 200)
+                }
+                Deleted::Gone(stored) => answer::json(200, &success(&target.kind, &stored)),
+            })
+        }
+        _ => Err(Refusal::method_not_allowed()),
+    }
+}
+
+fn found(cluster: &Cluster, target: &Target) -> Result<Arc<Stored>, Refusal> {
+    let found = cluster.store.get(target.id, &target.namespace, &target.name);
+    found.ok_or_else(|| Refusal::not_found(&target.kind, &target.name))
+}
+
+fn no_containers(cluster: &Cluster, target: &Target, what: &str) -> Result<Response<Body>, Refusal> {
+    found(cluster, target)?;
+    Err(Refusal::no_containers(what))
+}
+
+fn eviction(cluster: &Cluster, asked: &Asked, target: &Target) -> Result<Response<Body>, Refusal> {
+    if asked.method != Method::POST {
+        return Err(Refusal::method_not_allowed());
+    }
+    let eviction = write::read(&asked.content_type, &asked.body)?;
+    write::evict::evict(cluster, target, &eviction, &asked.query)?;
+    let status =
+        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
+    Ok(answer::json(201, &status))
+}
+
+/// Tells the client of what was odd about what it wrote.
+fn with_warnings(mut response: Response<Body>, written: &Written) -> Response<Body> {
+    for warning in &written.warnings {
+        let quoted = Value::from(warning.as_str());
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - {quoted}")) {
+            response.headers_mut().append(header::WARNING, value);
+        }
+    }
+    response
+}
+
+fn delete_options(asked: &Asked) -> Result<Value, Refusal> {
+    if asked.body.is_empty() {
+        return Ok(json!({}));
+    }
+    write::read(&asked.content_type, &asked.body)
+}
+
+fn success(kind: &Kind, stored: &Stored) -> Value {
+    let mut details = kind.details(&stored.name);
+    details["uid"] = (*stored.uid).into();
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+}
+
+/// Deletes what is selected, and answers with the list of it.
+fn delete_collection(
+    cluster: &Arc<Cluster>,
+    asked: &Asked,
+    target: &Target,
+) -> Result<Response<Body>, Refusal> {
+    let namespace = Some(target.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+    let selection = Selection::read(&asked.query, &target.kind, namespace)?;
+    let options = delete_options(asked)?;
+    let now = cluster.store.now(&Part::all(target.id, namespace));
+    let items: Vec<_> = now.items.into_iter().filter(|item| selection.matches(&item.json)).collect();
+    for item in &items {
+        let each =
+            Target { namespace: item.namespace.to_string(), name: item.name.to_string(), ..target.clone() };
+        match write::delete(cluster, &each, &options, &asked.query) {
+            // Who was deleted meanwhile is as wanted.
+            Ok(_) | Err(Refusal { code: 404, .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    let form = accept::form(asked.accept.as_deref(), &asked.query)?;
+    let meta = ListMeta { version: now.version, ..Default::default() };
+    let page = list::Page { meta, items };
+    Ok(list::answer(Arc::clone(cluster), Arc::clone(&target.kind), form, page, asked.gzip))
+}
+
+fn check_media_type(asked: &Asked) -> Result<(), Refusal> {
+    let own = asked.content_type.as_str();
+    let fine = own.is_empty() || own == JSON || write::is_protobuf(own);
+    if fine { Ok(()) } else { Err(Refusal::unsupported_media_type()) }
+}
+
+fn one(cluster: &Cluster, kind: &Arc<Kind>, form: Form, stored: &Stored, code: u16) -> Response<Body> {
+    let mut out = Vec::new();
+    Writer::new(Arc::clone(kind), form).one(&mut out, stored, cluster.clock.now());
+    out.push(b'\n');
+    answer::whole(code, JSON, out)
+}

@@ -1,0 +1,213 @@
+//! Which fields of an object there are not, and which are of the wrong type: what decoding it into the API's types finds.
+
+use serde_json::Value;
+
+use super::{Node, object_meta, of};
+use crate::demo::kinds::Kind;
+
+/// What is wrong with an object.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::demo) struct Found {
+    /// The paths of fields that there are not.
+    pub(in crate::demo) unknown: Vec<String>,
+    /// What is said of the first field of a wrong type.
+    pub(in crate::demo) wrong: Option<String>,
+}
+
+/// Looks at an object of that resource, and takes out of it what there is not: unknown fields, and nulls, which say
+/// nothing.
+pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
+    let mut found = Found::default();
+    let Some(node) = of(kind) else { return found };
+    if !kind.is_custom() {
+        walk(node, object, "", "", &mut found);
+        return found;
+    }
+    // The definition of a custom resource need not say what every object has.
+    let own = ["apiVersion", "kind", "metadata"]
+        .map(|key| (key, object.as_object_mut().and_then(|map| map.remove(key))));
+    pruned(node, object, "", &mut found);
+    for (key, value) in own {
+        if let Some(mut value) = value {
+            if key == "metadata"
+                && let Some(meta) = object_meta()
+            {
+                walk(meta, &mut value, "metadata", "metadata", &mut found);
+            }
+            object[key] = value;
+        }
+    }
+    found
+}
+
+/// `path` is how a refusal names the place, `field` how Go's decoder does: without the numbers of elements.
+fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut Found) {
+    let type_of_schema = node.word("type");
+    let fits = match (type_of_schema, &*value) {
+        ("object", value) => value.is_object(),
+        ("array", value) => value.is_array(),
+        ("string", value) => value.is_string(),
+        ("boolean", value) => value.is_boolean(),
+        ("integer", value) => value.is_i64() || value.is_u64(),
+        ("number", value) => value.is_number(),
+        _ => true,
+    };
+    if !fits {
+        let said = format!(
+            "json: cannot unmarshal {} into Go struct field {}.{field} of type {}",
+            type_of(value),
+            node.owner,
+            go_type(node)
+        );
+        found.wrong.get_or_insert(said);
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            let named = node.members();
+            map.retain(|key, value| {
+                let is_known = named.is_none() || node.member(key).is_some();
+                if !is_known {
+                    found.unknown.push(join(path, key));
+                }
+                is_known && !value.is_null()
+            });
+            for (key, value) in map {
+                if let Some(member) = node.member(key) {
+                    let field = if named.is_some() { join(field, key) } else { field.to_owned() };
+                    walk(member, value, &join(path, key), &field, found);
+                }
+            }
+        }
+        Value::Array(values) => {
+            let Some(element) = node.element() else { return };
+            for (at, value) in values.iter_mut().enumerate() {
+                walk(element, value, &format!("{path}[{at}]"), field, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// As [`walk`], of a custom resource: where its schema names no members there are none, and types are for validation.
+fn pruned(node: Node<'_>, value: &mut Value, path: &str, found: &mut Found) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|key, _| {
+                let is_known = node.is_free() || node.member(key).is_some();
+                if !is_known {
+                    found.unknown.push(join(path, key));
+                }
+                is_known
+            });
+            for (key, value) in map {
+                if let Some(member) = node.member(key) {
+                    pruned(member, value, &join(path, key), found);
+                }
+            }
+        }
+        Value::Array(values) => {
+            let Some(element) = node.element() else { return };
+            for (at, value) in values.iter_mut().enumerate() {
+                pruned(element, value, &format!("{path}[{at}]"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The type as Go calls it.
+fn go_type(node: Node<'_>) -> String {
+    match (node.word("type"), node.word("format")) {
+        ("integer" | "number", format @ ("int32" | "int64")) => format.to_owned(),
+        ("boolean", _) => "bool".to_owned(),
+        ("array", _) => match node.element() {
+            Some(element) if element.members().is_some() => format!("[]v1.{}", element.owner),
+            _ => "[]string".to_owned(),
+        },
+        ("object", _) if node.members().is_none() => "map[string]string".to_owned(),
+        ("object", _) => format!("v1.{}", node.owner),
+        (other, _) => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::demo::kinds;
+
+    fn checked(id: usize, mut object: Value) -> (Value, Found) {
+        let kind = kinds::built_in().nth(id).expect("a kind");
+        let found = check(&kind, &mut object);
+        (object, found)
+    }
+
+    #[test]
+    fn fields_that_there_are_not_are_named_and_taken_out() {
+        let pod = json!({
+            "metadata": {"name": "p", "foo": 1, "labels": {"any": "thing"}, "creationTimestamp": null},
+            "spec": {"containers": [{"name": "c", "image": "i", "bar": {}}], "nodeSelector": {"a.b/c": "d"}},
+        });
+        let (left, found) = checked(kinds::PODS, pod);
+        assert_eq!(found.unknown, ["metadata.foo", "spec.containers[0].bar"]);
+        assert_eq!(found.wrong, None);
+        let wanted = json!({
+            "metadata": {"name": "p", "labels": {"any": "thing"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}], "nodeSelector": {"a.b/c": "d"}},
+        });
+        assert_eq!(left, wanted);
+    }
+
+    #[test]
+    fn a_wrong_type_is_said_in_the_words_of_the_decoder() {
+        let wrong = |id, object| checked(id, object).1.wrong.expect("wrong");
+        assert_eq!(
+            wrong(kinds::DEPLOYMENTS, json!({"spec": {"replicas": "x"}})),
+            "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32"
+        );
+        assert_eq!(
+            wrong(kinds::CONFIG_MAPS, json!({"data": {"a": 1}})),
+            "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
+        );
+    }
+
+    #[test]
+    fn a_custom_resource_has_the_fields_of_its_definition() {
+        let schema = json!({"type": "object", "properties": {
+            "spec": {"type": "object", "properties": {
+                "size": {"type": "integer"},
+                "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            }},
+        }});
+        let definition = json!({"spec": {
+            "group": "g", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
+            "versions": [{"name": "v1", "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        }});
+        let kind = Kind::of_definition(&definition).expect("a kind");
+        let mut object = json!({
+            "apiVersion": "g/v1", "kind": "Thing", "metadata": {"name": "a", "foo": 1},
+            "spec": {"size": 1, "color": "red", "any": {"x": {"y": 1}}}, "extra": 1,
+        });
+        let found = check(&kind, &mut object);
+        assert_eq!(found.unknown, ["extra", "spec.color", "metadata.foo"]);
+        assert_eq!(object["spec"], json!({"size": 1, "any": {"x": {"y": 1}}}));
+        assert_eq!(object["kind"], "Thing");
+    }
+}

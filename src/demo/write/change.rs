@@ -1,0 +1,250 @@
+//! Replaces and patches.
+
+use serde_json::{Value, json};
+
+use super::{Target, Written, checked, create, define, drop_empty, patch as ways, scale, validate};
+use crate::demo::cluster::{Cluster, stamp};
+use crate::demo::defaults;
+use crate::demo::kinds::Kind;
+use crate::demo::ownership::{self, By};
+use crate::demo::query::{Query, Validation};
+use crate::demo::refusal::{Cause, Refusal};
+use crate::demo::schema;
+use crate::demo::store::Edit;
+
+/// How a patch is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::demo) enum PatchKind {
+    Merge,
+    Strategic,
+    Json,
+    Apply,
+}
+
+impl PatchKind {
+    /// What the content type of a patch says.
+    ///
+    /// # Errors
+    /// Nothing that we know; a strategic merge of a custom resource.
+    pub(in crate::demo) fn of(content_type: &str, kind: &Kind) -> Result<Self, Refusal> {
+        match content_type {
+            "application/merge-patch+json" => Ok(Self::Merge),
+            "application/strategic-merge-patch+json" if !kind.is_custom() => Ok(Self::Strategic),
+            "application/json-patch+json" => Ok(Self::Json),
+            "application/apply-patch+yaml" => Ok(Self::Apply),
+            _ => Err(Refusal::unsupported_media_type()),
+        }
+    }
+}
+
+/// Replaces an object, or one of its subresources.
+///
+/// # Errors
+/// As [`patch`], and where the names differ.
+pub(in crate::demo) fn replace(
+    cluster: &Cluster,
+    target: &Target,
+    mut object: Value,
+    query: &Query,
+) -> Result<Written, Refusal> {
+    let said = object["metadata"]["name"].as_str().unwrap_or_default();
+    if said != target.name {
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({said}) does not match the name on the URL ({})",
+            target.name
+        )));
+    }
+    let is_scale = target.subresource.as_deref() == Some("scale");
+    let warnings = if is_scale { Vec::new() } else { checked(&target.kind, &mut object, query)? };
+    let mut written = change(cluster, target, query, |value| {
+        if is_scale {
+            scale_to(target, value, &object)?;
+            let version = &object["metadata"]["resourceVersion"];
+            if version.is_string() {
+                value["metadata"]["resourceVersion"] = version.clone();
+            }
+        } else {
+            *value = object;
+        }
+        Ok(())
+    })?;
+    written.warnings = warnings;
+    Ok(written)
+}
+
+fn scale_to(target: &Target, object: &mut Value, scale: &Value) -> Result<(), Refusal> {
+    if let Some(replicas) = scale["spec"]["replicas"].as_i64().filter(|replicas| *replicas < 0) {
+        let why = "must be greater than or equal to 0";
+        let cause = Cause::invalid_value("spec.replicas", &replicas.into(), why);
+        return Err(Refusal::invalid_of("autoscaling", "Scale", &target.name, &[cause]));
+    }
+    scale::rescale(&target.kind, object, scale);
+    Ok(())
+}
+
+/// Patches an object, or one of its subresources; an apply creates what is not there.
+///
+/// # Errors
+/// The patch can't be read or done; the object is not there, was changed meanwhile, or would be wrong; what it would
+/// take from others in an apply.
+pub(in crate::demo) fn patch(
+    cluster: &Cluster,
+    target: &Target,
+    how: PatchKind,
+    body: &[u8],
+    query: &Query,
+) -> Result<Written, Refusal> {
+    let patch: Value = serde_json::from_slice(body)
+        .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
+    if how == PatchKind::Apply {
+        return apply(cluster, target, patch, query);
+    }
+    let mut warnings = Vec::new();
+    let is_scale = target.subresource.as_deref() == Some("scale");
+    let mut written = change(cluster, target, query, |value| {
+        if is_scale {
+            let mut scale = json!({"spec": {"replicas": replicas(&target.kind, value)}});
+            patched(target, how, &mut scale, &patch)?;
+            return scale_to(target, value, &scale);
+        }
+        patched(target, how, value, &patch)?;
+        let found = schema::check(&target.kind, value);
+        let unknown: Vec<String> =
+            found.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
+        let strict = query.validation() == Validation::Strict && !unknown.is_empty();
+        let wrong = found.wrong.or(strict.then(|| format!("strict decoding error: {}", unknown.join(", "))));
+        if let Some(wrong) = wrong {
+            let cause = Cause::invalid("patch", &patch.to_string(), &wrong);
+            return Err(Refusal::invalid_of("", "", "", &[cause]));
+        }
+        if query.validation() == Validation::Warn {
+            warnings = unknown;
+        }
+        Ok(())
+    })?;
+    written.warnings = warnings;
+    Ok(written)
+}
+
+fn replicas(kind: &Kind, object: &Value) -> Value {
+    object.pointer(&scale::pointers(kind).0).cloned().unwrap_or_default()
+}
+
+fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) -> Result<(), Refusal> {
+    match how {
+        PatchKind::Merge => ways::merge(value, patch),
+        PatchKind::Strategic | PatchKind::Apply => ways::strategic(value, patch, schema::of(&target.kind)),
+        PatchKind::Json => ways::json_patch(value, patch).map_err(|_| Refusal::patch_failed())?,
+    }
+    Ok(())
+}
+
+/// A server-side apply.
+fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) -> Result<Written, Refusal> {
+    let Target { id, kind, namespace, name, subresource } = target;
+    if query.text("fieldManager").is_empty() {
+        let cause = Cause::required("fieldManager", "is required for apply patch");
+        return Err(Refusal::invalid_of("meta.k8s.io", "PatchOptions", "", &[cause]));
+    }
+    let found = schema::check(kind, &mut given);
+    if let Some(field) = found.unknown.first() {
+        let said = given["metadata"]["namespace"].as_str().unwrap_or_default();
+        return Err(Refusal::not_in_schema(kind, &format!("{said}/{name}"), field));
+    }
+    if let Some(wrong) = found.wrong {
+        return Err(Refusal::undecodable(kind, &wrong));
+    }
+    if !given["metadata"].is_object() {
+        given["metadata"] = json!({});
+    }
+    given["metadata"]["name"] = name.as_str().into();
+    let query = &query.applying();
+    if cluster.store.get(*id, namespace, name).is_none() && subresource.is_none() {
+        return create(cluster, target, given, query);
+    }
+    let by = By::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
+    change(cluster, target, query, |value| {
+        let conflicts = ownership::conflicts(value, &given, kind, &by);
+        let excused = if query.manager() == "kubectl" { ownership::excused(value, kind) } else { Vec::new() };
+        let taken = conflicts.iter().any(|(_, field)| !excused.contains(field));
+        if taken && !query.force() {
+            return Err(Refusal::apply_conflict(&conflicts));
+        }
+        ownership::apply(value, &given, kind, &by);
+        Ok(())
+    })
+}
+
+/// Changes an object by `edit`, and keeps what a client may not change.
+fn change(
+    cluster: &Cluster,
+    target: &Target,
+    query: &Query,
+    edit: impl FnOnce(&mut Value) -> Result<(), Refusal>,
+) -> Result<Written, Refusal> {
+    let Target { id, kind, namespace, name, subresource } = target;
+    let by = By::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
+    let stored = cluster.store.edit(*id, namespace, name, |value| {
+        let before = value.clone();
+        edit(value)?;
+        let version = value["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        if !version.is_empty() && before["metadata"]["resourceVersion"] != version {
+            let why =
+                "the object has been modified; please apply your changes to the latest version and try again";
+            return Err(Refusal::conflict(kind, name, why));
+        }
+        keep(value, &before, kind, subresource.as_deref());
+        defaults::refill(cluster, kind, value);
+        if let (Some(generation), true) =
+            (before["metadata"]["generation"].as_u64(), value["spec"] != before["spec"])
+        {
+            value["metadata"]["generation"] = (generation + 1).into();
+        }
+        validate::refuse(kind, name, &validate::causes(kind, value, Some(&before)))?;
+        if !query.applies() {
+            ownership::updated(value, &before, kind, &by);
+        }
+        if query.dry_run() {
+            return Ok(Edit::Discard);
+        }
+        let held =
+            |value: &Value| value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
+        let is_free = value["metadata"]["deletionTimestamp"].is_string() && held(&before) && !held(value);
+        Ok(if is_free { Edit::Remove } else { Edit::Keep })
+    })?;
+    if !query.dry_run() {
+        define(cluster, kind, &stored);
+    }
+    Ok(Written { stored, created: false, warnings: Vec::new() })
+}
+
+/// Puts back what this request could not change.
+fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str>) {
+    let mut metadata = value["metadata"].take();
+    for own in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "generation",
+    ] {
+        match before["metadata"].get(own) {
+            Some(kept) => metadata[own] = kept.clone(),
+            None => drop(metadata.as_object_mut().map(|metadata| metadata.remove(own))),
+        }
+    }
+    drop_empty(&mut metadata);
+    value["metadata"] = metadata;
+    if subresource == Some("status") {
+        let status = value["status"].take();
+        value.clone_from(before);
+        value["status"] = status;
+    } else if kind.has_subresource("status") {
+        match before.get("status") {
+            Some(status) => value["status"] = status.clone(),
+            None => drop(value.as_object_mut().map(|value| value.remove("status"))),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Creates: names, defaults, and what makes an object whole.
+
+use serde_json::{Value, json};
+
+use super::{Target, Written, checked, define, drop_empty, validate};
+use crate::demo::cluster::{Cluster, stamp};
+use crate::demo::defaults;
+use crate::demo::kinds::{self, Kind};
+use crate::demo::ownership::{self, By};
+use crate::demo::query::Query;
+use crate::demo::refusal::{Cause, Refusal};
+use crate::demo::stored::Stored;
+use std::sync::Arc;
+
+/// Creates an object.
+///
+/// # Errors
+/// What a real server refuses: a name that is none or taken, a namespace that is not there, fields that are wrong.
+pub(in crate::demo) fn create(
+    cluster: &Cluster,
+    target: &Target,
+    mut object: Value,
+    query: &Query,
+) -> Result<Written, Refusal> {
+    let Target { kind, namespace, .. } = target;
+    let store = &cluster.store;
+    if !object["metadata"].is_object() {
+        object["metadata"] = json!({});
+    }
+    let warnings = checked(kind, &mut object, query)?;
+    let metadata = &mut object["metadata"];
+    let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+    let (mut name, generated) = (text(metadata, "name"), text(metadata, "generateName"));
+    if name.is_empty() && !generated.is_empty() {
+        name = format!("{generated}{}", store.suffix());
+    }
+    check_name(kind, &name)?;
+    if !namespace.is_empty() {
+        check_namespace(cluster, target, &name, &text(metadata, "namespace"))?;
+        metadata["namespace"] = namespace.as_str().into();
+    }
+    metadata["name"] = name.as_str().into();
+    metadata["uid"] = store.uid().into();
+    metadata["creationTimestamp"] = stamp(cluster.clock.now()).into();
+    for own in
+        ["resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"]
+    {
+        metadata.as_object_mut().map(|metadata| metadata.remove(own));
+    }
+    validate::refuse(kind, &name, &validate::causes(kind, &object, None))?;
+    let given = object.clone();
+    defaults::fill(cluster, kind, &mut object);
+    drop_empty(&mut object["metadata"]);
+    let by = By::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
+    if query.applies() {
+        ownership::applied(&mut object, &given, kind, &by);
+    } else {
+        ownership::updated(&mut object, &json!({}), kind, &by);
+    }
+    if query.dry_run() {
+        return match store.get(target.id, namespace, &name) {
+            Some(_) => Err(Refusal::already_exists(kind, &name)),
+            None => Ok(Written { stored: Arc::new(Stored::new(kind, object, 0)), created: true, warnings }),
+        };
+    }
+    let stored = store.create(target.id, object)?;
+    define(cluster, kind, &stored);
+    Ok(Written { stored, created: true, warnings })
+}
+
+fn check_name(kind: &Kind, name: &str) -> Result<(), Refusal> {
+    const FIELD: &str = "metadata.name";
+    if name.is_empty() {
+        let cause = Cause::required(FIELD, "name or generateName is required");
+        return Err(Refusal::invalid(kind, "", &[cause]));
+    }
+    let label = |label: &str| {
+        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !label.is_empty() && label.chars().all(fine) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    let is_path = kind.group == "rbac.authorization.k8s.io" && !name.contains(['/', '%']);
+    if name.len() <= 253 && name.split('.').all(label) || is_path {
+        return Ok(());
+    }
+    let why = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and \
+               must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+               '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+    Err(Refusal::invalid(kind, name, &[Cause::invalid(FIELD, name, why)]))
+}
+
+fn check_namespace(cluster: &Cluster, target: &Target, name: &str, said: &str) -> Result<(), Refusal> {
+    let namespace = target.namespace.as_str();
+    if !said.is_empty() && said != namespace {
+        let why = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Refusal::bad_request(why));
+    }
+    match cluster.store.get(kinds::NAMESPACES, "", namespace) {
+        None => Err(Refusal::not_found(&cluster.store.kind(kinds::NAMESPACES), namespace)),
+        Some(stored) if stored.value()["metadata"]["deletionTimestamp"].is_string() => {
+            let why = format!(
+                "unable to create new content in namespace {namespace} because it is being terminated"
+            );
+            Err(Refusal::forbidden(&target.kind, name, &why))
+        }
+        Some(_) => Ok(()),
+    }
+}

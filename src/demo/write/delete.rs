@@ -1,0 +1,118 @@
+//! Deletions: at once, or when whoever holds the object lets go.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::Target;
+use crate::demo::cluster::{Cluster, stamp};
+use crate::demo::kinds::{self, Kind};
+use crate::demo::query::Query;
+use crate::demo::refusal::Refusal;
+use crate::demo::store::{Edit, Part};
+use crate::demo::stored::Stored;
+
+/// What became of an object that was to be deleted.
+pub(in crate::demo) enum Deleted {
+    /// It is gone, or was dry-run to be.
+    Gone(Arc<Stored>),
+    /// It goes later, when who holds it lets go.
+    Going(Arc<Stored>),
+}
+
+/// Deletes an object: at once, unless a finalizer, a kubelet or its content has to go first.
+pub(in crate::demo) fn delete(
+    cluster: &Cluster,
+    target: &Target,
+    options: &Value,
+    query: &Query,
+) -> Result<Deleted, Refusal> {
+    let Target { id, kind, namespace, name, .. } = target;
+    let grace = query.text("gracePeriodSeconds").parse().ok();
+    let grace: Option<i64> = options["gracePeriodSeconds"].as_i64().or(grace);
+    let is_dry = query.dry_run() || options["dryRun"].as_array().is_some_and(|dry| !dry.is_empty());
+    if kind.plural == "namespaces" && ["default", "kube-system", "kube-public"].contains(&name.as_str()) {
+        return Err(Refusal::forbidden(kind, name, "this namespace may not be deleted"));
+    }
+    let now = cluster.clock.now();
+    let mut gone = true;
+    if kind.plural == "customresourcedefinitions" && !is_dry {
+        undefine(cluster, name);
+    }
+    let stored = cluster.store.edit(*id, namespace, name, |value| {
+        check_preconditions(value, target, options)?;
+        if is_dry {
+            return Ok(Edit::Discard);
+        }
+        gone = !begin_deletion(value, kind, grace, now);
+        Ok(if gone { Edit::Remove } else { Edit::Keep })
+    })?;
+    if options["propagationPolicy"] == "Orphan" || options["orphanDependents"] == true {
+        orphan(cluster, &stored);
+    }
+    Ok(if gone { Deleted::Gone(stored) } else { Deleted::Going(stored) })
+}
+
+/// A resource goes with its definition, and its objects with it.
+fn undefine(cluster: &Cluster, definition: &str) {
+    let Some((plural, group)) = definition.split_once('.') else { return };
+    let Some(id) = cluster.store.id(group, plural) else { return };
+    for item in cluster.store.now(&Part::all(id, None)).items {
+        cluster.store.remove(id, &item.namespace, &item.name);
+    }
+    cluster.store.undefine(id);
+}
+
+fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Result<(), Refusal> {
+    for (key, own) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
+        let (wanted, is) = (&options["preconditions"][key], &value["metadata"][key]);
+        if wanted.is_string() && wanted != is {
+            let why =
+                format!("the {own} in the precondition ({wanted}) does not match the {own} in record ({is})");
+            return Err(Refusal::conflict(&target.kind, &target.name, &why));
+        }
+    }
+    Ok(())
+}
+
+/// Marks an object that can't go at once; answers whether it stays for now.
+pub(in crate::demo) fn begin_deletion(
+    value: &mut Value,
+    kind: &Kind,
+    grace: Option<i64>,
+    now: Timestamp,
+) -> bool {
+    let is_held = value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
+    let is_bound = kind.plural == "pods" && value["spec"]["nodeName"].is_string();
+    let is_over = ["Succeeded", "Failed"].contains(&value["status"]["phase"].as_str().unwrap_or_default());
+    let own = value["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
+    let grace = if is_bound && !is_over { grace.unwrap_or(own).max(0) } else { 0 };
+    let is_namespace = kind.plural == "namespaces";
+    if !is_held && !is_namespace && grace == 0 {
+        return false;
+    }
+    if !value["metadata"]["deletionTimestamp"].is_string() {
+        let at = now.checked_add(SignedDuration::from_secs(grace)).unwrap_or(now);
+        value["metadata"]["deletionTimestamp"] = stamp(at).into();
+        value["metadata"]["deletionGracePeriodSeconds"] = grace.into();
+    }
+    if is_namespace {
+        value["status"]["phase"] = "Terminating".into();
+        value["metadata"].as_object_mut().map(|metadata| metadata.remove("deletionGracePeriodSeconds"));
+    }
+    true
+}
+
+/// Lets what an object owns live on without it.
+fn orphan(cluster: &Cluster, owner: &Stored) {
+    for id in kinds::DEPENDENTS {
+        for item in cluster.store.owned(id, &owner.namespace, &owner.uid) {
+            // Who is gone meanwhile needs no freedom.
+            let _gone = cluster.store.edit(id, &item.namespace, &item.name, |value| {
+                value["metadata"].as_object_mut().map(|metadata| metadata.remove("ownerReferences"));
+                Ok(Edit::Keep)
+            });
+        }
+    }
+}

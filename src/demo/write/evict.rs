@@ -1,0 +1,48 @@
+//! Evictions: deletions of pods that ask the disruption budgets first.
+
+use serde_json::Value;
+
+use super::{Deleted, Target, delete};
+use crate::demo::cluster::Cluster;
+use crate::demo::kinds;
+use crate::demo::query::Query;
+use crate::demo::refusal::Refusal;
+use crate::demo::store::Part;
+use crate::object::LabelSelector;
+
+/// Evicts a pod.
+///
+/// # Errors
+/// There is none of that name, or a budget forbids it.
+pub(in crate::demo) fn evict(
+    cluster: &Cluster,
+    target: &Target,
+    eviction: &Value,
+    query: &Query,
+) -> Result<Deleted, Refusal> {
+    let Target { id, kind, namespace, name, .. } = target;
+    let pod = cluster.store.get(*id, namespace, name).ok_or_else(|| Refusal::not_found(kind, name))?;
+    let is_over =
+        ["Succeeded", "Failed"].contains(&pod.value()["status"]["phase"].as_str().unwrap_or_default());
+    let budgets = cluster.store.now(&Part::all(kinds::DISRUPTION_BUDGETS, Some(namespace))).items;
+    for budget in budgets.iter().filter(|_| !is_over) {
+        let value = budget.value();
+        let status = &value["status"];
+        if selects(&value["spec"]["selector"], &pod.json) && status["disruptionsAllowed"].as_u64() == Some(0)
+        {
+            let number = |key: &str| status[key].as_u64().unwrap_or_default();
+            return Err(Refusal::disruption(
+                &budget.name,
+                number("desiredHealthy"),
+                number("currentHealthy"),
+            ));
+        }
+    }
+    delete(cluster, target, &eviction["deleteOptions"], query)
+}
+
+/// Whether a `LabelSelector` selects the object.
+pub(in crate::demo) fn selects(selector: &Value, json: &[u8]) -> bool {
+    LabelSelector::parse(&crate::demo::columns::selector(selector))
+        .is_ok_and(|labels| labels.matches_json(json))
+}

@@ -1,0 +1,120 @@
+//! Creates, replaces, patches and deletes, with what a real server checks and fills in on the way.
+
+mod change;
+mod create;
+mod delete;
+pub(super) mod evict;
+mod patch;
+mod scale;
+mod validate;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::cluster::Cluster;
+use super::kinds::Kind;
+use super::protobuf;
+use super::query::{Query, Validation};
+use super::refusal::Refusal;
+use super::schema;
+use super::store::KindId;
+use super::stored::Stored;
+
+pub(super) use change::{PatchKind, patch, replace};
+pub(super) use create::create;
+pub(super) use delete::{Deleted, begin_deletion, delete};
+pub(super) use scale::scale;
+
+/// One object's place in the API.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) id: KindId,
+    pub(super) kind: Arc<Kind>,
+    /// Empty for a cluster-scoped object.
+    pub(super) namespace: String,
+    pub(super) name: String,
+    /// `status` or `scale`.
+    pub(super) subresource: Option<String>,
+}
+
+/// What became of an object that was written.
+pub(super) struct Written {
+    pub(super) stored: Arc<Stored>,
+    pub(super) created: bool,
+    /// What a client is told beside it.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Whether a body is in Kubernetes' protobuf encoding.
+pub(super) fn is_protobuf(content_type: &str) -> bool {
+    content_type == "application/vnd.kubernetes.protobuf"
+}
+
+/// The body of a request as a tree.
+///
+/// # Errors
+/// It can't be read.
+pub(super) fn read(content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
+    if is_protobuf(content_type) {
+        return protobuf::decode(body).map_err(Refusal::bad_request);
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        Refusal::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
+    })
+}
+
+/// The body of a request as an object of that kind.
+///
+/// # Errors
+/// It can't be read, or is of another kind.
+pub(super) fn decode(kind: &Kind, content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
+    let value = read(content_type, body)?;
+    let (own, version) = (value["kind"].as_str(), value["apiVersion"].as_str());
+    let is_it = own.is_none_or(|own| own == kind.kind) && version.is_none_or(|own| own == kind.api_version());
+    if value.is_object() && is_it {
+        return Ok(value);
+    }
+    Err(Refusal::bad_request(format!(
+        "{} in version {:?} cannot be handled as a {}",
+        own.unwrap_or("the object"),
+        version.unwrap_or_default(),
+        kind.kind
+    )))
+}
+
+/// Takes out of an object what there is not, and answers the warnings that this is worth.
+///
+/// # Errors
+/// There is something, and the client wants to be strict; a field is of the wrong type.
+fn checked(kind: &Kind, object: &mut Value, query: &Query) -> Result<Vec<String>, Refusal> {
+    let found = schema::check(kind, object);
+    if let Some(wrong) = &found.wrong {
+        return Err(Refusal::undecodable(kind, wrong));
+    }
+    let unknown: Vec<String> = found.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
+    match query.validation() {
+        Validation::Strict if !unknown.is_empty() => {
+            Err(Refusal::undecodable(kind, &format!("strict decoding error: {}", unknown.join(", "))))
+        }
+        Validation::Warn => Ok(unknown),
+        Validation::Strict | Validation::Ignore => Ok(Vec::new()),
+    }
+}
+
+/// A resource comes with its definition.
+fn define(cluster: &Cluster, kind: &Kind, stored: &Stored) {
+    if kind.plural == "customresourcedefinitions"
+        && let Some(defined) = Kind::of_definition(&stored.value())
+    {
+        cluster.store.define(defined);
+    }
+}
+
+/// Maps without a member are left out of metadata.
+fn drop_empty(metadata: &mut Value) {
+    if let Some(metadata) = metadata.as_object_mut() {
+        let is_empty = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
+        metadata.retain(|key, value| !["labels", "annotations"].contains(&key.as_str()) || !is_empty(value));
+    }
+}

@@ -1,0 +1,51 @@
+//! The scale of what has replicas.
+
+use serde_json::{Value, json};
+
+use crate::demo::kinds::Kind;
+use crate::demo::stored::Stored;
+
+/// Where the replicas of a resource stand: what is wanted, and what there is.
+pub(super) fn pointers(kind: &Kind) -> (String, String) {
+    let scale = kind.custom.as_ref().map(|custom| &custom.scale);
+    let path = |key: &str, usual: &str| {
+        let own = scale.and_then(|scale| scale[key].as_str());
+        own.map_or_else(|| usual.to_owned(), |path| path.replace('.', "/"))
+    };
+    (path("specReplicasPath", "/spec/replicas"), path("statusReplicasPath", "/status/replicas"))
+}
+
+/// `autoscaling/v1 Scale` of what can be scaled.
+pub(in crate::demo) fn scale(kind: &Kind, stored: &Stored) -> Value {
+    let object = stored.value();
+    let (wanted, is) = pointers(kind);
+    let mut metadata = json!({});
+    for key in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        metadata[key] = object["metadata"][key].clone();
+    }
+    let labels = object["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten();
+    let labels = labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()));
+    let labels = labels.collect::<Vec<_>>().join(",");
+    let mut scale = json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": {},
+        "status": {"replicas": object.pointer(&is).and_then(Value::as_u64).unwrap_or(0)},
+    });
+    if let Some(wanted) = object.pointer(&wanted).and_then(Value::as_u64).filter(|wanted| *wanted > 0) {
+        scale["spec"]["replicas"] = wanted.into();
+    }
+    if !labels.is_empty() {
+        scale["status"]["selector"] = labels.into();
+    }
+    scale
+}
+
+/// Writes the replicas of a scale into the object.
+pub(super) fn rescale(kind: &Kind, object: &mut Value, scale: &Value) {
+    let (wanted, _) = pointers(kind);
+    let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
+    let mut place = object;
+    for step in wanted.split('/').filter(|step| !step.is_empty()) {
+        place = &mut place[step];
+    }
+    *place = replicas.into();
+}

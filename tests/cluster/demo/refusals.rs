@@ -1,0 +1,174 @@
+//! What both servers refuse, and in which words.
+
+use super::Compare::{Kind, Shape, Words};
+use super::{JSON, MERGE, NOTHING, Step, compare};
+use crate::support::{Api, DemoServer, OnServer, TestEnv};
+
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/refused/deployments";
+const STRICT: &str = "/apis/apps/v1/namespaces/refused/deployments?fieldValidation=Strict";
+const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/refused/deployments/d";
+const DEPLOYMENT_STRICT: &str = "/apis/apps/v1/namespaces/refused/deployments/d?fieldValidation=Strict";
+const APPLIED: &str = "/apis/apps/v1/namespaces/refused/deployments/d?fieldManager=f";
+const SCALE: &str = "/apis/apps/v1/namespaces/refused/deployments/d/scale";
+const PODS: &str = "/api/v1/namespaces/refused/pods";
+const POD: &str = "/api/v1/namespaces/refused/pods/p";
+
+const SCRIPT: &[Step] = &[
+    ("POST", "/api/v1/namespaces", JSON, (JSON, r#"{"metadata":{"name":"refused"}}"#), Shape),
+    // Fields that there are not, and types that are wrong.
+    ("POST", STRICT, JSON, (JSON, r#"{"metadata":{"name":"d","foo":1},"spec":{"bar":1}}"#), Words),
+    ("POST", STRICT, JSON, (JSON, r#"{"metadata":{"name":"d"},"spec":{"replicas":"x"}}"#), Words),
+    (
+        "POST",
+        "/api/v1/namespaces/refused/configmaps",
+        JSON,
+        (JSON, r#"{"metadata":{"name":"c"},"data":{"a":1}}"#),
+        Words,
+    ),
+    // What is missing, or contradicts itself.
+    ("POST", DEPLOYMENTS, JSON, (JSON, r#"{"metadata":{"name":"d"},"spec":{}}"#), Words),
+    (
+        "POST",
+        DEPLOYMENTS,
+        JSON,
+        (
+            JSON,
+            r#"{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{
+                "metadata":{"labels":{"a":"c"}},"spec":{"containers":[{"image":"i"}]}}}}"#,
+        ),
+        Words,
+    ),
+    ("POST", PODS, JSON, (JSON, r#"{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}}"#), Words),
+    (
+        "POST",
+        "/api/v1/namespaces/refused/services",
+        JSON,
+        (JSON, r#"{"metadata":{"name":"s"},"spec":{}}"#),
+        Words,
+    ),
+    (
+        "POST",
+        "/apis/batch/v1/namespaces/refused/jobs",
+        JSON,
+        (
+            JSON,
+            r#"{"metadata":{"name":"j"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}}"#,
+        ),
+        Words,
+    ),
+    (
+        "POST",
+        "/apis/batch/v1/namespaces/refused/cronjobs",
+        JSON,
+        (JSON, r#"{"metadata":{"name":"j"},"spec":{"schedule":"* * * * *"}}"#),
+        Words,
+    ),
+    // What may not change.
+    (
+        "POST",
+        DEPLOYMENTS,
+        JSON,
+        (
+            JSON,
+            r#"{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{
+                "metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}"#,
+        ),
+        Shape,
+    ),
+    ("PATCH", DEPLOYMENT, JSON, (MERGE, r#"{"spec":{"selector":{"matchLabels":{"a":"x"}}}}"#), Words),
+    ("PATCH", DEPLOYMENT_STRICT, JSON, (MERGE, r#"{"spec":{"foo":1}}"#), Shape),
+    ("PATCH", DEPLOYMENT_STRICT, JSON, (STRATEGIC, r#"{"spec":{"foo":1}}"#), Shape),
+    ("PATCH", DEPLOYMENT, JSON, (MERGE, r#"{"spec":{"replicas":"x"}}"#), Shape),
+    ("PATCH", DEPLOYMENT, JSON, (MERGE, r#"{"spec":{"replicas":-1}}"#), Words),
+    ("PATCH", SCALE, JSON, (MERGE, r#"{"spec":{"replicas":-1}}"#), Words),
+    (
+        "POST",
+        PODS,
+        JSON,
+        (JSON, r#"{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}"#),
+        Shape,
+    ),
+    ("PATCH", POD, JSON, (MERGE, r#"{"spec":{"hostname":"z"}}"#), Shape),
+    // Server-side applies.
+    (
+        "PATCH",
+        DEPLOYMENT,
+        JSON,
+        (APPLY, r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"}}"#),
+        Words,
+    ),
+    (
+        "PATCH",
+        APPLIED,
+        JSON,
+        (APPLY, r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"foo":1}}"#),
+        Words,
+    ),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/refused/deployments/d?fieldManager=first",
+        JSON,
+        (
+            APPLY,
+            r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"paused":true}}"#,
+        ),
+        Kind,
+    ),
+    (
+        "PATCH",
+        APPLIED,
+        JSON,
+        (
+            APPLY,
+            r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"paused":false}}"#,
+        ),
+        Words,
+    ),
+    // Selectors by field.
+    ("GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dnope", JSON, NOTHING, Kind),
+    (
+        "GET",
+        "/api/v1/pods?fieldSelector=spec.serviceAccountName%3Dnope,status.podIP%3D1,spec.hostNetwork%3Dfalse",
+        JSON,
+        NOTHING,
+        Kind,
+    ),
+    ("GET", "/api/v1/pods?fieldSelector=spec.containers%3Dx", JSON, NOTHING, Words),
+    ("GET", "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue", JSON, NOTHING, Kind),
+    ("GET", "/api/v1/nodes?fieldSelector=metadata.namespace%3Dx", JSON, NOTHING, Words),
+    (
+        "GET",
+        "/api/v1/events?fieldSelector=involvedObject.kind%3DX,reason%3Dy,type%3Dz,source%3Dw",
+        JSON,
+        NOTHING,
+        Kind,
+    ),
+    ("GET", "/api/v1/events?fieldSelector=message%3Dx", JSON, NOTHING, Words),
+    ("GET", "/api/v1/secrets?fieldSelector=type%3Dx", JSON, NOTHING, Kind),
+    ("GET", "/apis/batch/v1/jobs?fieldSelector=status.successful%3D1", JSON, NOTHING, Kind),
+    ("GET", "/apis/batch/v1/jobs?fieldSelector=status.failed%3D1", JSON, NOTHING, Words),
+    ("GET", "/apis/apps/v1/deployments?fieldSelector=spec.replicas%3D1", JSON, NOTHING, Words),
+    ("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles?fieldSelector=x%3D1", JSON, NOTHING, Words),
+    // What clients ask before they act.
+    ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", JSON, (JSON, REVIEW), Kind),
+    ("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", JSON, (JSON, RULES), Kind),
+    ("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", JSON, (JSON, SELF), Kind),
+    ("GET", "/apis/metrics.k8s.io/v1beta1", JSON, NOTHING, Shape),
+    ("GET", "/readyz", JSON, NOTHING, Shape),
+    ("GET", "/livez/ping", JSON, NOTHING, Shape),
+];
+
+const REVIEW: &str = r#"{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",
+    "spec":{"resourceAttributes":{"verb":"list","resource":"pods"}}}"#;
+const RULES: &str = r#"{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectRulesReview","spec":{"namespace":"default"}}"#;
+const SELF: &str = r#"{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}"#;
+
+#[test]
+fn the_demo_refuses_what_the_real_server_refuses_in_its_words() {
+    let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
+    let demo = DemoServer::start(&env, &[]);
+    compare(&real, &Api::open(&demo.url), SCRIPT);
+}
