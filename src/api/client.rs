@@ -1,5 +1,6 @@
 //! Sends requests to one server, and renews what it is known by.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use super::session::Session;
 use super::warnings::Warnings;
 use super::{Error, Notice, Request, Response, failure, status};
 use crate::listwatch;
+use crate::object::ApiResource;
 
 /// The part of a refusal that is read: a Status is some hundred bytes, a proxy's error page may be anything.
 const REFUSAL_LIMIT: usize = 256 * 1024;
@@ -35,6 +37,9 @@ struct Inner {
     /// ones in their place, never across an await.
     session: Mutex<Arc<Session>>,
     warnings: Warnings,
+    /// The resources whose initial state does not come through a watch here. A std lock, for a look; bounded by what
+    /// the server serves.
+    no_watch_list: Mutex<HashSet<ApiResource>>,
 }
 
 impl Client {
@@ -65,6 +70,7 @@ impl Client {
             credentials: Credentials::open(config, listener.clone())?,
             session: Mutex::new(Arc::new(session)),
             warnings: Warnings::new(listener),
+            no_watch_list: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -139,6 +145,17 @@ impl Client {
         let body = response.prefix(REFUSAL_LIMIT).await;
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
         Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
+    }
+
+    /// Whether nobody has found out yet that this server does not send the initial state of this resource through a
+    /// watch.
+    pub(super) fn supports_watch_list(&self, resource: &ApiResource) -> bool {
+        !self.inner.no_watch_list.lock().unwrap_or_else(PoisonError::into_inner).contains(resource)
+    }
+
+    /// Remembers that it does not.
+    pub(super) fn gives_up_watch_list(&self, resource: &ApiResource) {
+        self.inner.no_watch_list.lock().unwrap_or_else(PoisonError::into_inner).insert(resource.clone());
     }
 
     fn uri(&self, request: &Request) -> Result<Uri, listwatch::Error> {
@@ -300,6 +317,46 @@ mod tests {
         let client = client("http://user:s3cret@127.0.0.1:1");
         let shown = format!("{client:?} {:?}", client.config());
         assert!(!shown.contains("s3cret") && shown.contains("127.0.0.1:1"), "{shown}");
+    }
+
+    #[tokio::test]
+    async fn a_request_on_a_connection_that_the_server_just_closed_is_sent_again() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let task = tokio::spawn(async move {
+            // Each connection is good for one answer, which does not say so, and closes with the next request.
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 4096];
+                let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
+                let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, json(200, "{}").as_bytes()).await;
+                let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
+            }
+        });
+        let client = client(&format!("http://{address}"));
+        for _ in 0..3 {
+            assert_eq!(client.send(&Request::new("/")).await.unwrap().body(10).await.unwrap(), "{}");
+        }
+        task.abort();
+    }
+
+    /// What else finds a peer that is gone: HTTP/1.1 has no pings. The user timeout that ends the probing early can't be
+    /// seen from outside.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_silent_connection_is_probed_by_the_system() {
+        let server = TestServer::start(|_| json(200, "{}")).await;
+        let port: u16 = server.url.rsplit(':').next().unwrap().parse().unwrap();
+        let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
+        let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let to_server = format!("0100007F:{port:04X}");
+        let ours = sockets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let ours: Vec<_> = ours.filter(|fields| fields[2] == to_server).collect();
+        let [socket] = &ours[..] else { panic!("one connection: {ours:?}") };
+        // Which timer runs, and for how many hundredths of a second more: 02 is that of the probes.
+        let (timer, left) = socket[5].split_once(':').unwrap();
+        let left = u64::from_str_radix(left, 16).unwrap();
+        assert!(timer == "02" && left <= 3000, "{socket:?}");
+        drop(answer);
     }
 
     #[tokio::test]

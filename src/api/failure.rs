@@ -185,11 +185,12 @@ fn plain_words(words: String) -> String {
 /// The usual troubles with certificates in the words that people search for.
 fn certificate_words(why: &rustls::CertificateError) -> String {
     use rustls::CertificateError::{
-        ExpiredContext, NotValidForNameContext, NotValidYetContext, UnknownIssuer,
+        BadSignature, ExpiredContext, NotValidForNameContext, NotValidYetContext, UnknownIssuer,
     };
     let not_now = "certificate has expired or is not yet valid: current time";
     match why {
-        UnknownIssuer => "certificate signed by unknown authority".to_owned(),
+        // The second is an authority of the same name, as that of a cluster made anew.
+        UnknownIssuer | BadSignature => "certificate signed by unknown authority".to_owned(),
         ExpiredContext { time, not_after } => {
             format!("{not_now} {} is after {}", moment(*time), moment(*not_after))
         }

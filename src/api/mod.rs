@@ -14,6 +14,8 @@ mod error;
 mod failure;
 mod frames;
 mod notice;
+#[cfg(any(test, feature = "testing"))]
+pub mod properties;
 mod representation;
 mod request;
 mod resource;

@@ -244,6 +244,14 @@ impl ListerWatcher for ResourceClient {
         let response = self.client.send(&self.watch_request(options)?).await?;
         Ok(ResourceWatch::new(response, self.decoder(), self.limits))
     }
+
+    fn supports_watch_list(&self) -> bool {
+        self.client.supports_watch_list(&self.resource)
+    }
+
+    fn gives_up_watch_list(&self) {
+        self.client.gives_up_watch_list(&self.resource);
+    }
 }
 
 /// A name that can stand in a path as it is. What a server's own rules say of it, the server says.
@@ -307,6 +315,15 @@ mod tests {
         let target = head.split(' ').nth(1).expect("a target").to_owned();
         let accept = head.lines().find_map(|line| line.strip_prefix("accept: ")).expect("an Accept header");
         (target, accept.to_owned())
+    }
+
+    #[test]
+    fn what_does_not_come_through_a_watch_is_known_to_all_of_one_server_and_resource() {
+        let client = client("http://127.0.0.1:1");
+        let of = |resource: ApiResource| ResourceClient::new(client.clone(), resource);
+        of(deployments()).namespace(Some("a".into())).gives_up_watch_list();
+        assert!(!of(deployments()).namespace(Some("b".into())).supports_watch_list());
+        assert!(of(nodes()).supports_watch_list());
     }
 
     #[tokio::test]

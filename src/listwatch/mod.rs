@@ -36,6 +36,11 @@ pub trait ListerWatcher: Send + Sync + 'static {
     fn supports_watch_list(&self) -> bool {
         true
     }
+
+    /// Is told that a watch which was asked for the initial state did not bring it, and will not bring it the next
+    /// time: a source that many share answers no to [`ListerWatcher::supports_watch_list`] from then on, so that not
+    /// each of them has to find out.
+    fn gives_up_watch_list(&self) {}
 }
 
 /// The items of one page as they arrive.

@@ -15,6 +15,14 @@ use crate::object::{Object, Origin, ResourceVersion};
 /// A watch that ends sooner, and without an event, has failed, whatever it says. One that stands for longer works.
 const VERY_SHORT: Duration = Duration::from_secs(1);
 
+/// How long a watch may stay silent of a source that has shown that it sends bookmarks all the time. A Kubernetes
+/// server sends one a minute: two have not come then. Without this a stream that stalls while its connection lives
+/// would be noticed only at the end of its timeout.
+const BOOKMARKED_SILENCE: Duration = Duration::from_mins(3);
+
+/// Two bookmarks of one watch that are not farther apart show it.
+const BOOKMARKED_PACE: Duration = Duration::from_secs(100);
+
 /// A watch that stands.
 pub(super) struct Live<W> {
     pub(super) stream: W,
@@ -29,6 +37,8 @@ pub(super) struct Live<W> {
     /// It was opened at no version, or any: the source tells first, in no order of versions, what is there. Until
     /// something else comes, what it brings does not move the last version.
     pub(super) synthetic: bool,
+    /// When its last bookmark came.
+    pub(super) bookmarked: Option<Instant>,
 }
 
 impl<W> Live<W> {
@@ -41,6 +51,7 @@ impl<W> Live<W> {
             synthetic: options.resource_version.is_unset() || options.resource_version.is_any(),
             from: options.resource_version,
             delivered: false,
+            bookmarked: None,
         }
     }
 
@@ -101,12 +112,15 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 self.recovered(live, now);
             }
             let resync = self.resync_if_due(now);
-            let patience = live.patience(now, self.options.idle_margin);
+            let mut patience = live.patience(now, self.options.idle_margin);
+            if self.memory.learned.sends_bookmarks {
+                patience = patience.min(BOOKMARKED_SILENCE);
+            }
             let unsettled = if self.memory.loss.is_some() { settled } else { Duration::MAX };
             let wake = patience.min(resync).min(unsettled);
             match within(&*clock, wake, live.stream.next()).await {
                 None if wake == patience => {
-                    return End::Broken { error: silent("the watch", live.timeout), at_once: false };
+                    return End::Broken { error: silent("the watch", patience), at_once: false };
                 }
                 None => {}
                 Some(Some(Ok(event))) => {
@@ -132,6 +146,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let (object, write): (_, fn(&S, _, _) -> _) = match event {
             WatchEvent::Bookmark { resource_version, .. } => {
                 live.synthetic = false;
+                let now = self.options.clock.now();
+                let before = live.bookmarked.replace(now);
+                self.memory.learned.sends_bookmarks |=
+                    before.is_some_and(|before| now - before <= BOOKMARKED_PACE);
                 self.store.bookmark(&resource_version);
                 self.received(&resource_version);
                 self.watch_delivered();

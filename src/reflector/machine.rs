@@ -10,7 +10,7 @@ use super::event::ReflectorEvent;
 use super::initial::InitialFailure;
 use super::list::Fetched;
 use super::live::{End, Live};
-use super::memory::{LastVersion, Learned, Loss, Memory};
+use super::memory::{LastVersion, Loss, Memory};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::{Phase, Verdict, verdict};
@@ -75,9 +75,7 @@ pub(super) struct Machine<L, S> {
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) fn new(source: L, store: Arc<S>, options: ReflectorOptions, last: LastVersion) -> Self {
         let backoff = Backoff::new(options.backoff, Arc::clone(&options.jitter));
-        let learned = Learned { no_watch_list: !source.supports_watch_list(), ..Learned::default() };
-        let memory = Memory { learned, ..Memory::default() };
-        Self { source, store, options, backoff, memory, last }
+        Self { source, store, options, backoff, memory: Memory::default(), last }
     }
 
     /// Steps for ever, or until an error that ends the run.
@@ -149,6 +147,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     fn asks_watch_list(&self) -> bool {
         self.options.watch_list
             && !self.memory.learned.no_watch_list
+            && self.source.supports_watch_list()
             && self.memory.broken_initials < BROKEN_INITIALS
     }
 
@@ -245,8 +244,15 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     fn fall_back(&mut self, error: Error, for_good: bool) -> State<L::Watch> {
-        self.memory.learned.no_watch_list |= for_good;
-        self.options.tell(&ReflectorEvent::WatchListFellBack { error, for_good });
+        // Who shares the source may have found out, and have told it, while this one waited.
+        let is_news = self.source.supports_watch_list();
+        if for_good {
+            self.memory.learned.no_watch_list = true;
+            self.source.gives_up_watch_list();
+        }
+        if is_news {
+            self.options.tell(&ReflectorEvent::WatchListFellBack { error, for_good });
+        }
         State::Listing
     }
 

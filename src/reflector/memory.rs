@@ -43,6 +43,8 @@ pub(super) struct Learned {
     pub(super) paginated: bool,
     /// It does not do watch-list.
     pub(super) no_watch_list: bool,
+    /// It sends bookmarks all the time, so that silence says something.
+    pub(super) sends_bookmarks: bool,
 }
 
 /// The version received last, shared with the handles. A std mutex: it is held for a copy, never across an `.await`.

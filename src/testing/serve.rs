@@ -126,7 +126,12 @@ impl ListerWatcher for FakeSource {
     }
 
     fn supports_watch_list(&self) -> bool {
-        !matches!(self.lock().initial_events, InitialEvents::Unsupported)
+        let state = self.lock();
+        !state.gave_up_watch_list && !matches!(state.initial_events, InitialEvents::Unsupported)
+    }
+
+    fn gives_up_watch_list(&self) {
+        self.lock().gave_up_watch_list = true;
     }
 }
 

@@ -55,6 +55,8 @@ pub(super) struct State {
     pub(super) log: Log,
     pub(super) requests: Vec<Request>,
     pub(super) initial_events: InitialEvents,
+    /// Somebody found out that the initial state does not come through a watch.
+    pub(super) gave_up_watch_list: bool,
     /// Watches that stand, and those that ended until the next change.
     pub(super) watches: Vec<Channel>,
     /// What the next lists fail with: at their start, or after so many items.

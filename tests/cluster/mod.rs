@@ -2,6 +2,7 @@
 
 mod access;
 mod chaos;
+mod cuts;
 mod deltas;
 mod demo;
 mod ends;
@@ -14,10 +15,22 @@ mod many;
 mod noise;
 mod parity;
 mod pods;
+mod recovery;
+mod replay;
 mod resume;
+mod stalled;
+mod steady;
 mod streams;
 
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by a test that has a server do hundreds of changes a second: they take turns, for a small machine does not do
+/// that for several at once. It closes nothing and bounds nothing but their number.
+fn busy() -> MutexGuard<'static, ()> {
+    static BUSY: Mutex<()> = Mutex::new(());
+    BUSY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// kubectl on that kubeconfig; nothing where there is no kubectl, after one line that says what is not compared.
 fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Option<Command> {

@@ -1,10 +1,11 @@
-//! What the tests stand on: the real server, a client that changes things on it, a proxy that cuts connections, and
-//! the program as a child process.
+//! What the tests stand on: the real server, a client that changes things on it, proxies that break what passes
+//! through them, and the program as a child process.
 
 mod api;
 mod contract;
 mod demo;
 mod env;
+mod faults;
 mod forward;
 mod login;
 mod process;
@@ -15,6 +16,7 @@ pub(crate) use api::{Answer, Api, config_maps};
 pub(crate) use contract::{Contract, schema};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
+pub(crate) use faults::{Answer as FaultAnswer, Bookmarks, FaultProxy, Strike, Which};
 pub(crate) use forward::{Forward, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Kdelta, Running};

@@ -69,6 +69,12 @@ impl Kdelta {
         Running { child, stdout, stderr }
     }
 
+    /// Gives it something to read.
+    pub(crate) fn stdin(mut self, from: impl Into<Stdio>) -> Self {
+        self.command.stdin(from);
+        self
+    }
+
     /// The command as the standard library has it, for what a test wants to do itself.
     pub(crate) fn into_command(self) -> Command {
         self.command
@@ -107,6 +113,11 @@ impl Running {
     pub(crate) fn wait(&mut self) -> i32 {
         let status = super::eventually("the program ends", || self.child.try_wait().expect("a child"));
         status.code().unwrap_or(-1)
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends it a signal by name, as `kill` does.

@@ -1,4 +1,4 @@
-// testbed churn: changes pods at a steady rate.
+// testbed churn: changes objects at a steady rate.
 package main
 
 import (
@@ -6,26 +6,31 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 const (
 	// underWay bounds the operations a slow server leaves open; beyond it the rate falls.
 	underWay = 256
-	// firstPods is how many pods churn makes for itself where it finds none.
-	firstPods = 50
+	// firstOnes is how many objects of a kind churn makes for itself where it finds none.
+	firstOnes = 50
 )
 
 type churnOptions struct {
 	kubeconfig string
 	prefix     string
 	namespaces []string
+	kinds      []string
 	rate       float64
 	duration   time.Duration
 	seed       uint64
@@ -63,12 +68,14 @@ func parseChurnFlags(args []string) (*churnOptions, error) {
 	flags.Float64Var(&o.rate, "rate", 10, "operations a second")
 	flags.DurationVar(&o.duration, "duration", 10*time.Second, "for how long")
 	flags.Uint64Var(&o.seed, "seed", 1, "the same seed draws the same operations")
-	kinds := flags.String("kinds", "pods", "what to change: pods")
+	flags.StringSliceVar(&o.kinds, "kinds", []string{"pods"}, "what to change: pods, configmaps, secrets")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
-	if *kinds != "pods" {
-		return nil, fmt.Errorf("--kinds knows pods only, not %s", *kinds)
+	for _, kind := range o.kinds {
+		if !slices.Contains([]string{"pods", "configmaps", "secrets"}, kind) {
+			return nil, fmt.Errorf("--kinds knows pods, configmaps and secrets, not %s", kind)
+		}
 	}
 	if o.rate <= 0 {
 		return nil, fmt.Errorf("--rate is above 0")
@@ -76,34 +83,49 @@ func parseChurnFlags(args []string) (*churnOptions, error) {
 	return o, nil
 }
 
-// gather lists the pods to change, and makes some where there are none.
+// gather lists the objects to change, and makes some of each kind that has none.
 func gather(ctx context.Context, client kubernetes.Interface, o *churnOptions) (*herd, error) {
 	namespaces, err := o.findNamespaces(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	h := newHerd(client, o.seed)
-	for _, namespace := range namespaces {
-		pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-		if err != nil {
-			return nil, err
-		}
-		for i := range pods.Items {
-			h.alive = append(h.alive, podKey{namespace, pods.Items[i].Name})
-		}
-	}
+	h := newHerd(client, o.kinds, o.seed)
 	for i := range namespaces {
 		h.workloads = append(h.workloads, newWorkload(o.seed, i, namespaces[i]))
 	}
-	if len(h.alive) > 0 {
-		return h, nil
-	}
-	for range firstPods {
-		if err := h.perform(ctx, h.draw(createPod)); err != nil {
-			return nil, err
+	for _, kind := range o.kinds {
+		before := len(h.alive)
+		for _, namespace := range namespaces {
+			if err := h.find(ctx, kind, namespace); err != nil {
+				return nil, err
+			}
+		}
+		if len(h.alive) > before {
+			continue
+		}
+		for range firstOnes {
+			if err := h.perform(ctx, h.newObject(kind)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return h, nil
+}
+
+// find adds what a namespace has of a kind.
+func (h *herd) find(ctx context.Context, kind, namespace string) error {
+	any := &metav1.ListOptions{ResourceVersion: "0"}
+	list, err := h.client.Get().Namespace(namespace).Resource(kind).VersionedParams(any, scheme.ParameterCodec).Do(ctx).Get()
+	if err != nil {
+		return err
+	}
+	return meta.EachListItem(list, func(item runtime.Object) error {
+		found, err := meta.Accessor(item)
+		if err == nil {
+			h.alive = append(h.alive, objectKey{kind, namespace, found.GetName()})
+		}
+		return err
+	})
 }
 
 // findNamespaces is the namespaces asked for by name, or those that begin with the prefix, or a first one of that prefix.

@@ -1,10 +1,11 @@
-// The pods that testbed churn changes, and the operations it has for them.
+// The objects that testbed churn changes, and the operations it has for them.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -12,8 +13,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 // sentAnnotation holds when a write was sent: what arrives late can be told from it.
@@ -22,104 +25,129 @@ const sentAnnotation = "testbed/sent"
 type operation string
 
 const (
-	annotatePod operation = "annotate"
-	labelPod    operation = "label"
-	deletePod   operation = "delete"
-	recreatePod operation = "recreate"
-	createPod   operation = "create"
+	annotateOne operation = "annotate"
+	labelOne    operation = "label"
+	deleteOne   operation = "delete"
+	recreateOne operation = "recreate"
+	createOne   operation = "create"
 )
 
-type podKey struct{ namespace, name string }
+// objectKey names an object of the core group.
+type objectKey struct{ resource, namespace, name string }
 
-// task is one operation on one pod: track is the label that a label operation sets, body the pod that a creation sends.
-type task struct {
-	operation operation
-	key       podKey
-	track     string
-	body      *corev1.Pod
+// object is a typed object of the API.
+type object interface {
+	runtime.Object
+	metav1.Object
 }
 
-// herd is the pods under churn. A pod with an operation under way is in neither list.
+// task is one operation on one object: track is the label that a label operation sets, body what a creation sends.
+type task struct {
+	operation operation
+	key       objectKey
+	track     string
+	body      object
+}
+
+// removed is an object that was deleted, ready to be created again.
+type removed struct {
+	key  objectKey
+	body object
+}
+
+// herd is the objects under churn. One with an operation under way is in neither list.
 type herd struct {
-	client    kubernetes.Interface
+	client    rest.Interface
 	seed      uint64
 	rng       *rand.Rand
+	kinds     []string
 	workloads []*workload
 	created   int
 
 	mu       sync.Mutex
-	alive    []podKey
-	deleted  []*corev1.Pod
+	alive    []objectKey
+	deleted  []removed
 	counts   map[operation]int
 	failures int
 }
 
-func newHerd(client kubernetes.Interface, seed uint64) *herd {
+func newHerd(client kubernetes.Interface, kinds []string, seed uint64) *herd {
 	return &herd{
-		client: client,
+		client: client.CoreV1().RESTClient(),
 		seed:   seed,
 		rng:    rand.New(rand.NewPCG(seed, 0)),
-		counts: map[operation]int{annotatePod: 0, labelPod: 0, deletePod: 0, recreatePod: 0, createPod: 0},
+		kinds:  kinds,
+		counts: map[operation]int{annotateOne: 0, labelOne: 0, deleteOne: 0, recreateOne: 0, createOne: 0},
 	}
 }
 
 func drawOperation(rng *rand.Rand) operation {
 	switch draw := rng.IntN(100); {
 	case draw < 60:
-		return annotatePod
+		return annotateOne
 	case draw < 78:
-		return labelPod
+		return labelOne
 	case draw < 88:
-		return deletePod
+		return deleteOne
 	case draw < 98:
-		return recreatePod
+		return recreateOne
 	default:
-		return createPod
+		return createOne
 	}
 }
 
-// draw takes a pod for the operation, or for another one when no pod is there for it.
+// draw takes an object for the operation, or for another one when none is there for it.
 func (h *herd) draw(wanted operation) task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if wanted == recreatePod && len(h.deleted) > 0 {
-		body := take(h.rng, &h.deleted)
-		return task{operation: recreatePod, key: podKey{body.Namespace, body.Name}, body: body}
+	if wanted == recreateOne && len(h.deleted) > 0 {
+		gone := take(h.rng, &h.deleted)
+		return task{operation: recreateOne, key: gone.key, body: gone.body}
 	}
-	if wanted == createPod || len(h.alive) == 0 {
-		return h.newPod()
+	if wanted == createOne || len(h.alive) == 0 {
+		return h.newObject(pick(h.rng, h.kinds))
 	}
-	if wanted == recreatePod {
-		wanted = deletePod
+	if wanted == recreateOne {
+		wanted = deleteOne
 	}
 	t := task{operation: wanted, key: take(h.rng, &h.alive)}
-	if wanted == labelPod {
+	if wanted == labelOne {
 		t.track = pick(h.rng, []string{"stable", "canary"})
 	}
 	return t
 }
 
-// newPod makes a pod that no load and no earlier churn has made.
-func (h *herd) newPod() task {
+// newObject makes one that no load and no earlier churn has made.
+func (h *herd) newObject(resource string) task {
 	w := pick(h.rng, h.workloads)
-	body := w.pod(h.seed, h.created)
-	body.Name = fmt.Sprintf("%s-churn-%x", w.name, time.Now().UnixNano())
+	pod := w.pod(h.seed, h.created)
 	h.created++
-	return task{operation: createPod, key: podKey{body.Namespace, body.Name}, body: body}
+	var body object = pod
+	meta := metav1.ObjectMeta{Namespace: pod.Namespace, Labels: pod.Labels, Annotations: pod.Annotations}
+	data := map[string]string{"config": fmt.Sprint(h.created), "team": pod.Labels["team"]}
+	switch resource {
+	case "configmaps":
+		body = &corev1.ConfigMap{ObjectMeta: meta, Data: data}
+	case "secrets":
+		body = &corev1.Secret{ObjectMeta: meta, StringData: data}
+	}
+	body.SetName(fmt.Sprintf("%s-churn-%x", w.name, time.Now().UnixNano()))
+	return task{operation: createOne, key: objectKey{resource, body.GetNamespace(), body.GetName()}, body: body}
 }
 
-// perform does the operation and puts the pod back where the next one finds it. A pod that failed is left out.
+// perform does the operation and puts the object back where the next one finds it. One that failed is left out.
 func (h *herd) perform(ctx context.Context, t task) error {
-	pods := h.client.CoreV1().Pods(t.key.namespace)
 	var err error
 	switch t.operation {
-	case annotatePod, labelPod:
-		_, err = pods.Patch(ctx, t.key.name, types.MergePatchType, t.patch(), metav1.PatchOptions{})
-	case deletePod:
+	case annotateOne, labelOne:
+		err = t.key.of(h.client.Patch(types.MergePatchType)).Body(t.patch()).Do(ctx).Error()
+	case deleteOne:
 		return h.delete(ctx, t.key)
-	case recreatePod, createPod:
-		metav1.SetMetaDataAnnotation(&t.body.ObjectMeta, sentAnnotation, now())
-		_, err = pods.Create(ctx, t.body, metav1.CreateOptions{})
+	case recreateOne, createOne:
+		annotations := maps.Clone(t.body.GetAnnotations())
+		annotations[sentAnnotation] = now()
+		t.body.SetAnnotations(annotations)
+		err = h.client.Post().Namespace(t.key.namespace).Resource(t.key.resource).Body(t.body).Do(ctx).Error()
 	}
 	if err != nil {
 		return err
@@ -130,7 +158,12 @@ func (h *herd) perform(ctx context.Context, t task) error {
 	return nil
 }
 
-// patch sets the time of sending, and for a label operation the track, which moves the pod in and out of selections.
+// of is a request about that object.
+func (k objectKey) of(request *rest.Request) *rest.Request {
+	return request.Namespace(k.namespace).Resource(k.resource).Name(k.name)
+}
+
+// patch sets the time of sending, and for a label operation the track, which moves it in and out of selections.
 func (t task) patch() []byte {
 	meta := map[string]map[string]string{"annotations": {sentAnnotation: now()}}
 	if t.track != "" {
@@ -143,29 +176,45 @@ func (t task) patch() []byte {
 	return patch
 }
 
-// delete removes the pod at once, as a kubelet ends a deletion, and keeps what is needed to create it again.
-func (h *herd) delete(ctx context.Context, key podKey) error {
-	pods := h.client.CoreV1().Pods(key.namespace)
-	pod, err := pods.Get(ctx, key.name, metav1.GetOptions{})
+// delete removes the object at once, as a kubelet ends a deletion, and keeps what is needed to create it again.
+func (h *herd) delete(ctx context.Context, key objectKey) error {
+	found, err := key.of(h.client.Get()).Do(ctx).Get()
 	if err != nil {
 		return err
 	}
-	if err := pods.Delete(ctx, key.name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+	now := &metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
+	if err := key.of(h.client.Delete()).Body(now).Do(ctx).Error(); err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.deleted = append(h.deleted, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       pod.Namespace,
-			Name:            pod.Name,
-			Labels:          pod.Labels,
-			Annotations:     pod.Annotations,
-			OwnerReferences: pod.OwnerReferences,
-		},
-		Spec: pod.Spec,
-	})
+	h.deleted = append(h.deleted, removed{key, anew(found)})
 	return nil
+}
+
+// anew is what creates an object like that again.
+func anew(found runtime.Object) object {
+	switch of := found.(type) {
+	case *corev1.ConfigMap:
+		return &corev1.ConfigMap{ObjectMeta: metaOf(of), Data: of.Data}
+	case *corev1.Secret:
+		return &corev1.Secret{ObjectMeta: metaOf(of), Data: of.Data}
+	case *corev1.Pod:
+		return &corev1.Pod{ObjectMeta: metaOf(of), Spec: of.Spec}
+	default:
+		panic(fmt.Sprintf("churn knows no %T", found)) // parseChurnFlags knows the same kinds
+	}
+}
+
+// metaOf is the part of an object's metadata that its creator gives.
+func metaOf(of metav1.Object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace:       of.GetNamespace(),
+		Name:            of.GetName(),
+		Labels:          of.GetLabels(),
+		Annotations:     of.GetAnnotations(),
+		OwnerReferences: of.GetOwnerReferences(),
+	}
 }
 
 // record counts a finished operation, and says the first failure on standard error.

@@ -77,7 +77,7 @@ impl Word {
 
 /// Why a word names nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NoMatch {
+pub(in crate::api) enum NoMatch {
     Unknown,
     /// It names something that has no list.
     NotListable(ApiResource),
@@ -85,7 +85,7 @@ pub(super) enum NoMatch {
 
 impl Catalog {
     /// Puts the parts in order: what the server told, group by group and version by version, preferred ones first.
-    pub(super) fn new(mut resources: Vec<Discovered>, missing: Vec<Missing>) -> Self {
+    pub(in crate::api) fn new(mut resources: Vec<Discovered>, missing: Vec<Missing>) -> Self {
         // Stable, so only the core group moves.
         resources.sort_by_key(|found| !found.resource.group.is_empty());
         let mut seen = BTreeSet::new();
@@ -113,7 +113,7 @@ impl Catalog {
     }
 
     /// What a word names, among what can be listed: a category, or one resource.
-    pub(super) fn find(&self, text: &str) -> Result<Vec<Discovered>, NoMatch> {
+    pub(in crate::api) fn find(&self, text: &str) -> Result<Vec<Discovered>, NoMatch> {
         let members = self.category(text);
         if !members.is_empty() {
             return Ok(members);
@@ -191,7 +191,7 @@ impl Catalog {
     }
 
     /// Words near to one that names nothing, the nearest first, at most three.
-    pub(super) fn near(&self, text: &str) -> Vec<String> {
+    pub(in crate::api) fn near(&self, text: &str) -> Vec<String> {
         let word = Word::new(text);
         let listable = self.preferred().filter(|found| found.can("list"));
         nearest(

@@ -1,4 +1,7 @@
 //! Where one JSON value ends, in chunks that are cut anywhere.
+//!
+//! What is inside is not validated, but for what would hide the end: a quote or a bracket that got lost must not make
+//! one value of all that follows.
 
 use super::{Fault, Limits};
 
@@ -10,6 +13,8 @@ const KEPT_CAPACITY: usize = 1 << 20;
 struct Follower {
     inside: Inside,
     depth: u32,
+    /// An array or object has just ended: another one can't begin before a comma.
+    closed: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +51,16 @@ impl Follower {
                     }
                 }
                 Inside::Text => {
-                    let Some(step) = memchr::memchr2(b'"', b'\\', &input[at..]) else { return Ok(None) };
+                    let Some(step) = memchr::memchr3(b'"', b'\\', b'\n', &input[at..]) else {
+                        return Ok(None);
+                    };
                     at += step + 1;
-                    self.inside = if input[at - 1] == b'"' { Inside::Structure } else { Inside::Escape };
+                    self.inside = match input[at - 1] {
+                        b'"' => Inside::Structure,
+                        b'\\' => Inside::Escape,
+                        // No text holds a line break as it is: a quote is wrong, and with it all that would follow.
+                        _ => return Err(Fault::Expected("the end of a string before that of its line")),
+                    };
                     if self.depth == 0 && self.inside == Inside::Structure {
                         return Ok(Some(at));
                     }
@@ -74,6 +86,7 @@ impl Follower {
                     self.inside = Inside::Text;
                     return Ok(Some(at + 1));
                 }
+                b'{' | b'[' if self.closed => return Err(Fault::Expected("a comma")),
                 b'{' | b'[' if self.depth == limit => return Err(Fault::TooDeep(limit)),
                 b'{' | b'[' => self.depth += 1,
                 // The value began with a bracket or a quote, so the depth is at least 1 here.
@@ -81,7 +94,11 @@ impl Follower {
                     self.depth = 0;
                     return Ok(Some(at + 1));
                 }
-                b'}' | b']' => self.depth -= 1,
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    self.closed = true;
+                }
+                b',' => self.closed = false,
                 _ => {}
             }
         }

@@ -175,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn a_quote_or_a_bracket_that_got_lost_is_noticed_with_the_next_frame() {
+        let next = r#"{"type":"ADDED","object":{"a":[]}}"#;
+        for broken in [
+            r#"{"type":"ADDED_,"object":{"a":[]}}"#,
+            r#"{"type":"ADDED","object":{"a":[]}"#,
+            r#"{"type":"ADDED","object":{{"a":[]}}"#,
+            r#"{"type":"ADDED","object":{"a":[[]}}"#,
+        ] {
+            for cut in 0..broken.len() + 4 {
+                let body = format!("{broken}\n{next}\n");
+                let error = frames(body.as_bytes(), &[cut]).expect_err(broken);
+                assert!(matches!(error, Error::Decode(_)), "{broken} cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
     fn garbage_is_named_by_its_place_and_never_shown() {
         for (body, place) in [("{}{} secret", "byte 5"), ("<html>", "byte 0"), ("{}\n\"secret\"", "byte 3")] {
             let error = frames(body.as_bytes(), &[1, 2]).expect_err(body).to_string();

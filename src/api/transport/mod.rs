@@ -79,6 +79,7 @@ impl Transport {
                     return Ok(Answer { head, body, until });
                 }
                 Err(error) if tries < HANDED_BACK && is_handed_back(&*error) => tries += 1,
+                Err(error) if tries == 0 && is_cut_off_unanswered(&*error) => tries += 1,
                 Err(error) => return Err(error),
             }
         }
@@ -140,6 +141,13 @@ fn is_handed_back(error: &(dyn std::error::Error + 'static)) -> bool {
         let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
         error.is_remote() && (going || refused)
     })
+}
+
+/// Whether the connection ended before an answer began, as one does that was idle and that the server closes just when
+/// it is used again. All that is asked for here is to be read, so it may be asked for once more.
+fn is_cut_off_unanswered(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message))
 }
 
 /// What administrators look for in audit logs.

@@ -88,6 +88,22 @@ async fn a_bookmark_that_does_not_come_is_waited_for_as_long_as_objects_do() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_one_finds_out_all_know_who_share_the_source() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::WithoutEnd);
+    let runs = [start(&source, streaming()), start(&source, streaming())];
+    for run in &runs {
+        run.at("2").await;
+    }
+    let told = runs.iter().flat_map(|run| run.events.all()).filter(|line| line.starts_with("no watch-list"));
+    assert_eq!(told.count(), 1, "said once");
+    until(|| source.open_watches() == 2).await;
+    let before = source.requests().len();
+    start(&source, streaming()).at("2").await;
+    assert_eq!(asked(&source.requests())[before..=before], ["list 0/500"], "and not tried again");
+}
+
+#[tokio::test(start_paused = true)]
 async fn live_events_do_not_put_the_deadline_off() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::Ignored);

@@ -226,6 +226,14 @@ impl ListerWatcher for Source {
             }
         }
     }
+
+    fn supports_watch_list(&self) -> bool {
+        self.asked.supports_watch_list()
+    }
+
+    fn gives_up_watch_list(&self) {
+        self.asked.gives_up_watch_list();
+    }
 }
 
 /// A stream of which a filter lets a part through.

@@ -1,0 +1,12 @@
+//! A kubeconfig file.
+#![no_main]
+
+use std::sync::OnceLock;
+
+/// One folder for all inputs: the system removes it, as the fuzzer ends without a word.
+static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+
+libfuzzer_sys::fuzz_target!(|text: &[u8]| {
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder"));
+    kdelta::api::properties::kubeconfig(text, &folder.path().join("config")).expect("a file");
+});

@@ -1,0 +1,4 @@
+//! A Table, cut anywhere.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::table_rows(body));

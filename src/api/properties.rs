@@ -1,0 +1,245 @@
+//! What has to hold for any bytes that a server, a file or a person gives: once, for the tests that draw them at random
+//! and for the fuzzer that looks for worse ones.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::config::{Config, ConfigOptions};
+use super::decode::Decoder;
+use super::discovery::{Catalog, Discovered};
+use super::frames::{ListSplitter, Piece, WatchFrame, WatchSplitter};
+use super::representation::{IncludeObject, Representation};
+use super::{Limits, status};
+use crate::object::{ApiResource, Ingest, Row};
+
+/// Small enough to be met.
+const LIMITS: Limits = Limits { frame: 4096, depth: 32 };
+
+/// A watch gives the same frames, and the same verdict, whole or cut between any two bytes; what is read of a frame is
+/// what it says.
+///
+/// # Panics
+/// It does not hold.
+pub fn frames(body: &[u8]) {
+    let (whole, whole_ended) = split(body, body.len().max(1));
+    let (cut, cut_ended) = split(body, 1);
+    assert_eq!((&whole, whole_ended), (&cut, cut_ended), "cuts make a difference");
+    for frame in &whole {
+        assert!(frame.len() <= LIMITS.frame, "a frame beyond the limit");
+        let parsed = WatchFrame::parse(frame).ok();
+        if let Some(parsed) = parsed {
+            let object: Option<Value> = serde_json::from_slice(parsed.object).ok();
+            assert!(object.is_some(), "an object that is no JSON");
+        }
+        if let (Some(quick), Some(parsed)) = (WatchFrame::quick(frame), parsed) {
+            assert_eq!(quick.frame_type, parsed.frame_type, "the quick way reads another type");
+        }
+    }
+}
+
+/// The frames of a stream in chunks of so many bytes, and whether it ended well.
+fn split(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
+    let mut splitter = WatchSplitter::new(LIMITS);
+    let mut frames = Vec::new();
+    for mut chunk in body.chunks(size) {
+        loop {
+            match splitter.next(&mut chunk) {
+                Ok(Some(frame)) => frames.push(frame.to_vec()),
+                Ok(None) => break,
+                Err(_) => return (frames, false),
+            }
+        }
+    }
+    (frames, splitter.finish().is_ok())
+}
+
+/// A refusal, whatever its body is, has a sentence for people and a Status for programs.
+///
+/// # Panics
+/// It does not hold.
+pub fn refusal(code: u16, body: &[u8]) {
+    let error = status::from_response(code, None, body);
+    assert!(!error.to_string().is_empty(), "a refusal without a word");
+    if let Some(status) = error.status() {
+        let json: Option<Value> = serde_json::from_str(&status.json).ok();
+        assert!(json.is_some_and(|json| json["kind"] == "Status"), "no Status: {:?}", status.json);
+        assert!(!status.json.contains('\n'), "a Status of several lines");
+    }
+    assert!(!status::from_status_json(body).to_string().is_empty(), "a trouble without a word");
+}
+
+/// The rows of a Table are the same, whole or cut between any two bytes, with any of its objects.
+///
+/// # Panics
+/// It does not hold.
+pub fn table_rows(body: &[u8]) {
+    for include in [IncludeObject::None, IncludeObject::Metadata, IncludeObject::Object] {
+        let whole = rows(body, body.len().max(1), include);
+        assert_eq!(whole, rows(body, 1, include), "cuts make a difference");
+    }
+}
+
+/// Name and cells of each row, and whether the list ended well.
+fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<String>)>, bool) {
+    let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
+    let mut decoder =
+        Decoder::new(ingest, Representation::Table(include), String::new(), || Timestamp::UNIX_EPOCH);
+    let mut splitter = ListSplitter::new(LIMITS);
+    let mut rows = Vec::new();
+    for mut chunk in body.chunks(size) {
+        loop {
+            let read = match splitter.next(&mut chunk) {
+                Ok(Some(Piece::Row(json))) => decoder.row(json).map(Some),
+                Ok(Some(Piece::Item(json))) => decoder.item(json).map(Some),
+                Ok(Some(Piece::Columns(json))) => decoder.columns(json).map(|()| None),
+                Ok(Some(_)) => Ok(None),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            let Ok(object) = read else { return (rows, false) };
+            rows.extend(object.map(|object| {
+                let cells = object.row().into_iter().flat_map(Row::cells).map(str::to_owned);
+                (object.name().to_owned(), cells.collect())
+            }));
+        }
+    }
+    (rows, splitter.finish().is_ok())
+}
+
+/// A word names what is called so and can be listed, or nothing; then at most three words are near to it.
+///
+/// # Panics
+/// It does not hold.
+pub fn resource_word(word: &str) {
+    let catalog = catalog();
+    let name = word.to_lowercase();
+    let name = name.split('.').next().unwrap_or_default();
+    match catalog.find(word) {
+        Ok(found) => {
+            assert!(!found.is_empty(), "found nothing");
+            for one in found {
+                let ApiResource { resource, kind, .. } = &one.resource;
+                let called = *resource == *name
+                    || one.singular == name
+                    || kind.to_lowercase() == name
+                    || one.short_names.iter().any(|short| short == name)
+                    || one.categories.iter().any(|category| category == word);
+                assert!(called && one.can("list"), "{word:?} is not {resource}");
+                assert!(!catalog.passed_over(word).contains(&one.resource.group_resource()));
+            }
+        }
+        Err(_) => assert!(catalog.near(word).len() <= 3, "too many words near {word:?}"),
+    }
+}
+
+fn resource(group: &str, plural: &str, kind: &str) -> ApiResource {
+    ApiResource {
+        group: group.to_owned(),
+        version: "v1".to_owned(),
+        resource: plural.to_owned(),
+        kind: kind.to_owned(),
+        namespaced: true,
+    }
+}
+
+fn catalog() -> Catalog {
+    let one = |group: &str, plural: &str, kind: &str, short: &str, verb: &str| Discovered {
+        resource: resource(group, plural, kind),
+        singular: kind.to_lowercase(),
+        short_names: vec![short.to_owned()],
+        categories: vec!["all".to_owned()],
+        verbs: vec![verb.to_owned()],
+        preferred: true,
+    };
+    let all = vec![
+        one("", "pods", "Pod", "po", "list"),
+        one("apps", "deployments", "Deployment", "deploy", "list"),
+        one("metrics.k8s.io", "pods", "PodMetrics", "po", "list"),
+        one("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", "sar", "create"),
+    ];
+    Catalog::new(all, Vec::new())
+}
+
+/// A kubeconfig can be used or is refused in one line, and neither shows a credential. `file` is written for it.
+///
+/// # Errors
+/// The file can't be written.
+///
+/// # Panics
+/// It does not hold.
+pub fn kubeconfig(text: &[u8], file: &Path) -> std::io::Result<()> {
+    std::fs::write(file, text)?;
+    let options = ConfigOptions { kubeconfig: Some(file.to_owned()), ..ConfigOptions::default() };
+    match Config::load(&options) {
+        Ok(config) => {
+            let shown = format!("{config:?}");
+            let user = &config.kube().auth_info;
+            for secret in [&user.token, &user.password].into_iter().flatten() {
+                let secret = secrecy::ExposeSecret::expose_secret(secret);
+                // A short one may stand anywhere by chance.
+                assert!(secret.len() < 8 || !shown.contains(secret), "a credential is shown");
+            }
+        }
+        Err(error) => {
+            let told = error.to_string();
+            assert!(!told.is_empty() && !told.contains(['\n', '\u{1b}']), "not one plain line: {told:?}");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FRAME: &str = "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\\\"\",\"resourceVersion\":\"7\"}}}\n";
+    const STATUS: &str = r#"{"kind":"Status","status":"Failure","message":"no","reason":"Expired","details":{"retryAfterSeconds":3},"code":410}"#;
+    const TABLE: &str = r#"{"kind":"Table","metadata":{"resourceVersion":"5"},"columnDefinitions":[{"name":"Name","format":"name"},{"name":"Age"}],"rows":[{"cells":["a",1.5e7],"object":{"metadata":{"name":"a"}}},{"cells":["b",null]}]}"#;
+    const CONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: k, cluster: {server: 'https://h:1'}}]\nusers: [{name: u, user: {token: s3cret-s3cret, username: n, password: p4ssw0rd}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n";
+
+    /// Any bytes; or what is right, twice, with a few bytes of it changed.
+    fn near(right: &'static str) -> impl Strategy<Value = Vec<u8>> {
+        let edits = prop::collection::vec((0..2 * right.len(), any::<u8>()), 0..4);
+        let edited = edits.prop_map(move |edits| {
+            let mut bytes = right.repeat(2).into_bytes();
+            for (at, byte) in edits {
+                bytes[at] = byte;
+            }
+            bytes
+        });
+        let once = (0..=right.len()).prop_map(move |end| right.as_bytes()[..end].to_vec());
+        prop_oneof![4 => edited, 1 => once, 1 => any::<Vec<u8>>()]
+    }
+
+    proptest! {
+        #[test]
+        fn frames_do_not_depend_on_cuts(body in near(FRAME)) {
+            frames(&body);
+        }
+
+        #[test]
+        fn every_refusal_has_words_and_a_status(code in 0..1000_u16, body in near(STATUS)) {
+            refusal(code, &body);
+        }
+
+        #[test]
+        fn rows_do_not_depend_on_cuts(body in near(TABLE)) {
+            table_rows(&body);
+        }
+
+        #[test]
+        fn a_word_names_what_is_called_so(word in "(p|po|pods?|Deploy|deployments|all|sar|é|İ)?\\.?(v1|apps|metrics)?\\.?[a-z.]{0,4}|\\PC{0,12}") {
+            resource_word(&word);
+        }
+
+        #[test]
+        fn a_kubeconfig_is_used_or_refused_and_never_shown(text in near(CONFIG)) {
+            let folder = tempfile::tempdir().unwrap();
+            kubeconfig(&text, &folder.path().join("config")).unwrap();
+        }
+    }
+}

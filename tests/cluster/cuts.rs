@@ -1,0 +1,155 @@
+//! Connections cut at any moment and a server restarted with changes behind its back, under a steady stream of changes:
+//! the lines that are printed, replayed over nothing, give the server's list, and say nothing that did not happen.
+
+use std::thread::{self, JoinHandle};
+
+use serde_json::{Value, json};
+
+use super::replay::{Replay, listed};
+use crate::support::{Api, Proxy, Running, TestEnv, Testbed, tool};
+
+const SEED: u64 = 20;
+const RATE: usize = 100;
+/// Cuts while the server stays, each after so many lines at most: fewer than there are changes.
+const CUTS: usize = 4;
+const LINES_BETWEEN: usize = 120;
+const SECONDS: usize = 6;
+const SELECTED: &str = "track=canary";
+
+/// A running watch and what it has told.
+struct Watcher {
+    running: Running,
+    replay: Replay,
+    /// What the server selects for a list of the same objects.
+    query: &'static str,
+}
+
+impl Watcher {
+    /// Reads lines up to the first that passes the test.
+    fn read_until(&mut self, what: &str, mut wanted: impl FnMut(&Value) -> bool) {
+        let replay = &mut self.replay;
+        self.running.stdout.json_until(what, |line| {
+            replay.take(line);
+            wanted(line)
+        });
+    }
+
+    fn read(&mut self, lines: usize) {
+        let mut left = lines;
+        self.read_until("so many lines", |_| {
+            left -= 1;
+            left == 0
+        });
+    }
+}
+
+/// Starts changing pods at the server itself; answers how many changes a watch tells of.
+fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<usize> {
+    let mut command = tool();
+    command.args(["churn", "--kubeconfig", testbed.kubeconfig(), "--rate", &RATE.to_string()]);
+    command.args(["--duration", &format!("{seconds}s"), "--seed", &seed.to_string()]);
+    thread::spawn(move || {
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        assert_eq!(report["failures"], 0, "{report}");
+        let count =
+            |operation: &Value| operation.as_u64().and_then(|n| usize::try_from(n).ok()).expect("few");
+        let operations = report["operations"].as_object().expect("counts");
+        // A pod that is deleted is marked first, which is a change of its own.
+        operations.values().map(count).sum::<usize>() + count(&report["operations"]["delete"])
+    })
+}
+
+/// Cuts everything each time that so many lines have come, and lets it through again when the loss was told.
+fn cut_now_and_then(cuts: usize, random: &mut fastrand::Rng, proxy: &mut Proxy, watcher: &mut Watcher) {
+    for _ in 0..cuts {
+        watcher.read(random.usize(1..=LINES_BETWEEN));
+        proxy.cut();
+        watcher.running.stderr.find("the loss", |line| line.contains("lost"));
+        proxy.reopen();
+    }
+}
+
+/// Makes a pod that every watch sees, and reads all of them up to its second version, which comes through a watch.
+fn read_up_to_marker(api: &Api, name: &str, watchers: &mut [Watcher]) {
+    let pods = "/api/v1/namespaces/default/pods";
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    api.create(pods, &json!({"metadata": {"name": name, "labels": {"track": "canary"}}, "spec": spec}));
+    for watcher in &mut *watchers {
+        watcher.read_until("the marker", |line| line["name"] == name);
+    }
+    api.patch(&format!("{pods}/{name}"), &json!({"metadata": {"annotations": {"a": "b"}}}));
+    for watcher in watchers {
+        watcher.read_until("the marker's change", |line| line["name"] == name && line["type"] == "MODIFIED");
+    }
+}
+
+fn start_watchers(env: &TestEnv, config: &std::path::Path) -> Vec<Watcher> {
+    let by = format!("label:{SELECTED}");
+    let ways: [(&[&str], &str, &str); 4] = [
+        (&[], "", ""),
+        (&["--list-mode", "list", "--chunk-size", "37"], "1", ""),
+        (&["-l", SELECTED], "", SELECTED),
+        (&["--by", &by], "1", SELECTED),
+    ];
+    let start = |(arguments, http1, query): (&[&str], &str, &'static str)| {
+        let arguments = [&["watch", "pods", "-A", "-o", "json"], arguments].concat();
+        let kdelta = env.kdelta(&arguments).env("KUBECONFIG", config).env("DISABLE_HTTP2", http1);
+        let replay = Replay::of_selected(!query.is_empty());
+        let mut watcher = Watcher { running: kdelta.start(), replay, query };
+        watcher.read_until("SYNCED", |line| line["type"] == "SYNCED");
+        watcher
+    };
+    ways.map(start).into()
+}
+
+#[test]
+fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
+    let env = TestEnv::new();
+    let Some(testbed) = env.own_server() else { return };
+    let mut load = tool();
+    load.args(["load", "--kubeconfig", testbed.kubeconfig(), "--namespaces", "3", "--pods", "150"]);
+    assert!(load.output().expect("it runs").status.success(), "load");
+    let mut proxy = Proxy::before(testbed.port());
+    let config = env.kubeconfig(&testbed, "admin", "default", proxy.port());
+    let mut watchers = start_watchers(&env, &config);
+    let mut random = fastrand::Rng::with_seed(SEED);
+
+    // The server remembers: nothing is missed, and every change is told once.
+    let changing = churn(&testbed, SECONDS, SEED);
+    cut_now_and_then(CUTS, &mut random, &mut proxy, &mut watchers[0]);
+    let changes = changing.join().expect("the churn");
+    read_up_to_marker(&Api::of(&testbed), "first", &mut watchers);
+    assert!(watchers.iter().all(|watcher| watcher.replay.gaps() == [0]), "nothing was missed");
+    let watched = |at: usize| &watchers[at].replay.parts["Pod"].watched;
+    assert_eq!(watched(0).len(), changes + 2, "each change once, and both of the marker");
+    assert_eq!(watched(0), watched(1));
+    assert_eq!(watched(2), watched(3), "a selection of ours is as one of the server's");
+
+    // It forgets, and has changed behind the back of the watches.
+    proxy.cut();
+    testbed.stop();
+    let testbed = env.own_server().expect("it was there before");
+    churn(&testbed, 1, SEED + 1).join().expect("the churn");
+    proxy.reopen();
+    for watcher in &mut watchers {
+        watcher.read_until("the gap", |line| line["type"] == "GAP");
+    }
+    let changing = churn(&testbed, 2, SEED + 2);
+    cut_now_and_then(1, &mut random, &mut proxy, &mut watchers[0]);
+    changing.join().expect("the churn");
+    let api = Api::of(&testbed);
+    read_up_to_marker(&api, "last", &mut watchers);
+    for watcher in &watchers {
+        assert_eq!(watcher.replay.gaps(), [1], "one restart, one gap");
+        assert_eq!(
+            watcher.replay.state,
+            listed(&api, "Pod", &format!("/api/v1/pods?labelSelector={}", watcher.query))
+        );
+    }
+    for watcher in &mut watchers {
+        watcher.running.signal("INT");
+        assert_eq!(watcher.running.wait(), 130);
+    }
+}

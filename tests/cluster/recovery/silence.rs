@@ -1,0 +1,139 @@
+//! Nothing arrives, and nothing says so. The machine itself is run here, on real connections and in a time of the test's
+//! own: what takes minutes to notice is not waited for.
+
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use kdelta::api::{Client, Config, ConfigOptions, ResourceClient};
+use kdelta::object::{ApiResource, KeyLister};
+use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorOptions};
+use kdelta::store::Cache;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::Scene;
+use crate::support::{Strike, eventually};
+
+/// How long the wire has, in real time, to carry what a step of the test's time has caused.
+const WIRE: Duration = Duration::from_millis(30);
+/// One step of the test's time.
+const STEP: Duration = Duration::from_secs(5);
+
+/// A reflector of the scene's config maps.
+struct Watched {
+    store: Arc<Cache>,
+    events: Arc<Mutex<Vec<ReflectorEvent>>>,
+    running: JoinHandle<Result<(), kdelta::listwatch::Error>>,
+}
+
+impl Watched {
+    fn start(runtime: &Runtime, scene: &Scene, http1_only: bool) -> Self {
+        let kubeconfig = Some(scene.proxy.kubeconfig(&scene.env, &scene.namespace));
+        let options = ConfigOptions { kubeconfig, http1_only, ..ConfigOptions::default() };
+        let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
+        let resource = ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "configmaps".into(),
+            kind: "ConfigMap".into(),
+            namespaced: true,
+        };
+        let source = ResourceClient::new(client, resource).namespace(Some(scene.namespace.clone()));
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&events);
+        let observer = Arc::new(move |event: &ReflectorEvent| {
+            told.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+        });
+        let options = ReflectorOptions { observer: Some(observer), ..ReflectorOptions::default() };
+        let store = Arc::new(Cache::new());
+        let reflector = Reflector::new(source, Arc::clone(&store), options);
+        let running = runtime.spawn(reflector.run(CancellationToken::new()));
+        Self { store, events, running }
+    }
+
+    fn find<T>(&self, wanted: impl FnMut(&ReflectorEvent) -> Option<T>) -> Option<T> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(wanted)
+    }
+
+    fn loss(&self) -> Option<String> {
+        self.find(|event| match event {
+            ReflectorEvent::Lost { error, .. } => Some(error.to_string()),
+            _ => None,
+        })
+    }
+
+    fn recovery(&self) -> Option<String> {
+        self.find(|event| match event {
+            ReflectorEvent::Recovered { version, .. } => Some(version.to_string()),
+            _ => None,
+        })
+    }
+
+    /// Lets time pass until the watch is lost, or until it is over, and answers how much has passed.
+    async fn pass(&self, time: Duration) -> Duration {
+        tokio::time::pause();
+        let mut passed = Duration::ZERO;
+        while passed < time && self.loss().is_none() {
+            tokio::time::advance(STEP).await;
+            passed += STEP;
+            // While a blocking task runs the paused time stands still, and the wire does not.
+            let _slept = tokio::task::spawn_blocking(|| std::thread::sleep(WIRE)).await;
+        }
+        tokio::time::resume();
+        passed
+    }
+}
+
+/// A watch that is struck is left after as much time as that, made anew, and has missed nothing.
+fn left_after(http1: bool, strike: Strike, limit: RangeInclusive<u64>) {
+    let Some(scene) = Scene::set() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let watched = Watched::start(&runtime, &scene, http1);
+    let wait = || runtime.block_on(async { tokio::time::sleep(WIRE).await });
+    eventually("the watch stands", || {
+        wait();
+        (scene.proxy.open_watches() == 1).then_some(())
+    });
+    runtime.block_on(watched.pass(Duration::from_mins(1)));
+    assert_eq!(watched.loss(), None, "silence by itself is nothing");
+    scene.proxy.strike(strike);
+    scene.change();
+    wait();
+    let passed = runtime.block_on(watched.pass(Duration::from_hours(1))).as_secs();
+    let loss = watched.loss().expect("it is found");
+    assert!(limit.contains(&passed), "{loss} after {passed} s");
+    let version = eventually("the watch recovers", || {
+        wait();
+        watched.recovery()
+    });
+    eventually("what was missed is made up for", || {
+        wait();
+        let mut keys: Vec<_> = watched.store.list_keys().iter().map(ToString::to_string).collect();
+        keys.sort();
+        (keys == ["changed", "kept", "made"].map(|name| format!("{}/{name}", scene.namespace))).then_some(())
+    });
+    watched.running.abort();
+    let said = [
+        format!("configmaps: lost: {loss}"),
+        format!("configmaps: resumed at {version} after 0s, nothing was missed"),
+    ];
+    scene.row.check_stderr("the reflector", &said);
+}
+
+#[test]
+fn a_connection_with_nobody_behind_it_is_found_by_its_pings() {
+    // Asked after 30 s and waited for 15 s, whatever has passed since the last answer.
+    left_after(false, Strike::Freeze, 15..=60);
+}
+
+#[test]
+fn a_connection_without_pings_is_left_at_the_end_of_the_watch() {
+    left_after(true, Strike::Freeze, 230..=635);
+}
+
+#[test]
+fn a_watch_that_stalls_is_left_at_its_end() {
+    left_after(false, Strike::Stall, 230..=635);
+}

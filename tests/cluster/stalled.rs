@@ -1,0 +1,81 @@
+//! A reader that stops reading: nothing piles up in the program, and nothing is lost when it reads again.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::busy;
+use super::replay::{Replay, listed};
+use crate::support::{Kdelta, OnServer, TestEnv, tool};
+
+/// Changes a second, of pods of some kilobytes: what the program may hold of them is full after some seconds.
+const RATE: &str = "300";
+/// Less than a tenth of what comes in a second, for each second that is measured.
+const FLAT: u64 = 100_000;
+
+/// The memory that a process has in use, in bytes.
+fn resident(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+}
+
+fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill");
+    assert!(sent.success(), "kill -s {name} {pid}");
+}
+
+/// A reader that stops for so many seconds and is measured for as many more.
+fn stalled(fill: u64, measured: u64) {
+    let _turn = busy();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let watch = ["watch", "pods", "-n", &namespace, "-o", "json"];
+    let mut command = env.kdelta_on(testbed, &watch).into_command();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    // Not this process itself: what it does not read, a thread of it does.
+    let mut reader = Kdelta::other(Command::new("cat")).stdin(child.stdout.take().expect("a pipe")).start();
+    let mut replay = Replay::default();
+    reader.stdout.json_until("SYNCED", |line| {
+        replay.take(line);
+        line["type"] == "SYNCED"
+    });
+
+    let mut churn = tool();
+    churn.args(["churn", "--kubeconfig", testbed.kubeconfig(), "-n", &namespace, "--rate", RATE]);
+    churn.args(["--duration", &format!("{}s", fill + measured)]);
+    let changing = thread::spawn(move || churn.output().expect("it runs"));
+    signal("STOP", reader.pid());
+    thread::sleep(Duration::from_secs(fill));
+    let before = resident(child.id());
+    thread::sleep(Duration::from_secs(measured));
+    let after = resident(child.id());
+    assert!(after < before + FLAT * measured, "{before} bytes when full, {after} after {measured} s more");
+
+    signal("CONT", reader.pid());
+    assert!(changing.join().expect("the churn").status.success());
+    let pods = format!("/api/v1/namespaces/{namespace}/pods");
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    api.create(&pods, &json!({"metadata": {"name": "last"}, "spec": spec}));
+    reader.stdout.json_until("the last", |line| {
+        replay.take(line);
+        line["name"] == "last"
+    });
+    assert_eq!(replay.state, listed(&api, "Pod", &pods), "everything arrives");
+    signal("INT", child.id());
+    assert_eq!(child.wait().expect("its end").code(), Some(130));
+    assert_eq!(reader.wait(), 0);
+}
+
+#[test]
+fn a_reader_that_stops_for_a_while_costs_no_memory_and_misses_nothing() {
+    stalled(10, 8);
+}
+
+#[test]
+#[ignore = "more than a minute: cargo test -- --ignored"]
+fn a_reader_that_stops_for_a_minute_costs_no_memory_and_misses_nothing() {
+    stalled(15, 60);
+}

@@ -1,0 +1,171 @@
+//! Bodies on their way from the server to the client: lists as they are, watches frame by frame.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::{Bytes, BytesMut};
+use tokio::sync::{broadcast, mpsc};
+
+use super::answer::error_frame;
+use super::script::{Bookmarks, Shared, Strike};
+
+type Pieces = mpsc::Sender<io::Result<Bytes>>;
+
+/// Hands a body on until one side ends.
+pub(super) async fn carry(mut from: reqwest::Response, to: Pieces) {
+    loop {
+        let piece = match from.chunk().await {
+            Ok(Some(piece)) => Ok(piece),
+            Ok(None) => return,
+            Err(error) => Err(io::Error::other(error)),
+        };
+        let ended = piece.is_err();
+        if to.send(piece).await.is_err() || ended {
+            return;
+        }
+    }
+}
+
+/// Hands the frames of a watch on until one side ends, or a strike ends it.
+pub(super) async fn carry_frames(
+    mut from: reqwest::Response,
+    to: Pieces,
+    mut strikes: broadcast::Receiver<Strike>,
+    shared: Arc<Shared>,
+) {
+    let _counted = Counted::one_more(&shared);
+    let mut frames = Frames { to: to.clone(), shared, rest: BytesMut::new(), armed: None, stalled: false };
+    loop {
+        let goes_on = tokio::select! {
+            biased;
+            () = to.closed() => return,
+            strike = strikes.recv() => match strike {
+                Ok(strike) => frames.struck(strike).await,
+                Err(broadcast::error::RecvError::Lagged(_)) => true,
+                Err(broadcast::error::RecvError::Closed) => return,
+            },
+            piece = from.chunk(), if !frames.stalled => match piece {
+                Ok(Some(piece)) => frames.take(&piece).await,
+                Ok(None) => return,
+                Err(error) => {
+                    let _told = to.send(Err(io::Error::other(error))).await;
+                    return;
+                }
+            },
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// A watch that stands.
+struct Counted(Arc<Shared>);
+
+impl Counted {
+    fn one_more(shared: &Arc<Shared>) -> Self {
+        shared.watches.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.watches.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// One watch. Its methods answer whether it goes on.
+struct Frames {
+    to: Pieces,
+    shared: Arc<Shared>,
+    /// What has come of a frame that is not whole yet.
+    rest: BytesMut,
+    /// What happens to the next frame.
+    armed: Option<Strike>,
+    stalled: bool,
+}
+
+impl Frames {
+    async fn struck(&mut self, strike: Strike) -> bool {
+        match strike {
+            Strike::End => false,
+            Strike::Stall => {
+                self.stalled = true;
+                true
+            }
+            Strike::Error(code) => {
+                let _told = self.send(error_frame(code).into()).await;
+                false
+            }
+            Strike::Garbage => self.send(Bytes::from_static(b"<html>502 Bad Gateway</html>\n")).await,
+            Strike::Truncate | Strike::Break | Strike::Corrupt => {
+                self.armed = Some(strike);
+                true
+            }
+            Strike::Cut | Strike::Reset | Strike::GoAway | Strike::Freeze => true,
+        }
+    }
+
+    /// Hands on the frames that are whole with these bytes.
+    async fn take(&mut self, bytes: &[u8]) -> bool {
+        self.rest.extend_from_slice(bytes);
+        while let Some(end) = memchr::memchr(b'\n', &self.rest) {
+            let frame = self.rest.split_to(end + 1).freeze();
+            if !self.frame(frame).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn frame(&mut self, frame: Bytes) -> bool {
+        let passes = match self.shared.script().bookmarks {
+            Bookmarks::All => true,
+            Bookmarks::NoEnd => !says(&frame, br#""k8s.io/initial-events-end":"true""#),
+            Bookmarks::None => !frame.starts_with(br#"{"type":"BOOKMARK""#),
+        };
+        let half = frame.slice(..frame.len() / 2);
+        match self.armed.take() {
+            None if passes => self.send(frame).await,
+            None => true,
+            Some(Strike::Corrupt) => {
+                let mut bytes = frame.to_vec();
+                // The quote that ends the type.
+                if let Some(quote) = bytes.iter().skip(9).position(|byte| *byte == b'"') {
+                    bytes[9 + quote] = b'_';
+                }
+                self.send(bytes.into()).await
+            }
+            Some(Strike::Break) => {
+                let _told = (self.send(half).await, self.to.send(Err(io::Error::other("struck"))).await);
+                false
+            }
+            Some(_) => {
+                let _told = self.send(half).await;
+                false
+            }
+        }
+    }
+
+    /// Hands bytes on, in the pieces that are asked for.
+    async fn send(&self, mut bytes: Bytes) -> bool {
+        let (piece, delay) = {
+            let script = self.shared.script();
+            (script.piece.unwrap_or(usize::MAX), script.delay)
+        };
+        while !bytes.is_empty() {
+            tokio::time::sleep(delay).await;
+            let next = bytes.split_to(piece.min(bytes.len()));
+            if self.to.send(Ok(next)).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn says(frame: &[u8], words: &[u8]) -> bool {
+    memchr::memmem::find(frame, words).is_some()
+}

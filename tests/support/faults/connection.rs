@@ -1,0 +1,170 @@
+//! Connections: TLS under a certificate of the proxy's own, and what strikes them as a whole.
+
+use std::net::TcpListener;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::broadcast;
+use tokio::time::Sleep;
+use tokio_rustls::TlsAcceptor;
+
+use super::forward::answer;
+use super::script::{Shared, Strike};
+
+/// How often a frozen connection looks whether it is to go on.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A certificate for this machine, and the authority that signed it.
+pub(super) struct Identity {
+    /// The authority, as PEM.
+    pub(super) authority: String,
+    acceptor: TlsAcceptor,
+}
+
+impl Identity {
+    pub(super) fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        let authority = params.self_signed(&key).expect("an authority").pem();
+        let issuer = Issuer::new(params, key);
+        let key = KeyPair::generate().expect("a key");
+        let shown = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("parameters");
+        let shown = shown.signed_by(&key, &issuer).expect("a certificate").der().clone();
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let mut tls = rustls::ServerConfig::builder()
+            .with_no_client_auth()
+            .with_single_cert(vec![shown], key)
+            .expect("a certificate and its key");
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Self { authority, acceptor: TlsAcceptor::from(Arc::new(tls)) }
+    }
+}
+
+/// Accepts until it is aborted. Connections outlive it: a strike ends them.
+pub(super) async fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
+    let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
+    while let Ok((stream, _)) = listener.accept().await {
+        // Here and not in the task, so that no strike passes between.
+        let strikes = shared.strikes.subscribe();
+        tokio::spawn(serve(stream, Arc::clone(&shared), strikes));
+    }
+}
+
+async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::Receiver<Strike>) {
+    let mood = Arc::new(Mood::default());
+    let gate = Gate { stream, mood: Arc::clone(&mood), look: None };
+    let identity = if shared.script().stranger { &shared.stranger } else { &shared.own };
+    let handshake = identity.acceptor.accept(gate);
+    let stream = tokio::select! {
+        Ok(stream) = handshake => stream,
+        _ = struck(&mut strikes, &mood) => return,
+        else => return,
+    };
+    let service = service_fn(|request| answer(request, Arc::clone(&shared)));
+    let builder = auto::Builder::new(TokioExecutor::new());
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    loop {
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            strike = struck(&mut strikes, &mood) => match strike {
+                Strike::GoAway => connection.as_mut().graceful_shutdown(),
+                _ => return,
+            },
+        }
+    }
+}
+
+/// Waits for a strike that the connection has to act upon.
+async fn struck(strikes: &mut broadcast::Receiver<Strike>, mood: &Mood) -> Strike {
+    loop {
+        match strikes.recv().await {
+            Ok(Strike::Freeze) => mood.frozen.store(true, Ordering::SeqCst),
+            Ok(Strike::Reset) => {
+                mood.rude.store(true, Ordering::SeqCst);
+                return Strike::Reset;
+            }
+            Ok(strike @ (Strike::Cut | Strike::GoAway)) => return strike,
+            Err(broadcast::error::RecvError::Closed) => return Strike::Cut,
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+        }
+    }
+}
+
+/// What became of a connection.
+#[derive(Default)]
+struct Mood {
+    frozen: AtomicBool,
+    /// Its end is a reset.
+    rude: AtomicBool,
+}
+
+/// A socket that can be frozen, and that may end with a reset.
+struct Gate {
+    stream: TcpStream,
+    mood: Arc<Mood>,
+    look: Option<Pin<Box<Sleep>>>,
+}
+
+impl Gate {
+    /// Ready while it is not frozen.
+    fn open(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while self.mood.frozen.load(Ordering::SeqCst) {
+            let look = self.look.get_or_insert_with(|| Box::pin(tokio::time::sleep(LOOK)));
+            ready!(look.as_mut().poll(context));
+            self.look = None;
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Gate {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        ready!(self.open(context));
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Gate {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        ready!(self.open(context));
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        ready!(self.open(context));
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        ready!(self.open(context));
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if self.mood.rude.load(Ordering::SeqCst) {
+            let _reset = self.stream.set_zero_linger();
+        }
+    }
+}

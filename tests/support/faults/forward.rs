@@ -1,0 +1,105 @@
+//! Requests: answered here, or handed on to the server.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::{Request, Response, header};
+use tokio::sync::mpsc;
+
+use super::answer::Answer;
+use super::body::{carry, carry_frames};
+use super::script::Shared;
+
+/// Pieces between the server and a client that is slow: enough to keep both busy.
+const PIECES: usize = 16;
+
+/// What concerns one connection and is not handed on to the other.
+const HOP_BY_HOP: [header::HeaderName; 5] =
+    [header::CONNECTION, header::TRANSFER_ENCODING, header::HOST, header::AUTHORIZATION, header::UPGRADE];
+
+type Body = UnsyncBoxBody<Bytes, io::Error>;
+
+/// Answers one request. An error is a connection, or a stream of it, that breaks.
+pub(super) async fn answer(
+    request: Request<Incoming>,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, io::Error> {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    if let Some(answer) = own_answer(&request, &query, &shared) {
+        let never = |never: Infallible| -> io::Error { match never {} };
+        return Ok(answer.response().map(|body| body.map_err(never).boxed_unsync()));
+    }
+    forward(&request, &query, shared).await
+}
+
+fn own_answer(request: &Request<Incoming>, query: &str, shared: &Shared) -> Option<Answer> {
+    let mut script = shared.script();
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    script.asked.push(target.to_owned());
+    let shown = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    if script.token.as_deref().is_some_and(|token| token != shown) {
+        return Some(Answer::status(401));
+    }
+    if !is_of_a_collection(request.uri().path()) {
+        return None;
+    }
+    let (_, answer, left) =
+        script.answers.iter_mut().find(|(which, _, left)| *left > 0 && which.fits(query))?;
+    *left -= 1;
+    Some(answer.clone())
+}
+
+/// Whether that is the path of objects, and not of what a server says of itself.
+fn is_of_a_collection(path: &str) -> bool {
+    let depth = path.trim_matches('/').split('/').count();
+    (path.starts_with("/api/") && depth > 2) || (path.starts_with("/apis/") && depth > 3)
+}
+
+async fn forward(
+    request: &Request<Incoming>,
+    query: &str,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, io::Error> {
+    let swallows = shared.script().swallow_initial_events;
+    let hidden = ["sendInitialEvents=", "resourceVersionMatch="];
+    let query: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !swallows || !hidden.iter().any(|name| pair.starts_with(name)))
+        .collect();
+    let query = query.join("&");
+    let is_watch = query.contains("watch=true");
+    let url = format!("{}{}?{query}", shared.server, request.uri().path());
+    let mut asking = shared.upstream.get(url).bearer_auth(&shared.admin);
+    for (name, value) in request.headers() {
+        if !HOP_BY_HOP.contains(name) {
+            asking = asking.header(name, value);
+        }
+    }
+    // Before the server answers: what strikes from now on strikes this watch.
+    let strikes = shared.strikes.subscribe();
+    let answer = asking.send().await.map_err(io::Error::other)?;
+    let mut building = Response::builder().status(answer.status());
+    for (name, value) in answer.headers() {
+        if !HOP_BY_HOP.contains(name) {
+            building = building.header(name, value);
+        }
+    }
+    // Bounded; it closes with the body that the client reads, or with the server's.
+    let (sender, receiver) = mpsc::channel(PIECES);
+    if is_watch && answer.status().is_success() {
+        tokio::spawn(carry_frames(answer, sender, strikes, shared));
+    } else {
+        tokio::spawn(carry(answer, sender));
+    }
+    let pieces = futures_util::stream::unfold(receiver, |mut receiver| async move {
+        let piece: Result<Bytes, io::Error> = receiver.recv().await?;
+        Some((piece.map(Frame::data), receiver))
+    });
+    building.body(StreamBody::new(pieces).boxed_unsync()).map_err(io::Error::other)
+}
