@@ -28,6 +28,8 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig, gzip: bool) -> Opti
         .tls_backend_preconfigured(tls)
         .no_proxy()
         .redirect(redirect::Policy::none())
+        // Left to `Transport`, which does it on every way.
+        .retry(reqwest::retry::never())
         .dns_resolver(Arc::new(Lookup))
         .gzip(gzip)
         .connect_timeout(dial::CONNECT_TIMEOUT)

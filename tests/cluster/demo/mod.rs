@@ -329,22 +329,22 @@ fn pages_continue_and_a_new_kind_is_served_by_both() {
         api.create(
             "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
             &json!({
-                "metadata": {"name": "sames.kdelta.test"},
-                "spec": {"group": "kdelta.test", "scope": "Namespaced", "names": names, "versions": [version]},
+                "metadata": {"name": "sames.demo.kdelta.test"},
+                "spec": {"group": "demo.kdelta.test", "scope": "Namespaced", "names": names, "versions": [version]},
             }),
         );
-        let path = format!("/apis/kdelta.test/v1/namespaces/{namespace}/sames");
+        let path = format!("/apis/demo.kdelta.test/v1/namespaces/{namespace}/sames");
         eventually("the server serves the new kind", || api.find(&path));
-        let object = json!({"apiVersion": "kdelta.test/v1", "kind": "Same", "metadata": {"name": "s"}, "spec": {"size": 3}});
+        let object = json!({"apiVersion": "demo.kdelta.test/v1", "kind": "Same", "metadata": {"name": "s"}, "spec": {"size": 3}});
         let created = api.create(&path, &object);
         let strategic = [("Content-Type", "application/strategic-merge-patch+json")];
         let refused = api.ask("PATCH", &format!("{path}/s"), &strategic, "{}");
         let table = api.ask("GET", &path, &[("Accept", TABLE)], "");
         let table: Value = serde_json::from_str(&table.text).expect("a Table");
         let list = api.get(&path);
-        api.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sames.kdelta.test");
+        api.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sames.demo.kdelta.test");
         eventually("the kind goes with its definition", || {
-            (api.find(&path).is_none() && api.find("/apis/kdelta.test").is_none()).then_some(())
+            (api.find(&path).is_none() && api.find("/apis/demo.kdelta.test").is_none()).then_some(())
         });
         json!([
             shape(&first), shape(&second), shape(&created), shape(&list), refused.code,
