@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tracing::debug;
 
 use super::config::{Config, Proxy};
@@ -32,7 +35,11 @@ struct Inner {
     config: Config,
     /// `host:port` for messages.
     authority: Arc<str>,
-    credentials: Credentials,
+    /// Shared with the tasks that renew them.
+    credentials: Arc<Credentials>,
+    /// The tasks that have credentials made by somebody else: a log-in goes on when the request that began it is given up.
+    /// A std lock, to add one; as many as there are requests, and they end with the client.
+    renewals: Mutex<JoinSet<()>>,
     /// The connections that show the client certificate of the last request. A std lock: held to look and to put new
     /// ones in their place, never across an await.
     session: Mutex<Arc<Session>>,
@@ -67,7 +74,8 @@ impl Client {
         let inner = Inner {
             authority: config.authority().into(),
             config: config.clone(),
-            credentials: Credentials::open(config, listener.clone())?,
+            credentials: Arc::new(Credentials::open(config, listener.clone())?),
+            renewals: Mutex::default(),
             session: Mutex::new(Arc::new(session)),
             warnings: Warnings::new(listener),
             no_watch_list: Mutex::default(),
@@ -83,27 +91,55 @@ impl Client {
 
     /// Sends a request and waits for the head of the answer. When the server no longer takes our credentials they
     /// are renewed, where they can be, and the request is sent once more. Dropping the future gives the request up,
-    /// and ends a credential plugin that runs for it.
+    /// but not a credential plugin that runs for it: the next request waits for the same run.
     ///
     /// # Errors
     /// What the server refused or the network broke, by meaning. Credentials that can't be had are
     /// [`listwatch::Error::Unauthorized`] with an empty reason.
     pub async fn send(&self, request: &Request) -> Result<Response, listwatch::Error> {
-        let credentials = &self.inner.credentials;
-        let proof = credentials.proof().await.map_err(without_credentials)?;
+        let credentials = Arc::clone(&self.inner.credentials);
+        let proof = self
+            .made(Box::pin(async move { credentials.proof().await }))
+            .await
+            .map_err(without_credentials)?;
         let refused = match self.attempt(&proof, request).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
             // So a server refuses that insists on a good client certificate.
-            Err(error @ listwatch::Error::Tls(_)) if proof.identity().is_some() => error,
+            Err(error) if proof.identity().is_some() && failure::is_told_by_alert(&error) => error,
             other => return other,
         };
-        match credentials.instead_of(&proof).await.map_err(without_credentials)? {
+        let credentials = Arc::clone(&self.inner.credentials);
+        let fresh = self.made(Box::pin(async move { credentials.instead_of(&proof).await })).await;
+        match fresh.map_err(without_credentials)? {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
                 self.attempt(&fresh, request).await
             }
         }
+    }
+
+    /// The outcome of work on the credentials. Where somebody else makes them it is done in a task of its own.
+    async fn made<T: Send + 'static>(
+        &self,
+        // Boxed: it is large, and every request holds it.
+        work: BoxFuture<'static, Result<T, Error>>,
+    ) -> Result<T, Error> {
+        if !self.inner.credentials.are_made_elsewhere() {
+            return work.await;
+        }
+        // For one value; whoever waits for it may go.
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut renewals = self.inner.renewals.lock().unwrap_or_else(PoisonError::into_inner);
+            while renewals.try_join_next().is_some() {}
+            renewals.spawn(async move {
+                let _unheard = sender.send(work.await);
+            });
+        }
+        receiver
+            .await
+            .unwrap_or_else(|_| Err(Error::Credentials("getting credentials was given up".to_owned())))
     }
 
     /// The connections that show this certificate.

@@ -54,6 +54,11 @@ pub(super) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
     }
 }
 
+/// Whether the other side ended TLS, and not we for distrust of it. HTTP/2 keeps of such an error only its words.
+pub(super) fn is_told_by_alert(error: &Error) -> bool {
+    matches!(error, Error::Tls(said) | Error::Transport(said) if said.contains("received fatal alert: "))
+}
+
 /// What went wrong with a request to somebody else than the server.
 pub(super) fn sentence(error: Cause<'_>) -> String {
     Chain::of(error).sentence
@@ -213,6 +218,10 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
                 }
                 (names, _) => format!("certificate is valid for {names}, not {expected}"),
             }
+        }
+        // An authority that shows its own certificate, which nobody has been told to trust.
+        other if other.to_string().contains("CaUsedAsEndEntity") => {
+            "certificate signed by unknown authority".to_owned()
         }
         other => other.to_string(),
     }

@@ -136,7 +136,16 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
     });
     let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
     let (authority, context) = (parts.cluster.certificate_authority.clone(), parts.context_name.clone());
+    // Where the cluster names none kube-client would read the environment's proxy, by rules of its own.
+    let names_proxy = parts.cluster.proxy_url.is_some();
+    parts.cluster.proxy_url.get_or_insert_with(|| NO_PROXY.to_owned());
     let mut kube = kube_client::Config::try_from(joined(parts)).map_err(unusable)?;
+    if !names_proxy {
+        kube.proxy_url = None;
+        if let Some(cluster) = kube.auth_info.exec.as_mut().and_then(|exec| exec.cluster.as_mut()) {
+            cluster.proxy_url = None;
+        }
+    }
     if kube.root_cert.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::Invalid(
             "unable to load root certificates: unable to parse bytes as PEM block".to_owned(),
@@ -155,6 +164,9 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
         stdin_is_terminal: options.stdin_is_terminal,
     })
 }
+
+/// A proxy that nothing is sent to.
+const NO_PROXY: &str = "http://127.0.0.1";
 
 /// A kubeconfig of one context, for kube-client to read.
 fn joined(parts: Parts) -> Kubeconfig {

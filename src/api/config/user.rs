@@ -89,6 +89,9 @@ pub(super) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> 
             "more than one authentication method found for {name}; found [token basicAuth], only one is allowed"
         )));
     }
+    if basic && user.token_file.is_some() {
+        return Err(invalid("username/password or bearer token may be set, but not both"));
+    }
     if basic {
         user.username.get_or_insert_default();
         user.password.get_or_insert_with(|| String::new().into());

@@ -85,6 +85,11 @@ impl Credentials {
         })
     }
 
+    /// Whether somebody else makes them, which may take long.
+    pub(super) fn are_made_elsewhere(&self) -> bool {
+        matches!(self.source, Source::Plugin(_) | Source::Oidc(_))
+    }
+
     /// What the next request shows; what is about to expire is renewed first.
     ///
     /// # Errors

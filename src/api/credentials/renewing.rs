@@ -107,8 +107,13 @@ impl<I: Issuer> Renewing<I> {
         self.ended.fetch_add(1, Ordering::AcqRel);
         state.failure = made.as_ref().err().cloned();
         let Some(made) = made? else { return Ok(None) };
-        let proof =
-            Proof { authorization: made.authorization, identity: made.identity, number: held_number + 1 };
+        // An equal certificate is the same: connections that show it are kept.
+        let held = state.held.as_ref().and_then(|held| held.proof.identity.as_ref());
+        let identity = made.identity.map(|new| match held {
+            Some(held) if held.cert == new.cert => Arc::clone(held),
+            _ => new,
+        });
+        let proof = Proof { authorization: made.authorization, identity, number: held_number + 1 };
         let good_until = made.expires.map(|expires| good_until(expires, (self.clock)()));
         state.held = Some(Held { proof: proof.clone(), good_until });
         Ok(Some(proof))

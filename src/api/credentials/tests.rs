@@ -85,6 +85,29 @@ async fn a_plugin_is_run_once_until_its_token_expires_or_is_refused() {
 }
 
 #[tokio::test]
+async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
+    let folder = TempDir::new().unwrap();
+    let go = folder.path().join("go");
+    let wait = format!("while [ ! -e '{}' ]; do sleep 0.01; done\n", go.display());
+    let user = plugin(&folder, &(wait + &numbered("2999-01-01T00:00:00Z")));
+    let client = crate::api::Client::new(&config(user)).unwrap();
+    let request = crate::api::Request::new("/version");
+    let begun = async {
+        while runs(&folder) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = client.send(&request) => panic!("there is no token yet"),
+        () = begun => {}
+    }
+    fs::write(&go, "").unwrap();
+    let error = client.send(&request).await.err().unwrap();
+    assert!(matches!(error, crate::listwatch::Error::Refused(_)), "{error:?}");
+    assert_eq!(runs(&folder), 1, "the second request got the token of the run that the first began");
+}
+
+#[tokio::test]
 async fn a_plugin_that_fails_is_told_by_its_exit_code_and_its_stderr_only() {
     let folder = TempDir::new().unwrap();
     let script = "echo s3cret; echo no luck >&2; exit 3";

@@ -69,6 +69,8 @@ fn tcp() -> Tcp {
         HttpConnector::new_with_resolver(service_fn(async |name: Name| lookup(name.as_str()).await));
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
+    // Shared by the addresses of a host, so that one that swallows everything leaves time for the next.
+    tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
     tcp.set_keepalive(Some(KEEPALIVE));
     tcp.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
     tcp.set_keepalive_retries(Some(KEEPALIVE_RETRIES));

@@ -10,6 +10,7 @@ pub(super) use proxied::ByProxy;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Method;
 use http::header::{HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
 use http::uri::Scheme;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -79,7 +80,12 @@ impl Transport {
                     return Ok(Answer { head, body, until });
                 }
                 Err(error) if tries < HANDED_BACK && is_handed_back(&*error) => tries += 1,
-                Err(error) if tries == 0 && is_cut_off_unanswered(&*error) => tries += 1,
+                // Whether it was looked at is not known: only what is to be read may be asked for twice.
+                Err(error)
+                    if tries == 0 && request.method() == Method::GET && is_cut_off_unanswered(&*error) =>
+                {
+                    tries += 1;
+                }
                 Err(error) => return Err(error),
             }
         }
