@@ -7,6 +7,12 @@ fn from(version: &str) -> ReflectorOptions {
     ReflectorOptions { resume_from: Some(version.into()), ..plain() }
 }
 
+/// The error that it ends with.
+async fn ended(task: JoinHandle<Result<(), Error>>) -> Error {
+    let ended = tokio::time::timeout(Duration::from_hours(1), task).await;
+    ended.expect("it ends").expect("no panic").expect_err("it gives up")
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_happened_since_the_version_is_told_in_the_sources_words_and_nothing_is_listed() {
     let source = FakeSource::new();
@@ -69,7 +75,7 @@ async fn an_event_that_cannot_be_read_ends_it_at_once_for_the_same_watch_would_b
     run.caught_up().await;
     pass(2).await;
     source.break_watches(&Error::Decode("garbage".into()));
-    let error = run.task.await.expect("no panic").expect_err("unreadable");
+    let error = ended(run.task).await;
     assert!(matches!(error, Error::Decode(_)), "{error:?}");
     assert_eq!(asked(&source.requests()), ["watch 1"]);
     assert_eq!(run.handle.last_sync_resource_version(), "2".into(), "the last that was read");
@@ -91,7 +97,7 @@ async fn a_version_that_the_source_never_comes_to_ends_it_at_the_fifth_try() {
     }
     (0..4).for_each(|_| source.fail_watch(too_large()));
     source.break_watches(&too_large());
-    let error = run.task.await.expect("no panic").expect_err("too large");
+    let error = ended(run.task).await;
     assert!(matches!(error, Error::TooLargeResourceVersion(_)), "{error:?}");
     assert_eq!(source.requests().len(), 1 + 4 + 4 + 4);
 }
