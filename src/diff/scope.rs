@@ -15,7 +15,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Whether it leaves anything out.
+    /// Whether every place counts.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.only.is_empty() && self.ignored.is_empty()

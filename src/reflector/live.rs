@@ -181,6 +181,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     fn watch_delivered(&mut self) {
         self.memory.watch_works = true;
         self.memory.expired_watches = 0;
+        self.memory.early_watches = 0;
         self.memory.short_watches = 0;
         self.backoff.reset();
     }

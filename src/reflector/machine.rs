@@ -24,6 +24,10 @@ const BROKEN_INITIALS: u32 = 2;
 /// neither what is wrong nor anything else.
 const SHORT_WATCHES: u32 = 3;
 
+/// How many watches in a row may ask for a version that the source does not know yet, where no list can tell whether it
+/// lags or will never get there.
+const EARLY_WATCHES: u32 = 5;
+
 /// A watch that stood for so long, or for the longest wait where that is shorter, worked, though nothing happened in its
 /// time: a connection that is cut now and then must not be waited for longer each time. client-go begins its waits anew
 /// after as long.
@@ -140,6 +144,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let stood = self.options.clock.now().saturating_duration_since(live.opened);
         if stood >= self.options.backoff.cap.min(STOOD) {
             self.backoff.reset();
+            self.memory.early_watches = 0;
         }
         end
     }
@@ -195,7 +200,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         error: Error,
         verdict: Verdict,
     ) -> Result<State<L::Watch>, Error> {
-        let verdict = if self.options.resume_from.is_some() { verdict.without_list() } else { verdict };
+        let verdict =
+            if self.options.resume_from.is_some() { self.without_list(&error, verdict) } else { verdict };
         match verdict {
             Verdict::FallBack => return Ok(self.fall_back(error, false)),
             Verdict::FallBackForGood => return Ok(self.fall_back(error, true)),
@@ -230,6 +236,16 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 waiting
             }
         })
+    }
+
+    fn without_list(&mut self, error: &Error, verdict: Verdict) -> Verdict {
+        if matches!(error, Error::TooLargeResourceVersion(_)) {
+            self.memory.early_watches += 1;
+            if self.memory.early_watches >= EARLY_WATCHES {
+                return Verdict::GiveUp;
+            }
+        }
+        verdict.without_list(error)
     }
 
     /// Whether this error ends a run that has not synced yet.

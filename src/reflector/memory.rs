@@ -26,6 +26,8 @@ pub(super) struct Memory {
     pub(super) short_watches: u32,
     /// Watches in a row whose version was too old, with none between them that delivered.
     pub(super) expired_watches: u32,
+    /// Watches in a row whose version the source did not know yet, with none between them that delivered or stood.
+    pub(super) early_watches: u32,
 }
 
 /// A list or a watch that failed.

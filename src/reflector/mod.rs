@@ -114,7 +114,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     /// # Errors
     /// Before the first sync what [`ReflectorOptions::give_up`] says ends it. At any time
     /// [`Error::NotSupported`]: a source that can't be listed, or can't be watched, which is known only after its
-    /// list is in the store. With [`ReflectorOptions::resume_from`] at any time [`Error::Expired`].
+    /// list is in the store. With [`ReflectorOptions::resume_from`] what is said there.
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
         let mut machine = Machine::new(self.source, self.store, self.options, self.last);
         tokio::select! {

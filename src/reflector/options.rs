@@ -32,8 +32,10 @@ pub struct ReflectorOptions {
     /// the server no more.
     pub first_version: ResourceVersion,
     /// Go on after this version, without ever listing: the store is told what happened since, in the source's own
-    /// words. A source that no longer knows that far back ends the run with [`Error::Expired`], at any time, for there
-    /// is no state to compare a list with. `None` (the default) begins with the whole state.
+    /// words. There is no state to compare a list with, so what only a list could mend ends the run, at any time: a
+    /// source that no longer knows that far back with [`Error::Expired`], one that still does not know the version when
+    /// it is asked for the fifth time with [`Error::TooLargeResourceVersion`], an event that can't be read with
+    /// [`Error::Decode`]. `None` (the default) begins with the whole state.
     pub resume_from: Option<ResourceVersion>,
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
     /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.

@@ -49,11 +49,12 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// What remains of it where nothing may be listed: what is known to be lost ends the run, else the watch is tried
-    /// again.
-    pub(super) fn without_list(self) -> Self {
+    /// What remains of it where nothing may be listed: what is known to be lost ends the run, and so does an event that
+    /// can't be read, for the same watch brings it again; else the watch is tried again.
+    pub(super) fn without_list(self, error: &Error) -> Self {
         match self {
             Self::Relist => Self::GiveUp,
+            _ if matches!(error, Error::Decode(_)) => Self::GiveUp,
             Self::RelistLater | Self::RelistUnset => Self::RewatchLater,
             other => other,
         }

@@ -7,6 +7,12 @@ fn from(version: &str) -> ReflectorOptions {
     ReflectorOptions { resume_from: Some(version.into()), ..plain() }
 }
 
+/// The error that it ends with.
+async fn ended(task: JoinHandle<Result<(), Error>>) -> Error {
+    let ended = tokio::time::timeout(Duration::from_hours(1), task).await;
+    ended.expect("it ends").expect("no panic").expect_err("it gives up")
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_happened_since_the_version_is_told_in_the_sources_words_and_nothing_is_listed() {
     let source = FakeSource::new();
@@ -32,7 +38,7 @@ async fn it_survives_what_a_watch_survives_and_still_never_lists() {
     }
     let run = start(&source, from("2"));
     run.caught_up().await;
-    for error in [cut(), Error::Decode("garbage".into())] {
+    for error in [cut(), Error::Internal(said("leader changed"))] {
         // Long enough for the watch to count as standing.
         pass(2).await;
         source.break_watches(&error);
@@ -59,6 +65,41 @@ async fn a_version_that_is_too_old_ends_it_at_any_time() {
     let error = run.task.await.expect("no panic").expect_err("too old");
     assert!(matches!(error, Error::Expired(_)), "{error:?}");
     assert_eq!(handle.last_sync_resource_version(), "2".into(), "which version that was");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_cannot_be_read_ends_it_at_once_for_the_same_watch_would_bring_it_again() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let run = start(&source, from("1"));
+    run.caught_up().await;
+    pass(2).await;
+    source.break_watches(&Error::Decode("garbage".into()));
+    let error = ended(run.task).await;
+    assert!(matches!(error, Error::Decode(_)), "{error:?}");
+    assert_eq!(asked(&source.requests()), ["watch 1"]);
+    assert_eq!(run.handle.last_sync_resource_version(), "2".into(), "the last that was read");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_the_source_never_comes_to_ends_it_at_the_fifth_try() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let run = start(&source, from("2"));
+    run.caught_up().await;
+    let too_large = || Error::TooLargeResourceVersion(said("not yet"));
+    for _ in 0..2 {
+        // In the stream and at its start, four times in a row: then it stands, for longer than the longest wait.
+        (0..3).for_each(|_| source.fail_watch(too_large()));
+        source.break_watches(&too_large());
+        until(|| source.open_watches() == 1 && source.requests().len() % 4 == 1).await;
+        pass(60).await;
+    }
+    (0..4).for_each(|_| source.fail_watch(too_large()));
+    source.break_watches(&too_large());
+    let error = ended(run.task).await;
+    assert!(matches!(error, Error::TooLargeResourceVersion(_)), "{error:?}");
+    assert_eq!(source.requests().len(), 1 + 4 + 4 + 4);
 }
 
 #[tokio::test(start_paused = true)]

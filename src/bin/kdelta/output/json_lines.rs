@@ -125,8 +125,8 @@ impl JsonLines {
         match &mark.kind {
             MarkKind::Synced { version } => self.bookmark(&mark.resource, version),
             MarkKind::Gap { from, to, lasted } => {
-                self.text("from", &from.to_string());
-                self.text("to", &to.to_string());
+                self.version("from", from);
+                self.version("to", to);
                 // Whole milliseconds: the clock says no more.
                 self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
                 self.bookmark(&mark.resource, to);
@@ -156,7 +156,14 @@ impl JsonLines {
 
     fn resume(&mut self, resume: Option<&ResourceVersion>) {
         if let Some(version) = resume {
-            self.text("resume", &version.to_string());
+            self.version("resume", version);
+        }
+    }
+
+    /// A version to go on from or to compare with, left out where the server gave none.
+    fn version(&mut self, name: &str, version: &ResourceVersion) {
+        if !version.is_unset() {
+            self.text(name, &version.to_string());
         }
     }
 
@@ -424,6 +431,26 @@ mod tests {
         }
         let known = schema["properties"].as_object().expect("properties").keys().cloned().collect();
         assert_eq!(occurred, known);
+    }
+
+    #[test]
+    fn versions_that_the_server_does_not_give_are_left_out() {
+        let (mut lines, mut out) = (JsonLines::default(), Vec::new());
+        let unset = ResourceVersion::UNSET;
+        lines.change(&change(ChangeKind::Added), Some(&unset), &mut out).expect("fine");
+        let gap = MarkKind::Gap { from: unset.clone(), to: unset.clone(), lasted: Duration::ZERO };
+        for kind in [MarkKind::Synced { version: unset.clone() }, gap] {
+            lines.mark(&mark(kind), Some(&unset).filter(|_| lines.seq == 1), &mut out).expect("fine");
+        }
+        let schema = include_str!("../../../../schema/watch-line.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        for line in String::from_utf8(out).expect("text").lines() {
+            let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            let found = ["resume", "from", "to"].map(|field| line.get(field));
+            assert_eq!(found, [None; 3], "{line}");
+            assert!(validator.is_valid(&line), "{line}");
+        }
     }
 
     #[test]

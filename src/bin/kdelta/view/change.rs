@@ -35,7 +35,7 @@ pub(crate) struct Change {
     pub(crate) kind: ChangeKind,
     /// The new state; of a delete the last one that is known, or the name alone.
     pub(crate) object: Arc<Object>,
-    /// The state before, where it is known and was asked for.
+    /// The state before an update, where it is known.
     pub(crate) old: Option<Arc<Object>>,
     pub(crate) origin: Origin,
     /// A delete that was inferred: `object` may be older than what was deleted.

@@ -90,19 +90,19 @@ impl<W: Write> Printer<W> {
     }
 
     fn delta(&mut self, part: usize, change: &Change) -> io::Result<()> {
-        self.watched.count_told();
         let initial = self.parts.get(&part).is_some_and(|(_, initial)| *initial);
         if change.origin == Origin::List && !initial {
             return Ok(());
         }
+        self.watched.count_told();
         if !self.is_in_scope(change) {
             self.watched.count_shown(false);
             return Ok(());
         }
         // A watch tells everything in order, so its delta says up to where all has been told. A list does not; nor does
-        // the watch of one name say anything of the others.
-        let all_told =
-            change.origin == Origin::Watch && self.collections.is_whole(part) && self.selected.in_order;
+        // the watch of one name say anything of the others, nor a delete that was inferred, which shows an old state.
+        let is_told_in_order = change.origin == Origin::Watch && !change.final_state_unknown;
+        let all_told = is_told_in_order && self.collections.is_whole(part) && self.selected.in_order;
         let resume = all_told.then(|| change.object.resource_version());
         let printed = self.stream.change(change, resume, &mut self.out)?;
         self.watched.count_shown(printed);
@@ -193,4 +193,63 @@ fn last_state(part: &Part, deleted: &DeletedObject) -> Arc<Object> {
     let key = deleted.key();
     let (namespace, name) = key.split_once('/').unwrap_or(("", key));
     Arc::new(Object::named(part.resource.type_meta(), namespace, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::informer::Notification::{Added, Deleted};
+    use kdelta::object::{DeletedFinalStateUnknown, Ingest};
+
+    use super::*;
+    use crate::output::{LineOptions, Messages};
+    use crate::session::parts_for_tests::{origin, resource};
+
+    /// A printer of JSON lines with one part, and who counts.
+    fn printer(initial: bool) -> (Printer<Vec<u8>>, Watched) {
+        let watched = Watched::new(Arc::new(Messages::stderr(false, false)), false);
+        let stream = Stream::json_lines(LineOptions::default());
+        let selected = Selected { scope: Scope::default(), in_order: true };
+        let mut printer = Printer::new(stream, selected, &watched, Vec::new());
+        printer.join(0, &Part { resource: resource("pods"), ..origin("shop") }, initial);
+        (printer, watched)
+    }
+
+    fn pod(uid: &str, version: &str) -> Arc<Object> {
+        let metadata =
+            serde_json::json!({"name": "a", "namespace": "shop", "uid": uid, "resourceVersion": version});
+        let json = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}).to_string();
+        let ingest = Ingest::of(resource("pods").type_meta());
+        Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+    }
+
+    fn told(printer: &mut Printer<Vec<u8>>, notifications: impl IntoIterator<Item = Notification>) {
+        for notification in notifications {
+            printer.notification(0, Timestamp::UNIX_EPOCH, notification).expect("a Vec takes all");
+        }
+    }
+
+    #[test]
+    fn nobody_goes_on_from_the_old_state_that_an_inferred_delete_shows() {
+        let (mut printer, _) = printer(true);
+        let old = pod("u-1", "7");
+        let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
+        let gone = Deleted { object: DeletedObject::FinalStateUnknown(tombstone), origin: Origin::Watch };
+        let new = Added { object: pod("u-2", "20"), is_in_initial_list: false, origin: Origin::Watch };
+        let known = Deleted { object: DeletedObject::Known(pod("u-2", "21")), origin: Origin::Watch };
+        told(&mut printer, [gone, new, known]);
+        let text = String::from_utf8(printer.out).expect("text");
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let resumes: Vec<_> = lines.map(|line: serde_json::Value| line["resume"].clone()).collect();
+        assert_eq!(resumes, [serde_json::Value::Null, "20".into(), "21".into()]);
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_not_counted_as_received() {
+        let (mut printer, watched) = printer(false);
+        let listed = Added { object: pod("u-1", "7"), is_in_initial_list: true, origin: Origin::List };
+        let gone = Deleted { object: DeletedObject::Known(pod("u-1", "9")), origin: Origin::Watch };
+        told(&mut printer, [listed, gone]);
+        let wanted = "1 received, 1 printed, 0 suppressed, ";
+        assert!(watched.summary().starts_with(wanted), "{}", watched.summary());
+    }
 }

@@ -22,10 +22,10 @@ pub(super) struct Event {
     pub(super) old: Option<Arc<Object>>,
 }
 
-/// Runs such a watch until `stop`, or until the server no longer knows how to go on.
+/// Runs such a watch until `stop`, or until the server does not know how to go on.
 ///
 /// # Errors
-/// What ended it; of a version that is too old, with that version.
+/// What ended it; where the server can't go on from a version, with that version.
 pub(super) async fn run(
     part: usize,
     source: Source,
@@ -37,18 +37,30 @@ pub(super) async fn run(
     let reflector = Reflector::new(source, Arc::new(sink), options);
     let handle = reflector.handle();
     // Boxed: it is large, and is held by the task of each part.
-    Box::pin(reflector.run(stop)).await.map_err(|error| match error {
-        Error::Expired(status) => Error::Expired(too_old(&handle.last_sync_resource_version(), status)),
-        error => error,
-    })
+    Box::pin(reflector.run(stop)).await.map_err(|error| stuck_at(&handle.last_sync_resource_version(), error))
 }
 
-fn too_old(version: &ResourceVersion, status: Status) -> Status {
-    let message = format!(
-        "the server no longer knows what happened since {version} ({}): leave out --resource-version to begin with what is there now",
-        status.message
-    );
-    Status { message, ..status }
+/// The error with the version that it leads no further from, and with the way on.
+fn stuck_at(version: &ResourceVersion, error: Error) -> Error {
+    let worded = |problem: String, why: &str| {
+        format!("{problem} ({why}): leave out --resource-version to begin with what is there now")
+    };
+    let said = |problem, status: Status| Status { message: worded(problem, &status.message), ..status };
+    match error {
+        Error::Expired(status) => {
+            Error::Expired(said(format!("the server no longer knows what happened since {version}"), status))
+        }
+        Error::TooLargeResourceVersion(status) => {
+            let problem = format!(
+                "version {version} is newer than the server's, so it is of another cluster or of a time before a restore"
+            );
+            Error::TooLargeResourceVersion(said(problem, status))
+        }
+        Error::Decode(why) => {
+            Error::Decode(worded(format!("what happened since {version} can't be read"), &why))
+        }
+        error => error,
+    }
 }
 
 /// Hands on what the reflector writes.
@@ -118,17 +130,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_that_is_too_old_is_named_with_the_way_on() {
-        let status = Status {
-            reason: "Expired".into(),
-            message: "too old resource version: 7 (99)".into(),
+    fn where_it_leads_no_further_from_is_named_with_the_way_on() {
+        let status = |reason: &str, message: &str| Status {
+            reason: reason.into(),
+            message: message.into(),
             json: "{}".into(),
         };
-        let told = too_old(&"7".into(), status);
-        assert_eq!(
-            told.message,
-            "the server no longer knows what happened since 7 (too old resource version: 7 (99)): leave out --resource-version to begin with what is there now"
-        );
-        assert_eq!((told.reason.as_str(), told.json.as_str()), ("Expired", "{}"));
+        let old = Error::Expired(status("Expired", "too old resource version: 7 (99)"));
+        let early =
+            Error::TooLargeResourceVersion(status("Timeout", "Too large resource version: 7, current: 3"));
+        let cases = [
+            (
+                old,
+                "Expired",
+                "the server no longer knows what happened since 7 (too old resource version: 7 (99)): leave out --resource-version to begin with what is there now",
+            ),
+            (
+                early,
+                "Timeout",
+                "version 7 is newer than the server's, so it is of another cluster or of a time before a restore (Too large resource version: 7, current: 3): leave out --resource-version to begin with what is there now",
+            ),
+            (
+                Error::Decode("malformed watch event at byte 5".into()),
+                "",
+                "what happened since 7 can't be read (malformed watch event at byte 5): leave out --resource-version to begin with what is there now",
+            ),
+            (Error::Refused("nobody listens".into()), "", "nobody listens"),
+        ];
+        for (error, reason, text) in cases {
+            let kind = std::mem::discriminant(&error);
+            let told = stuck_at(&"7".into(), error);
+            assert_eq!(std::mem::discriminant(&told), kind);
+            assert_eq!(told.to_string(), text);
+            let status = told.status().cloned().unwrap_or_default();
+            assert_eq!((status.reason.as_str(), status.json.is_empty()), (reason, reason.is_empty()));
+        }
     }
 }
