@@ -29,7 +29,7 @@ pub(super) struct Walk<'a> {
     forbidden: Vec<Part>,
     /// The first refusal that another way was found around.
     refusal: Option<(Part, Error)>,
-    /// Whether a whole context failed.
+    /// Whether a whole context failed, or the namespaces that match could not be found.
     partial: bool,
 }
 
@@ -157,6 +157,10 @@ impl<'a> Walk<'a> {
                 Ok(()) => {}
                 Err(Setback::Cluster { prefix, error }) => {
                     self.watched.tell_setback(&prefix, error)?;
+                    self.partial = true;
+                }
+                Err(Setback::Matches { prefix, error }) => {
+                    self.watched.tell_error(&prefix, &error);
                     self.partial = true;
                 }
                 Err(Setback::Namespaces { .. }) => {

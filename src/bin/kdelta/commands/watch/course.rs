@@ -163,6 +163,10 @@ impl<'a, W: Write> Course<'a, W> {
                 self.watched.tell_setback(&prefix, error)?;
                 self.partial = true;
             }
+            Err(Setback::Matches { prefix, error }) => {
+                self.watched.tell_error(&prefix, &error);
+                self.partial = true;
+            }
             Err(Setback::Namespaces { cluster }) => {
                 let of_it = |(planned, _): &mut (Planned, Error)| planned.part.cluster == cluster;
                 for (planned, error) in self.refusals.extract_if(.., of_it) {
@@ -172,7 +176,7 @@ impl<'a, W: Write> Course<'a, W> {
                         self.failures.push((planned.part, forbidden::everywhere(error)));
                     }
                 }
-                self.fallbacks.clear();
+                self.fallbacks.retain(|part| part.cluster != cluster);
                 self.partial = true;
             }
         }

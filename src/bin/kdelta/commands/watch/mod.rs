@@ -106,6 +106,10 @@ async fn first_plan(survey: &mut Survey, watched: &Watched, partial: &mut bool) 
                 watched.tell_setback(&prefix, error)?;
                 *partial = true;
             }
+            Err(Setback::Matches { prefix, error }) => {
+                watched.tell_error(&prefix, &error);
+                *partial = true;
+            }
             Ok(()) | Err(Setback::Namespaces { .. }) => {}
         }
     }
