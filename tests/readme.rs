@@ -150,7 +150,8 @@ fn shape(line: &str, first: bool) -> String {
 /// demo lives.
 fn shapes(command: &str, lines: &[String]) -> Vec<String> {
     let all = lines.iter().enumerate().map(|(place, line)| shape(line, place == 0));
-    if command.contains("--count") { all.collect() } else { all.take(1).collect() }
+    let is_counted = command.contains("--count") && !command.contains("--changes");
+    if is_counted { all.collect() } else { all.take(1).collect() }
 }
 
 #[test]

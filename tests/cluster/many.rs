@@ -246,6 +246,29 @@ fn each_context_says_for_itself_what_it_asks_for_otherwise() {
 }
 
 #[test]
+fn a_namespace_that_joins_is_watched_once_it_is_allowed_and_the_last_that_leaves_ends_nothing() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let user = format!("late-{namespace}");
+    allow(&api, &user, None, "namespaces");
+    let [never, first, late] = ["never", "first", "late"].map(|end| format!("{namespace}-{end}"));
+    for name in [&never, &first] {
+        create_namespace(&api, name, &json!({}));
+    }
+    allow(&api, &user, Some(&first), "configmaps");
+    let pattern = format!("{namespace}-*");
+    let running =
+        env.kdelta_on(testbed, &["watch", "cm", "-n", &pattern, "-o", "json", "--as", &user]).start();
+    running.stdout.json_until("the first", is(format!("SYNCED {first}")));
+    running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
+    delete_namespace(&api, &first);
+    create_namespace(&api, &late, &json!({}));
+    running.stderr.find("what is not allowed yet", |line| line.contains("cannot list resource"));
+    allow(&api, &user, Some(&late), "configmaps");
+    api.create_config_map(&late, "c", &json!({}));
+    running.stdout.json_until("what is in it", is(format!("ADDED {late}/c")));
+}
+
+#[test]
 fn all_kinds_are_each_watched_once() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "x", &json!({}));

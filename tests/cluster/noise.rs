@@ -22,7 +22,7 @@ fn a_lease_that_is_renewed_shows_only_who_holds_it() {
         &[][..],
         &["--show-all"],
         &["-o", "json"],
-        &["-o", "json", "--ignore", "spec.renewTime", "--ignore", "metadata"],
+        &["-o", "json", "--ignore", "spec.renewTime"],
         &["--changes"],
     ]
     .map(start);

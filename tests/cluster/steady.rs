@@ -48,6 +48,16 @@ fn told_by_kubectl(running: &Running, read: impl Fn(&Value) -> Told) -> (Vec<Tol
     (told, false)
 }
 
+/// Where two streams part, with what follows there in each.
+fn first_difference(ours: &[Told], theirs: &[Told]) -> Option<String> {
+    let at = ours.iter().zip(theirs).position(|(one, other)| one != other);
+    let at = at.or((ours.len() != theirs.len()).then_some(ours.len().min(theirs.len())))?;
+    let some = |told: &[Told]| {
+        format!("{} in all, {:?}", told.len(), told.iter().skip(at).take(5).collect::<Vec<_>>())
+    };
+    Some(format!("at {at}: {} but {}", some(ours), some(theirs)))
+}
+
 fn start_informer(testbed: &Testbed, resource: &str) -> Running {
     let mut informer = tool();
     informer.args(["informer", "--kubeconfig", testbed.kubeconfig(), "--resource", resource]);
@@ -108,7 +118,7 @@ fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
         let ours: Vec<Told> = lines.iter().filter(|line| line["kind"] == *kind).map(by_event).collect();
         assert!(ours.len() > 100, "{} changes of {kind}", ours.len());
         let theirs = between_markers(&informers[at], |line| told(&line["type"], line, line));
-        assert!(ours == theirs, "client-go tells otherwise of {kind}");
+        assert_eq!(first_difference(&ours, &theirs), None, "client-go tells otherwise of {kind}");
         if let Some(kubectl) = &kubectls[at] {
             let (told, whole) = told_by_kubectl(kubectl, by_event);
             let begin = told.iter().position(|told| told[2] == "begin").expect("the beginning");
@@ -121,7 +131,7 @@ fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
                 ));
             }
             let all = if whole { ours.len() } else { told.len() };
-            assert!(told == &ours[..all], "kubectl tells otherwise of {kind}");
+            assert_eq!(first_difference(&ours[..all], told), None, "kubectl tells otherwise of {kind}");
         }
     }
 }

@@ -106,7 +106,7 @@ impl Layout {
                 None => cell,
             };
             cells.push(if self.kind && is_name {
-                format!("{}/{}", resource.group_kind_lower(), escape_cell(&cell))
+                format!("{}/{}", escape_cell(&resource.group_kind_lower()), escape_cell(&cell))
             } else {
                 escape_cell(&cell).into_owned()
             });

@@ -135,7 +135,7 @@ impl<'a, W: Write> Course<'a, W> {
         }
         if matches!(self.watch.print.format, Format::Table { .. }) {
             // Stable: the lines of one part stay in their order, which is all the order there is between them.
-            batch.sort_by_key(|told| told.part);
+            batch.sort_by_cached_key(|told| (self.roster.first_of_kind(told.part), told.part));
         }
         Ok(None)
     }
@@ -148,11 +148,14 @@ impl<'a, W: Write> Course<'a, W> {
     /// Has the parts join and leave that the survey comes to.
     fn call(&mut self) -> anyhow::Result<()> {
         let joined = self.roster.call();
+        for number in self.roster.dismissed.drain(..) {
+            self.printer.leave(number);
+        }
         // All of them before the first runs: the names of one collection are told as one.
         for (number, part) in &joined {
             self.printer.join(*number, part, self.watch.initial || self.begun);
         }
-        joined.iter().try_for_each(|(number, _)| self.roster.start(*number))
+        joined.iter().try_for_each(|(number, _)| self.roster.start(*number, self.begun))
     }
 
     /// Takes news of the clusters; answers when they are the last.
@@ -200,7 +203,9 @@ impl<'a, W: Write> Course<'a, W> {
             }
             What::Notification(Notification::Mark(mark)) => {
                 member.synced |= matches!(mark, Mark::Synced { .. });
-                match member.missing().filter(|_| !self.watch.ignore_not_found) {
+                // With a filter nothing may be let through of what is there.
+                let is_sure = !self.watch.ignore_not_found && self.watch.by.is_empty();
+                match member.missing().filter(|_| is_sure) {
                     Some(error) => self.fail(number, received, error)?,
                     None => self.printer.notification(number, received, Notification::Mark(mark))?,
                 }
@@ -232,6 +237,7 @@ impl<'a, W: Write> Course<'a, W> {
         if let Some(member) = self.roster.members.get_mut(&number) {
             member.failed = true;
         }
+        self.roster.stream.remove(number);
         if is_forbidden && (planned.open_type || planned.open_namespace) {
             self.forbidden.push((planned.part, error));
         } else {
@@ -269,7 +275,9 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
     fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
-        if self.roster.has_failed() || (self.has_news_of_failure() && self.roster.is_empty()) {
+        if (self.roster.has_failed() && !(self.begun && self.roster.is_open()))
+            || (self.has_news_of_failure() && self.roster.is_empty())
+        {
             return self.failed().map(Some);
         }
         self.tell_failures();
@@ -311,7 +319,9 @@ impl<'a, W: Write> Course<'a, W> {
     }
 
     /// The end that was asked for. Parts that failed on the way were passed over then.
-    pub(super) fn done(&self) -> ExitCode {
+    pub(super) fn done(&mut self) -> ExitCode {
+        self.tell_failures();
+        self.tell_forbidden();
         if self.partial { ExitCode::Partial } else { ExitCode::Ok }
     }
 

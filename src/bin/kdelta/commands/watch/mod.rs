@@ -82,10 +82,21 @@ pub(crate) async fn run<W: Write>(
     ended
 }
 
-/// What has to change so that an update counts.
+/// What changes with every update, whatever else does.
+const BOOKKEEPING: [&str; 2] = ["metadata.resourceVersion", "metadata.managedFields"];
+
+/// What has to change so that an update counts; all of it, where nothing is asked for.
 fn scope(lines: &Lines) -> Result<Scope, PathError> {
-    let paths = |texts: &[String]| texts.iter().map(|text| FieldPath::parse(text)).collect::<Result<_, _>>();
-    Ok(Scope { only: paths(&lines.only)?, ignored: paths(&lines.ignore)? })
+    let paths = |texts: &[String]| -> Result<Vec<FieldPath>, PathError> {
+        texts.iter().map(|text| FieldPath::parse(text)).collect()
+    };
+    let mut scope = Scope { only: paths(&lines.only)?, ignored: paths(&lines.ignore)? };
+    if !scope.is_all() {
+        for path in BOOKKEEPING {
+            scope.ignored.push(FieldPath::parse(path)?);
+        }
+    }
+    Ok(scope)
 }
 
 /// A version says nothing of several collections.

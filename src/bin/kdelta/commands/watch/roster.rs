@@ -26,6 +26,8 @@ pub(super) struct Roster<'a> {
     numbers: HashMap<Part, usize>,
     /// Those that leave and have not yet left: the same part joins again after that.
     leaving: HashMap<usize, Part>,
+    /// Those that had failed and are no longer asked for, until the printer knows.
+    pub(super) dismissed: Vec<usize>,
     next: usize,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Roster<'a> {
             members: BTreeMap::new(),
             numbers: HashMap::new(),
             leaving: HashMap::new(),
+            dismissed: Vec::new(),
             next: 0,
         }
     }
@@ -83,17 +86,30 @@ impl<'a> Roster<'a> {
         let Some(number) = self.numbers.remove(&part) else { return };
         if self.members.get(&number).is_some_and(|member| member.failed) {
             self.members.remove(&number);
+            self.dismissed.push(number);
         } else {
             self.leaving.insert(number, part);
             self.stream.remove(number);
         }
     }
 
-    /// Starts one that has joined.
+    /// The lowest number of a part with that one's context and resource: the parts of a kind have it in common.
+    pub(super) fn first_of_kind(&self, number: usize) -> usize {
+        let Some(Member { planned: Planned { part, .. }, .. }) = self.members.get(&number) else {
+            return number;
+        };
+        let alike = self.members.iter().find(|(_, member)| {
+            let other = &member.planned.part;
+            other.context == part.context && other.resource == part.resource
+        });
+        alike.map_or(number, |(first, _)| *first)
+    }
+
+    /// Starts one that has joined; `late` is whether the others have been told before.
     ///
     /// # Errors
     /// What was asked for can't be meant.
-    pub(super) fn start(&mut self, number: usize) -> anyhow::Result<()> {
+    pub(super) fn start(&mut self, number: usize, late: bool) -> anyhow::Result<()> {
         let Some(Member { planned, .. }) = self.members.get(&number) else { return Ok(()) };
         let Watch { selection, by, print, lines, flow, .. } = self.watch;
         let part = &planned.part;
@@ -107,6 +123,9 @@ impl<'a> Roster<'a> {
             // A type that is not there has not come yet, or has gone: the survey finds out which.
             give_up = found_or(give_up);
             observer = Watched::without_missing(observer, self.survey.look(part.cluster));
+        }
+        if late {
+            give_up = but_once_allowed(give_up);
         }
         let options = ReflectorOptions {
             give_up: Some(give_up),
@@ -150,6 +169,11 @@ impl<'a> Roster<'a> {
         self.survey.is_settled() && self.members.values().all(|member| member.synced || member.failed)
     }
 
+    /// Whether more may join than there are.
+    pub(super) fn is_open(&self) -> bool {
+        self.members.values().any(|member| member.planned.open_type || member.planned.open_namespace)
+    }
+
     /// Whether there are parts, and none of them goes on.
     pub(super) fn has_failed(&self) -> bool {
         let none_left = self.members.values().all(|member| member.failed);
@@ -164,6 +188,13 @@ impl Member {
         let is_missing = self.synced && !self.found && !self.planned.open_namespace;
         self.planned.part.not_found().filter(|_| is_missing)
     }
+}
+
+/// What is new is not always allowed at once: the binding of a role follows the namespace that it is in.
+fn but_once_allowed(give_up: GiveUp) -> GiveUp {
+    Arc::new(move |error| {
+        matches!(error, Error::NotFound(_) | Error::NotSupported(_) | Error::Invalid(_)) && give_up(error)
+    })
 }
 
 fn found_or(give_up: GiveUp) -> GiveUp {
