@@ -117,6 +117,12 @@ impl Plan {
         matches!(self.scope, Scope::Matching { .. }) || !self.refused.is_empty()
     }
 
+    /// Whether more parts may come than there are: of types nobody named, or in namespaces that match or are asked one
+    /// by one.
+    pub(super) fn is_open(&self) -> bool {
+        self.needs_kinds() || (self.needs_namespaces() && !self.unlistable)
+    }
+
     /// Whether its parts are all that there are at the moment.
     pub(super) fn is_settled(&self) -> bool {
         self.live.is_some() || !self.needs_namespaces()

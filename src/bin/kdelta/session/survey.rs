@@ -128,6 +128,11 @@ impl Survey {
         self.clusters.iter().any(|surveyed| matches!(surveyed.state, State::Known(_)))
     }
 
+    /// Whether more parts may come than there are.
+    pub(crate) fn is_open(&self) -> bool {
+        self.plans().any(Plan::is_open)
+    }
+
     /// The types asked for as far as they are known, of all clusters.
     pub(crate) fn resources(&self) -> Vec<Arc<ApiResource>> {
         self.plans().flat_map(Plan::resources).cloned().collect()

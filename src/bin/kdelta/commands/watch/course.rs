@@ -275,7 +275,7 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
     fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
-        if (self.roster.has_failed() && !(self.begun && self.roster.is_open()))
+        if (self.roster.has_failed() && !(self.begun && self.roster.survey.is_open()))
             || (self.has_news_of_failure() && self.roster.is_empty())
         {
             return self.failed().map(Some);

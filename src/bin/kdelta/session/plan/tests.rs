@@ -251,8 +251,10 @@ fn namespaces_that_are_known_stay_when_they_can_not_be_listed_any_more() {
     let mut matched = plan(&[], &[("pods", &[])], matching(&[], &["team-*"])).unwrap();
     for plan in [&mut everywhere, &mut matched] {
         plan.learn_namespaces(live(&["team-a"]));
+        assert!(plan.is_open());
         assert_eq!(plan.give_up_namespaces(), Remains::Known);
         assert_eq!(told(plan), ["team-a:pods"]);
+        assert!(!plan.is_open(), "nobody tells of another one");
     }
 }
 
