@@ -242,7 +242,7 @@ fn each_context_says_for_itself_what_it_asks_for_otherwise() {
         "{said:?}"
     );
     assert_eq!(said[1], "not allowed in all namespaces at once, asking in each: lists: configmaps");
-    assert!(said[2].starts_with("not allowed, and so left out: configmaps in "), "{said:?}");
+    assert!(said[2].starts_with("not allowed, and so left out: lists: configmaps in "), "{said:?}");
 }
 
 #[test]
