@@ -204,7 +204,7 @@ fn a_named_namespace_is_watched_where_namespaces_can_not_be_listed() {
 
     // One of several contexts.
     let config = contexts(&env, &[("all", testbed), ("some", testbed)]);
-    act_as(&config, 1, &user);
+    change(&config, |config| config["users"][1]["user"]["as"] = json!(user));
     let words = ["watch", "cm", "-n", &pattern, "--context", "all,some", "-o", "json"];
     let running = env.kdelta(&words).env("KUBECONFIG", &config).start();
     let said = running.stderr.find("what can't be had", |_| true);
@@ -231,8 +231,10 @@ fn each_context_says_for_itself_what_it_asks_for_otherwise() {
     allow(&api, &lists, Some(&namespace), "configmaps");
     allow(&api, &lists, None, "namespaces");
     let config = contexts(&env, &[("lists", testbed), ("names", testbed)]);
-    act_as(&config, 0, &lists);
-    act_as(&config, 1, &names);
+    change(&config, |config| {
+        config["users"][0]["user"]["as"] = json!(lists);
+        config["users"][1]["user"]["as"] = json!(names);
+    });
     let words = ["watch", "cm", "-A", "--context", "lists,names", "-o", "name", "--until-synced"];
     let done = env.kdelta(&words).env("KUBECONFIG", &config).finish();
     assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\n"), "{}", done.stderr);
@@ -368,12 +370,31 @@ fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
     env.file("contexts", &config.to_string()).to_str().expect("UTF-8").to_owned()
 }
 
-/// Has the user of one of these contexts, by its place, act as another.
-fn act_as(config: &str, place: usize, user: &str) {
+fn change(config: &str, change: impl FnOnce(&mut Value)) {
     let text = std::fs::read_to_string(config).expect("the file");
-    let mut value: Value = serde_json::from_str(&text).expect("JSON");
-    value["users"][place]["user"]["as"] = json!(user);
+    let mut value = serde_json::from_str(&text).expect("JSON");
+    change(&mut value);
     std::fs::write(config, value.to_string()).expect("the file is written");
+}
+
+#[test]
+fn contexts_of_several_namespaces_have_a_column_for_them_whichever_answers_first() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let other = format!("{namespace}-other");
+    create_namespace(&api, &other, &json!({}));
+    api.create_config_map(&namespace, "x", &json!({}));
+    api.create_config_map(&other, "x", &json!({}));
+    let config = contexts(&env, &[("one", testbed), ("two", testbed)]);
+    change(&config, |config| {
+        config["contexts"][1]["context"]["namespace"] = json!(namespace);
+        config["contexts"][2]["context"]["namespace"] = json!(other);
+    });
+    for words in [&["watch", "--until-synced"][..], &["get"]] {
+        let words = [words, &["cm", "--context", "one,two"]].concat();
+        let table = env.kdelta(&words).env("KUBECONFIG", &config).finish().quiet_success();
+        let heading: Vec<&str> = table.lines().next().expect("a heading").split_whitespace().collect();
+        assert!(heading.contains(&"NAMESPACE"), "{words:?} {table}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) struct Walk<'a> {
     watched: &'a Watched,
     survey: Survey,
     several_contexts: bool,
+    several_homes: bool,
     ahead: VecDeque<Planned>,
     /// Those that were handed out.
     seen: HashSet<Part>,
@@ -48,6 +49,7 @@ impl<'a> Walk<'a> {
             watched,
             survey: Survey::start(session, selection, patient),
             several_contexts: session.has_several_contexts(),
+            several_homes: session.has_several_namespaces(),
             ahead: VecDeque::new(),
             seen: HashSet::new(),
             without: 0,
@@ -68,6 +70,7 @@ impl<'a> Walk<'a> {
             resources: &self.survey.resources(),
             parts: &self.parts(),
             several_contexts: self.several_contexts,
+            several_homes: self.several_homes,
         })
     }
 

@@ -65,6 +65,7 @@ pub(crate) async fn run<W: Write>(
         resources: &survey.resources(),
         parts: &survey.parts(),
         several_contexts: session.has_several_contexts(),
+        several_homes: session.has_several_namespaces(),
     };
     let output = extent.stream(&watch.print, &watch.lines, colour);
     let selected = Selected { scope, in_order: !watch.flow.coalesce };
