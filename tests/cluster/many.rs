@@ -181,6 +181,73 @@ fn what_is_not_allowed_everywhere_is_asked_for_in_each_namespace() {
 }
 
 #[test]
+fn a_named_namespace_is_watched_where_namespaces_can_not_be_listed() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let user = format!("user-{namespace}");
+    api.create_config_map(&namespace, "x", &json!({}));
+    allow(&api, &user, Some(&namespace), "configmaps");
+    let pattern = format!("{namespace},x-*");
+    let refused = "Error from server (Forbidden): namespaces is forbidden: ";
+
+    let words = ["watch", "cm", "-n", &pattern, "-o", "name", "--count", "2", "--as", &user];
+    let mut running = env.kdelta_on(testbed, &words).start();
+    let said = running.stderr.find("what can't be had", |_| true);
+    assert!(said.starts_with(refused), "{said}");
+    running.stdout.find("what is named", |line| line == "configmap/x\n");
+    api.create_config_map(&namespace, "y", &json!({}));
+    running.stdout.find("what comes", |line| line == "configmap/y\n");
+    assert_eq!(running.wait(), 4);
+
+    let done = env.kdelta_on(testbed, &["get", "cm", "-n", &pattern, "-o", "name", "--as", &user]).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\nconfigmap/y\n"), "{}", done.stderr);
+    assert!(done.stderr.starts_with(refused) && done.stderr.lines().count() == 1, "{}", done.stderr);
+
+    // One of several contexts.
+    let config = contexts(&env, &[("all", testbed), ("some", testbed)]);
+    change(&config, |config| config["users"][1]["user"]["as"] = json!(user));
+    let words = ["watch", "cm", "-n", &pattern, "--context", "all,some", "-o", "json"];
+    let running = env.kdelta(&words).env("KUBECONFIG", &config).start();
+    let said = running.stderr.find("what can't be had", |_| true);
+    assert!(said.starts_with(&format!("some: {refused}")), "{said}");
+    let mut synced = BTreeSet::new();
+    let mut lines = running.stdout.json_until("both", |line| {
+        synced.extend((line["type"] == "SYNCED").then(|| line["context"].to_string()));
+        synced.len() == 2
+    });
+    api.create_config_map(&namespace, "z", &json!({}));
+    let mut told_by = BTreeSet::new();
+    lines.extend(running.stdout.json_until("what comes, from both", |line| {
+        told_by.extend((line["name"] == "z").then(|| line["context"].to_string()));
+        told_by.len() == 2
+    }));
+    assert!(lines.iter().all(|line| line["type"] != "DELETED"), "nothing was deleted: {lines:#?}");
+}
+
+#[test]
+fn each_context_says_for_itself_what_it_asks_for_otherwise() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let [lists, names] = ["lists", "names"].map(|what| format!("{what}-{namespace}"));
+    api.create_config_map(&namespace, "x", &json!({}));
+    allow(&api, &lists, Some(&namespace), "configmaps");
+    allow(&api, &lists, None, "namespaces");
+    let config = contexts(&env, &[("lists", testbed), ("names", testbed)]);
+    change(&config, |config| {
+        config["users"][0]["user"]["as"] = json!(lists);
+        config["users"][1]["user"]["as"] = json!(names);
+    });
+    let words = ["watch", "cm", "-A", "--context", "lists,names", "-o", "name", "--until-synced"];
+    let done = env.kdelta(&words).env("KUBECONFIG", &config).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\n"), "{}", done.stderr);
+    let said: Vec<&str> = done.stderr.lines().collect();
+    assert!(
+        said[0].starts_with("names: Error from server (Forbidden): configmaps is forbidden: "),
+        "{said:?}"
+    );
+    assert_eq!(said[1], "not allowed in all namespaces at once, asking in each: lists: configmaps");
+    assert!(said[2].starts_with("not allowed, and so left out: lists: configmaps in "), "{said:?}");
+}
+
+#[test]
 fn a_namespace_that_joins_is_watched_once_it_is_allowed_and_the_last_that_leaves_ends_nothing() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("late-{namespace}");
@@ -301,6 +368,33 @@ fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
         add(&mut config, "contexts", "context", json!({"cluster": name, "user": name}));
     }
     env.file("contexts", &config.to_string()).to_str().expect("UTF-8").to_owned()
+}
+
+fn change(config: &str, change: impl FnOnce(&mut Value)) {
+    let text = std::fs::read_to_string(config).expect("the file");
+    let mut value = serde_json::from_str(&text).expect("JSON");
+    change(&mut value);
+    std::fs::write(config, value.to_string()).expect("the file is written");
+}
+
+#[test]
+fn contexts_of_several_namespaces_have_a_column_for_them_whichever_answers_first() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let other = format!("{namespace}-other");
+    create_namespace(&api, &other, &json!({}));
+    api.create_config_map(&namespace, "x", &json!({}));
+    api.create_config_map(&other, "x", &json!({}));
+    let config = contexts(&env, &[("one", testbed), ("two", testbed)]);
+    change(&config, |config| {
+        config["contexts"][1]["context"]["namespace"] = json!(namespace);
+        config["contexts"][2]["context"]["namespace"] = json!(other);
+    });
+    for words in [&["watch", "--until-synced"][..], &["get"]] {
+        let words = [words, &["cm", "--context", "one,two"]].concat();
+        let table = env.kdelta(&words).env("KUBECONFIG", &config).finish().quiet_success();
+        let heading: Vec<&str> = table.lines().next().expect("a heading").split_whitespace().collect();
+        assert!(heading.contains(&"NAMESPACE"), "{words:?} {table}");
+    }
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub(super) struct Extent<'a> {
     pub(super) resources: &'a [Arc<ApiResource>],
     pub(super) parts: &'a [Planned],
     pub(super) several_contexts: bool,
+    /// Whether the contexts are of several namespaces, where that is what decides: some of them may have no part yet.
+    pub(super) several_homes: bool,
 }
 
 impl Extent<'_> {
@@ -47,6 +49,7 @@ impl Extent<'_> {
         let mut namespaces = parts.filter(|part| part.resource.namespaced).map(|part| &part.namespace);
         let first = namespaces.next();
         matches!(self.selection.namespaces, Namespaces::All | Namespaces::Matching { .. })
+            || (self.several_homes && self.selection.namespaces == Namespaces::Current)
             || namespaces.any(|namespace| Some(namespace) != first)
     }
 

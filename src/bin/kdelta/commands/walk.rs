@@ -17,6 +17,7 @@ pub(super) struct Walk<'a> {
     watched: &'a Watched,
     survey: Survey,
     several_contexts: bool,
+    several_homes: bool,
     ahead: VecDeque<Planned>,
     /// Those that were handed out.
     seen: HashSet<Part>,
@@ -29,7 +30,7 @@ pub(super) struct Walk<'a> {
     forbidden: Vec<Part>,
     /// The first refusal that another way was found around.
     refusal: Option<(Part, Error)>,
-    /// Whether a whole context failed.
+    /// Whether a whole context failed, or the namespaces that match could not be found.
     partial: bool,
 }
 
@@ -48,6 +49,7 @@ impl<'a> Walk<'a> {
             watched,
             survey: Survey::start(session, selection, patient),
             several_contexts: session.has_several_contexts(),
+            several_homes: session.has_several_namespaces(),
             ahead: VecDeque::new(),
             seen: HashSet::new(),
             without: 0,
@@ -68,6 +70,7 @@ impl<'a> Walk<'a> {
             resources: &self.survey.resources(),
             parts: &self.parts(),
             several_contexts: self.several_contexts,
+            several_homes: self.several_homes,
         })
     }
 
@@ -157,6 +160,10 @@ impl<'a> Walk<'a> {
                 Ok(()) => {}
                 Err(Setback::Cluster { prefix, error }) => {
                     self.watched.tell_setback(&prefix, error)?;
+                    self.partial = true;
+                }
+                Err(Setback::Matches { prefix, error }) => {
+                    self.watched.tell_error(&prefix, &error);
                     self.partial = true;
                 }
                 Err(Setback::Namespaces { .. }) => {

@@ -108,8 +108,7 @@ impl Watched {
     /// Says which contexts can't be used; answers whether there are any.
     pub(super) fn tell_unusable(&self, session: &Session) -> bool {
         for (context, error) in session.unusable() {
-            let report = Report::of(error, "");
-            self.messages.error(&format!("{context}: {}", report.text), report.hint.as_deref());
+            self.tell_error(&format!("{context}: "), error);
         }
         !session.unusable().is_empty()
     }
@@ -122,9 +121,14 @@ impl Watched {
         if prefix.is_empty() {
             return Err(error);
         }
-        let report = Report::of(&error, "");
-        self.messages.error(&format!("{prefix}{}", report.text), report.hint.as_deref());
+        self.tell_error(prefix, &error);
         Ok(())
+    }
+
+    /// Says an error that is not the end, of what this prefix says.
+    pub(super) fn tell_error(&self, prefix: &str, error: &anyhow::Error) {
+        let report = Report::of(error, "");
+        self.messages.error(&format!("{prefix}{}", report.text), report.hint.as_deref());
     }
 
     fn count(&self, event: &ReflectorEvent) {

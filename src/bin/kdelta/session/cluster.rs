@@ -93,6 +93,11 @@ impl Cluster {
         &self.origin.prefix
     }
 
+    /// The namespace of its context, which is asked where none is named.
+    pub(super) fn namespace(&self) -> &str {
+        &self.origin.namespace
+    }
+
     /// Who hears what a user should know and nothing fails for.
     pub(super) fn warn(&self) -> Warn {
         Arc::clone(&self.warn)

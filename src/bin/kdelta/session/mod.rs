@@ -121,6 +121,11 @@ impl Session {
         self.clusters.len() + self.unusable.len() > 1
     }
 
+    /// Whether the contexts that can be used are not all of one namespace.
+    pub(crate) fn has_several_namespaces(&self) -> bool {
+        self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
+    }
+
     /// The source of a part, in that representation, of which only what passes the filter is let through.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub(crate) struct Plan {
     scope: Scope,
     /// The namespaces that are there and whose labels match; `None` until they are known.
     live: Option<BTreeSet<Arc<str>>>,
-    /// Whether it is known that they can't be.
+    /// Whether they can't be listed any more; those that were known before stay so.
     unlistable: bool,
     /// What may not be asked for in all namespaces at once, and so is asked for in each.
     refused: Vec<Arc<ApiResource>>,
@@ -39,6 +39,17 @@ pub(crate) struct Planned {
     pub(crate) open_type: bool,
     /// Nobody named its namespace.
     pub(crate) open_namespace: bool,
+}
+
+/// What remains of a plan when the namespaces can't be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remains {
+    /// All but the types that were to be asked for in each namespace.
+    AllButRefused,
+    /// What is in the namespaces that are known or named, and what lives in none.
+    Known,
+    /// There is no part, and there will be none.
+    Nothing,
 }
 
 #[derive(Debug)]
@@ -106,6 +117,12 @@ impl Plan {
         matches!(self.scope, Scope::Matching { .. }) || !self.refused.is_empty()
     }
 
+    /// Whether more parts may come than there are: of types nobody named, or in namespaces that match or are asked one
+    /// by one.
+    pub(super) fn is_open(&self) -> bool {
+        self.needs_kinds() || (self.needs_namespaces() && !self.unlistable)
+    }
+
     /// Whether its parts are all that there are at the moment.
     pub(super) fn is_settled(&self) -> bool {
         self.live.is_some() || !self.needs_namespaces()
@@ -162,15 +179,21 @@ impl Plan {
         is_way_out
     }
 
-    /// The namespaces can't be listed, so nothing is asked for any more of what was refused. `false` where they were
-    /// asked for by a pattern, and nothing can be asked for at all.
-    pub(super) fn give_up_refused(&mut self) -> bool {
-        let is_all = matches!(self.scope, Scope::All);
-        if is_all {
+    /// The namespaces can't be listed, or not any more. That says nothing of those that are known, nor of those that
+    /// were named: what is asked for there is asked for still.
+    pub(super) fn give_up_namespaces(&mut self) -> Remains {
+        self.unlistable = true;
+        if self.live.is_none() {
             self.live = Some(BTreeSet::new());
-            self.unlistable = true;
+            if !self.refused.is_empty() {
+                return Remains::AllButRefused;
+            }
         }
-        is_all
+        let may_name = match &self.scope {
+            Scope::All | Scope::These(_) => true,
+            Scope::Matching { always, .. } => !always.is_empty(),
+        };
+        if may_name || !self.parts().is_empty() { Remains::Known } else { Remains::Nothing }
     }
 
     /// The types asked for, as far as they are known.

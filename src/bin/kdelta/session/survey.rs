@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kdelta::object::ApiResource;
 use tokio::sync::Notify;
 
-use super::plan::{Plan, Planned};
+use super::plan::{Plan, Planned, Remains};
 use super::scout::{News, Scouts, What};
 use super::{Cluster, Part, Session};
 use crate::settings::Selection;
@@ -35,7 +35,7 @@ enum State {
 /// What a survey has to give up.
 #[derive(Debug)]
 pub(crate) enum Setback {
-    /// Nothing can be asked of this cluster.
+    /// Nothing can be asked of this cluster. It has no parts, and had none that were still asked for.
     Cluster {
         /// What a message about it begins with.
         prefix: String,
@@ -45,6 +45,13 @@ pub(crate) enum Setback {
     Namespaces {
         /// Which cluster.
         cluster: usize,
+    },
+    /// The namespaces of this cluster can't be listed, or not any more: those that come and match will not be seen. What
+    /// is asked for in those that are known or named goes on.
+    Matches {
+        /// What a message about the cluster begins with.
+        prefix: String,
+        error: anyhow::Error,
     },
 }
 
@@ -89,12 +96,18 @@ impl Survey {
                 }
             }
             What::Namespaces(Err(error)) => {
-                let is_way_out = match &mut surveyed.state {
-                    State::Known(plan) => plan.give_up_refused(),
-                    State::Unknown | State::Failed => false,
+                let remains = match &mut surveyed.state {
+                    State::Known(plan) => plan.give_up_namespaces(),
+                    State::Unknown | State::Failed => Remains::Nothing,
                 };
-                let setback = Setback::Namespaces { cluster };
-                return Err(if is_way_out { setback } else { surveyed.fail(error.into()) });
+                return Err(match remains {
+                    Remains::AllButRefused => Setback::Namespaces { cluster },
+                    Remains::Known => {
+                        let prefix = surveyed.cluster.prefix().to_owned();
+                        Setback::Matches { prefix, error: error.into() }
+                    }
+                    Remains::Nothing => surveyed.fail(error.into()),
+                });
             }
         }
         self.follow_namespaces(cluster);
@@ -113,6 +126,11 @@ impl Survey {
     /// Whether any cluster can be asked.
     pub(crate) fn has_plan(&self) -> bool {
         self.clusters.iter().any(|surveyed| matches!(surveyed.state, State::Known(_)))
+    }
+
+    /// Whether more parts may come than there are.
+    pub(crate) fn is_open(&self) -> bool {
+        self.plans().any(Plan::is_open)
     }
 
     /// The types asked for as far as they are known, of all clusters.

@@ -166,6 +166,10 @@ impl<'a, W: Write> Course<'a, W> {
                 self.watched.tell_setback(&prefix, error)?;
                 self.partial = true;
             }
+            Err(Setback::Matches { prefix, error }) => {
+                self.watched.tell_error(&prefix, &error);
+                self.partial = true;
+            }
             Err(Setback::Namespaces { cluster }) => {
                 let of_it = |(planned, _): &mut (Planned, Error)| planned.part.cluster == cluster;
                 for (planned, error) in self.refusals.extract_if(.., of_it) {
@@ -175,7 +179,7 @@ impl<'a, W: Write> Course<'a, W> {
                         self.failures.push((planned.part, forbidden::everywhere(error)));
                     }
                 }
-                self.fallbacks.clear();
+                self.fallbacks.retain(|part| part.cluster != cluster);
                 self.partial = true;
             }
         }
@@ -271,7 +275,7 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
     fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
-        if (self.roster.has_failed() && !(self.begun && self.roster.is_open()))
+        if (self.roster.has_failed() && !(self.begun && self.roster.survey.is_open()))
             || (self.has_news_of_failure() && self.roster.is_empty())
         {
             return self.failed().map(Some);

@@ -65,6 +65,7 @@ pub(crate) async fn run<W: Write>(
         resources: &survey.resources(),
         parts: &survey.parts(),
         several_contexts: session.has_several_contexts(),
+        several_homes: session.has_several_namespaces(),
     };
     let output = extent.stream(&watch.print, &watch.lines, colour);
     let selected = Selected { scope, in_order: !watch.flow.coalesce };
@@ -115,6 +116,10 @@ async fn first_plan(survey: &mut Survey, watched: &Watched, partial: &mut bool) 
         match survey.next().await {
             Err(Setback::Cluster { prefix, error }) => {
                 watched.tell_setback(&prefix, error)?;
+                *partial = true;
+            }
+            Err(Setback::Matches { prefix, error }) => {
+                watched.tell_error(&prefix, &error);
                 *partial = true;
             }
             Ok(()) | Err(Setback::Namespaces { .. }) => {}

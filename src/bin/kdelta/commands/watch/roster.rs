@@ -169,11 +169,6 @@ impl<'a> Roster<'a> {
         self.survey.is_settled() && self.members.values().all(|member| member.synced || member.failed)
     }
 
-    /// Whether more may join than there are.
-    pub(super) fn is_open(&self) -> bool {
-        self.members.values().any(|member| member.planned.open_type || member.planned.open_namespace)
-    }
-
     /// Whether there are parts, and none of them goes on.
     pub(super) fn has_failed(&self) -> bool {
         let none_left = self.members.values().all(|member| member.failed);

@@ -232,7 +232,45 @@ fn what_is_refused_everywhere_is_asked_for_in_each_namespace() {
     plan.learn_namespaces(live(&["a", "b"]));
     assert_eq!(told(&plan), ["a:pods", "b:pods", ":secrets", ":nodes"]);
     assert!(!plan.refuse(&plan.parts()[0].part), "a namespace's own refusal is the last word");
-    assert!(plan.give_up_refused() && plan.is_settled());
+}
+
+#[test]
+fn what_is_refused_everywhere_is_given_up_where_no_namespaces_can_be_listed() {
+    let mut plan = plan(&[], &[("pods", &[]), ("secrets", &[]), ("!nodes", &[])], Namespaces::All).unwrap();
+    assert!(plan.refuse(&plan.parts()[0].part));
+    assert_eq!(plan.give_up_namespaces(), Remains::AllButRefused);
+    assert!(plan.is_settled());
     assert_eq!(told(&plan), [":secrets", ":nodes"]);
     assert!(!plan.refuse(&plan.parts()[0].part), "there are no namespaces to ask for it in");
+}
+
+#[test]
+fn namespaces_that_are_known_stay_when_they_can_not_be_listed_any_more() {
+    let mut everywhere = plan(&[], &[("pods", &[])], Namespaces::All).unwrap();
+    assert!(everywhere.refuse(&everywhere.parts()[0].part));
+    let mut matched = plan(&[], &[("pods", &[])], matching(&[], &["team-*"])).unwrap();
+    for plan in [&mut everywhere, &mut matched] {
+        plan.learn_namespaces(live(&["team-a"]));
+        assert!(plan.is_open());
+        assert_eq!(plan.give_up_namespaces(), Remains::Known);
+        assert_eq!(told(plan), ["team-a:pods"]);
+        assert!(!plan.is_open(), "nobody tells of another one");
+    }
+}
+
+#[test]
+fn what_is_named_beside_patterns_goes_on_where_no_namespaces_can_be_listed() {
+    for (types, always, remains, parts) in [
+        (&["pods"][..], &["shop"][..], Remains::Known, &["shop:pods"][..]),
+        (&["pods", "!nodes"], &[], Remains::Known, &[":nodes"]),
+        (&[], &["shop"], Remains::Known, &[]),
+        (&["pods"], &[], Remains::Nothing, &[]),
+    ] {
+        let named: Vec<(&str, &[&str])> = types.iter().map(|text| (*text, &[][..])).collect();
+        let mut plan = plan(&[], &named, matching(always, &["team-*"])).unwrap();
+        assert_eq!(told(&plan), parts);
+        assert_eq!(plan.give_up_namespaces(), remains, "{types:?} {always:?}");
+        assert!(plan.is_settled());
+        assert_eq!(told(&plan), parts, "{types:?} {always:?}");
+    }
 }
