@@ -61,13 +61,16 @@ fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<usize> {
     })
 }
 
-/// Cuts everything each time that so many lines have come, and lets it through again when the loss was told.
+/// Cuts everything each time that so many lines have come, lets it through again when the loss was told, and goes on when
+/// the recovery was: a loss in a loss is not told anew.
 fn cut_now_and_then(cuts: usize, random: &mut fastrand::Rng, proxy: &mut Proxy, watcher: &mut Watcher) {
     for _ in 0..cuts {
         watcher.read(random.usize(1..=LINES_BETWEEN));
         proxy.cut();
         watcher.running.stderr.find("the loss", |line| line.contains("lost"));
         proxy.reopen();
+        let is_back = |line: &str| line.contains("resumed at") || line.contains("re-listed at");
+        watcher.running.stderr.find("the recovery", is_back);
     }
 }
 

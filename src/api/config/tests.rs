@@ -307,6 +307,10 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
             "invalid configuration: more than one authentication method found for u; found [token basicAuth], only one is allowed",
         ),
         (
+            "{tokenFile: t, username: n, password: p}",
+            "invalid configuration: username/password or bearer token may be set, but not both",
+        ),
+        (
             "{client-certificate-data: eA==}",
             "invalid configuration: client-key-data or client-key must be specified for u to use the clientCert authentication method.",
         ),

@@ -56,6 +56,18 @@ fn a_plugins_certificate_is_let_in_by_one_run_with_or_without_a_token() {
 }
 
 #[test]
+fn a_server_that_is_not_trusted_is_no_reason_to_run_a_plugin_again() {
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&env, "v1", &certificate(&env.certificate(testbed, "good", &[])));
+    let mut user = plugin.user("v1");
+    user["token"] = Value::Null;
+    let config = env.kubeconfig_with(testbed, json!({"certificate-authority": null}), user);
+    let error = env.kdelta(&["get", "ns"]).env("KUBECONFIG", config).finish().failure(1);
+    assert!(error.contains("tls: failed to verify certificate: x509: "), "{error}");
+    assert_eq!(plugin.runs(), 1);
+}
+
+#[test]
 fn many_watches_whose_token_was_taken_back_cause_one_run() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let account = ServiceAccount::new(&api, &namespace);

@@ -120,6 +120,12 @@ fn the_environments_proxy_is_taken_by_gos_rules_and_a_clusters_stands_before_it(
             "{none:?}: {direct}"
         );
     }
+    let direct =
+        call(hidden(testbed.port(), None), &[("HTTPS_PROXY", "no url"), ("NO_PROXY", "*")]).failure(1);
+    assert!(
+        direct.starts_with("Unable to connect to the server: dial tcp: lookup "),
+        "what is not used: {direct}"
+    );
     // Neither for another scheme, nor for this machine.
     call(hidden(testbed.port(), None), &[("HTTP_PROXY", &url)]).failure(1);
     call(json!({}), &[("HTTPS_PROXY", &url)]).quiet_success();
