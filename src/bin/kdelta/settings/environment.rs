@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The variables that the program and its library read, and what each is for: the help and the manual print it.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
-    ("HOME", "where .kube/config and the cache are (USERPROFILE on Windows)"),
+    ("HOME", "where .kube/config and the cache are"),
     ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
     ("KUBERNETES_SERVICE_HOST", "the server inside a pod"),
     ("KUBERNETES_SERVICE_PORT", "its port"),
