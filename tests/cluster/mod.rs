@@ -1,6 +1,7 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
 mod access;
+mod back;
 mod chaos;
 mod cuts;
 mod deltas;

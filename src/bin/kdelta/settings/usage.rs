@@ -64,8 +64,10 @@ pub(crate) enum UsageError {
     NeedsJson(&'static str),
     #[error("--changes needs a table or -o json")]
     ChangesFormat,
-    #[error("--resource-version must be the version to go on after, such as the resume of a JSON line")]
-    NoVersion,
+    #[error(
+        "--resource-version must be the version to go on after, such as the resume of a JSON line: a number above 0, not {0:?}"
+    )]
+    NoVersion(String),
     #[error(
         "--resource-version and --{0} exclude each other: a watch that goes on from a version has no initial state"
     )]
