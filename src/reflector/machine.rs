@@ -112,7 +112,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             State::Begin if self.asks_watch_list() => Ok(State::WatchListing),
             State::Begin => Ok(State::Listing),
             State::WatchListing => match self.watch_list().await {
-                Ok(live) => Ok(State::Watching(live)),
+                Ok(live) => {
+                    self.memory.watched = true;
+                    Ok(State::Watching(live))
+                }
                 Err(failure) => self.initial_failed(failure),
             },
             State::Listing => match self.list().await {
@@ -128,6 +131,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Ok(live) => {
                     // Where nothing was to be listed, all that was wanted is there once a watch stands.
                     self.memory.synced = true;
+                    self.memory.watched = true;
                     Ok(State::Watching(live))
                 }
                 Err(error) => self.failed(Phase::Open, error),
@@ -227,7 +231,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 return Ok(State::Opening);
             }
             Verdict::GiveUp => return Err(error),
-            _ if self.gives_up(&error) => return Err(error),
+            _ if self.gives_up(phase, &error) => return Err(error),
             _ => {}
         }
         if verdict == Verdict::Relist {
@@ -290,9 +294,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         version.compare(&self.last.get()) == Ok(Ordering::Less)
     }
 
-    /// Whether this error ends a run that has not synced yet.
-    pub(super) fn gives_up(&self, error: &Error) -> bool {
-        !self.memory.synced && self.options.give_up.as_ref().is_some_and(|give_up| give_up(error))
+    /// Whether this error ends a run that has not synced yet, or has never watched.
+    fn gives_up(&self, phase: Phase, error: &Error) -> bool {
+        let asked = match phase {
+            _ if !self.memory.synced => &self.options.give_up,
+            Phase::Open if !self.memory.watched => &self.options.give_up_watch,
+            _ => &None,
+        };
+        asked.as_ref().is_some_and(|give_up| give_up(error))
     }
 
     fn wait(&mut self, retry_after: Option<Duration>, then: Next) -> State<L::Watch> {

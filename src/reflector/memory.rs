@@ -11,6 +11,8 @@ use crate::object::ResourceVersion;
 pub(super) struct Memory {
     /// The store has had a whole state.
     pub(super) synced: bool,
+    /// A watch has stood.
+    pub(super) watched: bool,
     /// The last version can't be asked for: the next state is fetched without.
     pub(super) version_unavailable: bool,
     /// The watch has delivered since the last whole state.

@@ -69,6 +69,8 @@ pub struct ReflectorOptions {
     /// Asked about each error before the first sync that would else be waited out: yes ends the run with that error.
     /// Without it the reflector tries for ever.
     pub give_up: Option<GiveUp>,
+    /// The same of the start of a watch where none has stood yet: what was listed may not be allowed to be watched.
+    pub give_up_watch: Option<GiveUp>,
 }
 
 impl Default for ReflectorOptions {
@@ -89,6 +91,7 @@ impl Default for ReflectorOptions {
             jitter: Arc::new(fastrand::f64),
             observer: None,
             give_up: None,
+            give_up_watch: None,
         }
     }
 }

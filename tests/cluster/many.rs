@@ -8,7 +8,7 @@ use crate::support::{Api, OnServer, TestEnv, Testbed, config_maps, eventually};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-fn create_namespace(api: &Api, name: &str, labels: &Value) {
+pub(super) fn create_namespace(api: &Api, name: &str, labels: &Value) {
     api.create("/api/v1/namespaces", &json!({"metadata": {"name": name, "labels": labels}}));
 }
 
@@ -31,7 +31,7 @@ fn told(line: &Value) -> String {
     }
 }
 
-fn is(wanted: String) -> impl FnMut(&Value) -> bool {
+pub(super) fn is(wanted: String) -> impl FnMut(&Value) -> bool {
     move |line| told(line) == wanted
 }
 
@@ -118,15 +118,20 @@ fn namespaces_that_match_by_label_join_and_leave() {
     assert!(back.iter().all(|line| line["type"] != "MODIFIED"), "nothing while it was away: {back:#?}");
 }
 
-/// Lets a user do this with config maps, everywhere or in a namespace, and waits until the server knows.
-fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
+/// Lets a user read these, everywhere or in a namespace, and waits until the server knows.
+pub(super) fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
+    allow_to(api, user, namespace, resource, &["get", "list", "watch"]);
+}
+
+/// The same with these verbs, of which list is one.
+pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource: &str, verbs: &[&str]) {
     let root = "/apis/rbac.authorization.k8s.io/v1";
     let (place, kind) = match namespace {
         Some(namespace) => (format!("{root}/namespaces/{namespace}/role"), "Role"),
         None => (format!("{root}/clusterrole"), "ClusterRole"),
     };
     let name = format!("{user}-{resource}");
-    let rules = json!([{"apiGroups": [""], "resources": [resource], "verbs": ["get", "list", "watch"]}]);
+    let rules = json!([{"apiGroups": [""], "resources": [resource], "verbs": verbs}]);
     api.create(&format!("{place}s"), &json!({"metadata": {"name": name}, "rules": rules}));
     let subjects = json!([{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}]);
     let to = json!({"kind": kind, "name": name, "apiGroup": "rbac.authorization.k8s.io"});

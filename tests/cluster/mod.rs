@@ -19,6 +19,7 @@ mod pods;
 mod recovery;
 mod replay;
 mod resume;
+mod rights;
 mod stalled;
 mod steady;
 mod streams;

@@ -121,13 +121,17 @@ impl<W: Write> Printer<W> {
 
     /// A part has ended with an error: the last line of its stream.
     pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
-        let spoken = || Status { message: error.to_string(), ..Status::default() };
-        let status = error.status().cloned().unwrap_or_else(spoken);
-        self.mark(part, received, MarkKind::Error { status }, None)?;
+        self.mark(part, received, MarkKind::Error { status: status_of(error) }, None)?;
         match self.collections.ended(part) {
             Some(version) => self.synced(part, received, version),
             None => Ok(()),
         }
+    }
+
+    /// A part that is not there can't be had, and neither can what was asked for instead.
+    pub(super) fn refused(&mut self, part: &Part, received: Timestamp, error: &Error) -> io::Result<()> {
+        let mark = mark(part, received, MarkKind::Error { status: status_of(error) });
+        self.stream.mark(&mark, None, &mut self.out)
     }
 
     /// Writes what waits to be written; for the end of a batch.
@@ -163,12 +167,20 @@ impl<W: Write> Printer<W> {
         kind: MarkKind,
         resume: Option<&ResourceVersion>,
     ) -> io::Result<()> {
-        let Some((Part { context, resource, namespace, .. }, _)) = self.parts.get(&part).cloned() else {
-            return Ok(());
-        };
-        let mark = Mark { kind, resource, context, namespace, received };
-        self.stream.mark(&mark, resume, &mut self.out)
+        let Some((part, _)) = self.parts.get(&part) else { return Ok(()) };
+        self.stream.mark(&mark(part, received, kind), resume, &mut self.out)
     }
+}
+
+fn mark(part: &Part, received: Timestamp, kind: MarkKind) -> Mark {
+    let Part { context, resource, namespace, .. } = part.clone();
+    Mark { kind, resource, context, namespace, received }
+}
+
+/// What the server said, or what stands for it.
+fn status_of(error: &Error) -> Status {
+    let spoken = || Status { message: error.to_string(), ..Status::default() };
+    error.status().cloned().unwrap_or_else(spoken)
 }
 
 /// A change of a part's object, with no state before it.
