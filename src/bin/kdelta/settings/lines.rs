@@ -206,6 +206,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_merged_with_what_is_not_printed_would_be_lost() {
+        for line in ["watch po --watch-only", "get po --watch-only"] {
+            let read = read(&format!("{line} --on-slow=coalesce"));
+            assert_eq!(read, Err(UsageError::MergedWithUnprinted), "{line}");
+        }
+        assert!(watch("watch po --on-slow=coalesce").flow.coalesce);
+    }
+
+    #[test]
     fn a_resync_takes_a_second_at_least() {
         assert_eq!(watch("watch po --resync 90s").flow.resync, Some(Duration::from_secs(90)));
         assert_eq!(read("watch po --resync 10ms"), Err(UsageError::ResyncTooShort));

@@ -72,6 +72,10 @@ pub(crate) enum UsageError {
         "--resource-version and --{0} exclude each other: a watch that goes on from a version has no initial state"
     )]
     NoInitialState(&'static str),
+    #[error(
+        "--watch-only and --on-slow=coalesce exclude each other: a change that comes while the initial state is read would be merged with it, and not be printed"
+    )]
+    MergedWithUnprinted,
     #[error("--as-user-extra must be KEY=VALUE, not {0:?}")]
     UserExtra(String),
     #[error("--{0} needs --demo")]

@@ -173,7 +173,11 @@ impl<'a, W: Write> Course<'a, W> {
         for (number, part) in &joined {
             self.printer.join(*number, part, self.watch.initial || self.begun);
         }
-        joined.iter().try_for_each(|(number, _)| self.roster.start(*number, self.begun))
+        for (number, _) in joined {
+            let selects_here = self.roster.start(number, self.begun)?;
+            self.printer.started(number, selects_here);
+        }
+        Ok(())
     }
 
     /// Takes news of the clusters; answers when they are the last.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use kdelta::listwatch::Error;
@@ -34,6 +35,7 @@ pub(super) struct Roster<'a> {
 }
 
 /// Where a part stands.
+#[expect(clippy::struct_excessive_bools, reason = "each is another question")]
 pub(super) struct Member {
     pub(super) planned: Planned,
     pub(super) synced: bool,
@@ -112,18 +114,22 @@ impl<'a> Roster<'a> {
         alike.map_or(number, |(first, _)| *first)
     }
 
-    /// Starts one that has joined; `late` is whether the others have been told before.
+    /// Starts one that has joined; `late` is whether the others have been told before. Answers what says, once something
+    /// is told of it, whether the server could not select it as asked.
     ///
     /// # Errors
     /// What was asked for can't be meant.
-    pub(super) fn start(&mut self, number: usize, late: bool) -> anyhow::Result<()> {
-        let Some(Member { planned, again, .. }) = self.members.get(&number) else { return Ok(()) };
+    pub(super) fn start(&mut self, number: usize, late: bool) -> anyhow::Result<Arc<AtomicBool>> {
+        let Some(Member { planned, again, .. }) = self.members.get(&number) else {
+            return Ok(Arc::default());
+        };
         let Watch { selection, by, print, lines, flow, .. } = self.watch;
         let part = &planned.part;
         let filter = Filter::by(by).context(Usage)?;
         let representation = needs::of_lines(print.format, by.iter().map(|by| &by.index), lines);
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.watched.source(part, source);
+        let selects_here = source.selects_here();
         let mut give_up = source.gives_up(true);
         let mut observer = self.watched.observer(part);
         if planned.open_type {
@@ -152,7 +158,7 @@ impl<'a> Roster<'a> {
                 self.watched.count_merged(registration);
             }
         }
-        Ok(())
+        Ok(selects_here)
     }
 
     /// One that nobody named is not allowed, which is told once.
