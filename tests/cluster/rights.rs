@@ -85,3 +85,27 @@ fn what_may_be_listed_and_not_watched_is_told_and_then_an_error() {
         );
     }
 }
+
+#[test]
+fn of_several_parts_that_are_asked_once_what_can_be_had_is_printed_with_the_exit_code_of_a_part() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let user = format!("some-{namespace}");
+    let other = format!("{namespace}-other");
+    create_namespace(&api, &other, &json!({}));
+    for namespace in [&namespace, &other] {
+        api.create_config_map(namespace, "x", &json!({}));
+    }
+    allow(&api, &user, Some(&namespace), "configmaps");
+    let both = format!("{namespace},{other}");
+    for words in [&["get", "cm", "-o", "name"][..], &["index", "cm", "--by", "name", "--no-headers"]] {
+        let done = env.kdelta_on(testbed, &[words, &["-n", &both, "--as", &user]].concat()).finish();
+        assert_eq!((done.code, done.stdout.lines().count()), (4, 1), "{} {}", done.stdout, done.stderr);
+        let said =
+            format!("cannot list resource \"configmaps\" in API group \"\" in the namespace \"{other}\"");
+        assert!(done.stderr.contains(&said) && done.stderr.lines().count() == 1, "{}", done.stderr);
+    }
+    // A name that is missing is an error of the whole, as kubectl has it.
+    let missing = ["get", "cm", "x", "nope", "-n", &namespace, "-o", "name"];
+    let done = env.kdelta_on(testbed, &missing).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (1, "configmap/x\n"), "{}", done.stderr);
+}

@@ -159,6 +159,18 @@ pub(crate) enum Format {
     Name,
 }
 
+impl Format {
+    /// How it is asked for, if what it prints says nothing of contexts.
+    pub(crate) fn of_one_context(self) -> Option<&'static str> {
+        match self {
+            Self::Table { .. } => None,
+            Self::Json => Some("json"),
+            Self::Yaml => Some("yaml"),
+            Self::Name => Some("name"),
+        }
+    }
+}
+
 impl Default for Format {
     fn default() -> Self {
         Self::Table { wide: false }
