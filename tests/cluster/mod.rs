@@ -1,6 +1,7 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
 mod access;
+mod back;
 mod chaos;
 mod cuts;
 mod deltas;
@@ -18,6 +19,7 @@ mod pods;
 mod recovery;
 mod replay;
 mod resume;
+mod rights;
 mod stalled;
 mod steady;
 mod streams;

@@ -1,5 +1,6 @@
 //! The reflector's behaviour, case by case, on a fake source and the paused time of the runtime.
 
+mod back;
 mod faults;
 mod list_watch;
 mod once;
@@ -244,6 +245,7 @@ fn line(event: &ReflectorEvent) -> String {
         ReflectorEvent::Recovered { version, lasted } => {
             format!("recovered at {version} after {}s", lasted.as_secs())
         }
+        ReflectorEvent::WentBack { from, to } => format!("went back from {from} to {to}"),
         ReflectorEvent::StoreRefused { error } => format!("refused: {error}"),
         other => format!("{other:?}"),
     }

@@ -33,6 +33,11 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     watched: &Watched,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    if session.has_several_contexts()
+        && let Some(format) = get.print.format.of_one_context()
+    {
+        return Err(anyhow::Error::new(NoContext(format)).context(Usage));
+    }
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, watched).await?;
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print));
     let printer = Arc::new(Printer::new(listing, out));
@@ -61,6 +66,13 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     Ok(empty::code(count, get.fail_if_empty, walk.end()?))
 }
+
+/// kubectl's formats have no place for a context, and an object that is taken for one of another cluster does harm.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "-o {0} can't say which context an object is of, and several are asked for: give one, or take the lines of `watch -o json --until-synced`"
+)]
+struct NoContext(&'static str);
 
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not
 /// want to hear of it.

@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
     /// Says what failed, and how the command ends.
     ///
     /// # Errors
-    /// What failed, where there is but one context.
+    /// What failed, where there is but one context: all of it, or a name that is missing.
     pub(super) fn end(mut self) -> anyhow::Result<ExitCode> {
         let nothing = self.without == self.seen.len();
         match self.refusal.take() {
@@ -142,8 +142,18 @@ impl<'a> Walk<'a> {
             });
         }
         if !self.several_contexts {
-            let failures = self.failures.into_iter().map(|(_, error)| error);
-            return Err(Several(failures.collect()).into());
+            // A name that is missing is an error of the whole, as kubectl has it.
+            let is_missing = |(part, error): &(Part, anyhow::Error)| {
+                part.name.is_some() && matches!(error.downcast_ref(), Some(Error::NotFound(_)))
+            };
+            let is_partial = !nothing && !self.failures.iter().any(is_missing);
+            let failures: Vec<_> = self.failures.into_iter().map(|(_, error)| error).collect();
+            let failed = anyhow::Error::new(Several(failures));
+            if !is_partial {
+                return Err(failed);
+            }
+            self.watched.tell_error("", &failed);
+            return Ok(ExitCode::Partial);
         }
         for (part, error) in self.failures {
             let report = Report::of(&error, "");

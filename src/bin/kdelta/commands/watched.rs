@@ -1,6 +1,6 @@
 //! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kdelta::informer::Registration;
@@ -102,6 +102,20 @@ impl Watched {
             // It may be found missing next; where it is not, the new list is told.
             ReflectorEvent::Relisting { .. } => {}
             _ => observer(event),
+        })
+    }
+
+    /// The same observer for a part that is tried again without a word, as often as need be: told once it is listed.
+    pub(super) fn once_listed(observer: Observer) -> Observer {
+        // Relaxed: one reflector speaks at a time.
+        let listed = AtomicBool::new(false);
+        Arc::new(move |event| {
+            if matches!(event, ReflectorEvent::Listed { .. }) {
+                listed.store(true, Ordering::Relaxed);
+            }
+            if listed.load(Ordering::Relaxed) {
+                observer(event);
+            }
         })
     }
 

@@ -67,7 +67,7 @@ pub(crate) struct Source {
     unselected: Option<(ResourceClient, FieldSelector)>,
     filter: Filter,
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
-    refused: AtomicBool,
+    refused: Arc<AtomicBool>,
     shared: Shared,
     /// Objects that have come in so far, for who shows it. Relaxed: a number on a screen.
     arrived: Arc<AtomicU64>,
@@ -87,7 +87,7 @@ impl Source {
             asked,
             unselected,
             filter,
-            refused: AtomicBool::new(false),
+            refused: Arc::default(),
             shared,
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
@@ -120,6 +120,11 @@ impl Source {
     /// selected before, which who goes on from a version does not.
     pub(crate) fn selected_by_the_server(self) -> Self {
         Self { unselected: None, ..self }
+    }
+
+    /// Whether objects are selected here that the server could not select; known once the first of them comes.
+    pub(crate) fn selects_here(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.refused)
     }
 
     /// One object by its name, whatever the filter says.

@@ -159,6 +159,18 @@ pub(crate) enum Format {
     Name,
 }
 
+impl Format {
+    /// How it is asked for, if what it prints says nothing of contexts.
+    pub(crate) fn of_one_context(self) -> Option<&'static str> {
+        match self {
+            Self::Table { .. } => None,
+            Self::Json => Some("json"),
+            Self::Yaml => Some("yaml"),
+            Self::Name => Some("name"),
+        }
+    }
+}
+
 impl Default for Format {
     fn default() -> Self {
         Self::Table { wide: false }
@@ -194,11 +206,8 @@ impl Task {
 }
 
 fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
-    if args.watch_only && args.until.until_synced {
-        return Err(UsageError::NothingToPrint);
-    }
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
-    Ok(Task::Watch(Watch {
+    let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
         selection,
         by,
@@ -207,7 +216,8 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
         print,
         until,
         ignore_not_found: args.ignore_not_found,
-    }))
+    };
+    watch.checked().map(Task::Watch)
 }
 
 fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
@@ -227,13 +237,10 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     if is_watch && args.outcome.fail_if_empty {
         return Err(UsageError::WatchIsNeverEmpty);
     }
-    if args.watch_only && args.until.until_synced {
-        return Err(UsageError::NothingToPrint);
-    }
     let (by, print) = (by(&args.index.by)?, Print::read(&args.print)?);
-    Ok(if is_watch {
+    if is_watch {
         let until = Until::read(&args.until)?;
-        Task::Watch(Watch {
+        let watch = Watch {
             flow: Flow::read(&args.flow, &selection, &by, until)?,
             selection,
             by,
@@ -242,11 +249,23 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
             print,
             until,
             ignore_not_found: args.ignore_not_found,
-        })
+        };
+        watch.checked().map(Task::Watch)
     } else {
         let (ignore_not_found, fail_if_empty) = (args.ignore_not_found, args.outcome.fail_if_empty);
-        Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty })
-    })
+        Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty }))
+    }
+}
+
+impl Watch {
+    /// The same, if it can be meant.
+    fn checked(self) -> Result<Self, UsageError> {
+        match () {
+            () if !self.initial && self.until.synced => Err(UsageError::NothingToPrint),
+            () if !self.initial && self.flow.coalesce => Err(UsageError::MergedWithUnprinted),
+            () => Ok(self),
+        }
+    }
 }
 
 fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {

@@ -43,7 +43,7 @@ impl Crowd {
                 let is_new = self.lose(part, (prefix.to_owned(), error.to_string()));
                 own.filter(|_| is_new)
             }
-            ReflectorEvent::Relisting { .. } => {
+            ReflectorEvent::Relisting { .. } | ReflectorEvent::WentBack { .. } => {
                 let group = self.lost.get(&part).and_then(|reason| self.groups.get_mut(reason));
                 let told = group.is_some_and(|group| std::mem::replace(&mut group.relisting, true));
                 own.filter(|_| !told)

@@ -68,7 +68,7 @@ pub(crate) async fn run<W: Write>(
         several_homes: session.has_several_namespaces(),
     };
     let output = extent.stream(&watch.print, &watch.lines, colour);
-    let selected = Selected { scope, in_order: !watch.flow.coalesce };
+    let selected = Selected { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
     let printer = Printer::new(output, selected, watched, out);
     let roster = Roster::new(session, watch, watched.clone(), survey);
     let mut course = Course::new(watch, watched, roster, printer, partial);
