@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -47,6 +48,8 @@ struct Inner {
     /// The resources whose initial state does not come through a watch here. A std lock, for a look; bounded by what
     /// the server serves.
     no_watch_list: Mutex<HashSet<ApiResource>>,
+    /// Bytes of bodies. Relaxed: a number to look at.
+    received: Arc<AtomicU64>,
 }
 
 impl Client {
@@ -79,6 +82,7 @@ impl Client {
             session: Mutex::new(Arc::new(session)),
             warnings: Warnings::new(listener),
             no_watch_list: Mutex::default(),
+            received: Arc::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -166,7 +170,8 @@ impl Client {
             error
         })?;
         let version = answer.head.version;
-        let response = Response::new(answer, Arc::clone(&self.inner.authority), place);
+        let received = Arc::clone(&self.inner.received);
+        let response = Response::new(answer, Arc::clone(&self.inner.authority), place, received);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
         self.inner.warnings.of(response.headers());
@@ -181,6 +186,12 @@ impl Client {
         let body = response.prefix(REFUSAL_LIMIT).await;
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
         Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
+    }
+
+    /// The bytes of the bodies of all answers so far, after decompression.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.inner.received.load(Ordering::Relaxed)
     }
 
     /// Whether nobody has found out yet that this server does not send the initial state of this resource through a

@@ -1,6 +1,7 @@
 //! An answer whose body arrives in chunks.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
@@ -16,11 +17,13 @@ pub struct Response {
     authority: Arc<str>,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
     _place: Arc<()>,
+    /// Counts the bytes of all answers.
+    received: Arc<AtomicU64>,
 }
 
 impl Response {
-    pub(super) fn new(inner: Answer, authority: Arc<str>, place: Arc<()>) -> Self {
-        Self { inner, authority, _place: place }
+    pub(super) fn new(inner: Answer, authority: Arc<str>, place: Arc<()>, received: Arc<AtomicU64>) -> Self {
+        Self { inner, authority, _place: place, received }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -48,7 +51,11 @@ impl Response {
     /// # Errors
     /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        self.inner.chunk().await.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))
+        let chunk = self.inner.chunk().await;
+        if let Ok(Some(chunk)) = &chunk {
+            self.received.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+        }
+        chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))
     }
 
     /// The whole body.

@@ -8,6 +8,7 @@ use super::processor::{HandlerPanicHook, SharedProcessor};
 use super::pump::Pump;
 use super::shared::{SharedIndexInformer, Source, Start};
 use crate::listwatch::ListerWatcher;
+use crate::object::Packer;
 use crate::queue::{
     DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue,
     Transformer,
@@ -25,6 +26,18 @@ pub enum QueueKind {
     Ordered,
 }
 
+/// How an informer holds the bodies of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bodies {
+    /// Packed, once the index functions have seen them: a twentieth of the space where objects are alike. Who asks an
+    /// object from the store for its JSON has it unpacked, in some microseconds each time; what is told live comes with
+    /// its text at hand.
+    #[default]
+    Packed,
+    /// As text, for a store whose objects are read over and over.
+    Text,
+}
+
 /// An informer to be. Made by [`SharedIndexInformer::builder`].
 #[must_use]
 pub struct Builder<L> {
@@ -32,6 +45,7 @@ pub struct Builder<L> {
     indexers: Indexers,
     queue: QueueKind,
     queue_capacity: usize,
+    bodies: Bodies,
     reflector: ReflectorOptions,
     resync_check_period: Option<Duration>,
     transformer: Option<Transformer>,
@@ -46,6 +60,7 @@ impl<L: ListerWatcher> Builder<L> {
             indexers: Indexers::new(),
             queue: QueueKind::default(),
             queue_capacity: DEFAULT_CAPACITY,
+            bodies: Bodies::default(),
             reflector: ReflectorOptions::default(),
             resync_check_period: None,
             transformer: None,
@@ -69,6 +84,12 @@ impl<L: ListerWatcher> Builder<L> {
     /// How many deltas wait in the queue before the reflector waits: at least one, 1024 unless told otherwise.
     pub fn queue_capacity(mut self, capacity: usize) -> Self {
         self.queue_capacity = capacity;
+        self
+    }
+
+    /// How the store holds bodies; [`Bodies::Packed`] unless told otherwise.
+    pub fn bodies(mut self, bodies: Bodies) -> Self {
+        self.bodies = bodies;
         self
     }
 
@@ -108,18 +129,25 @@ impl<L: ListerWatcher> Builder<L> {
     #[must_use]
     pub fn build(self) -> SharedIndexInformer {
         let Self { source, reflector, resync_check_period, on_handler_panic, mutation_detector, .. } = self;
-        let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
+        let packer = (self.bodies == Bodies::Packed).then(|| Arc::new(Packer::new()));
+        let cache = Cache::with_indexers(self.indexers);
+        let store: Arc<dyn Indexer> = Arc::new(match &packer {
+            Some(packer) => cache.with_packer(Arc::clone(packer)),
+            None => cache,
+        });
         let (transformer, capacity) = (self.transformer, self.queue_capacity);
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = match self.queue {
             QueueKind::Delta => Arc::new(DeltaFifo::new(DeltaFifoOptions {
                 known_objects: Some(known),
                 transformer,
+                packer,
                 capacity,
                 ..DeltaFifoOptions::default()
             })),
             QueueKind::Ordered => {
-                let options = OrderedFifoOptions { transformer, capacity, ..OrderedFifoOptions::default() };
+                let options =
+                    OrderedFifoOptions { transformer, packer, capacity, ..OrderedFifoOptions::default() };
                 Arc::new(OrderedFifo::new(known, options))
             }
         };

@@ -40,7 +40,7 @@ mod resync;
 mod shared;
 mod simple;
 
-pub use builder::{Builder, QueueKind};
+pub use builder::{Bodies, Builder, QueueKind};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};
 pub use handler::{

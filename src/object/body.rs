@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::packing::{self, Prefix};
 use super::{Object, ResourceVersion, TypeMeta, Uid, key};
 
 /// What an object takes from the request it came with.
@@ -47,15 +49,55 @@ pub enum ObjectError {
 }
 
 /// The stored form of a body. An object known by its row only has an empty one.
-pub(super) struct Body(Box<[u8]>);
+pub(super) struct Body {
+    /// The text; of a packed body its frame, which is empty where the text is that of the prefix.
+    bytes: Box<[u8]>,
+    /// What a packed body was written against.
+    against: Option<Arc<Prefix>>,
+}
 
 impl Body {
     pub(super) fn none() -> Self {
-        Self(Box::default())
+        Self::text(Box::default())
+    }
+
+    pub(super) fn text(text: Box<[u8]>) -> Self {
+        Self { bytes: text, against: None }
+    }
+
+    pub(super) fn packed(frame: Box<[u8]>, against: Arc<Prefix>) -> Self {
+        Self { bytes: frame, against: Some(against) }
     }
 
     pub(super) fn json(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.0)
+        let Some(against) = &self.against else { return Cow::Borrowed(&self.bytes) };
+        // A frame and what it was written against are put together in one place and never taken apart, so this can't
+        // fail unless memory did. An object without a body is no lie then, another body would be.
+        let text = packing::unpack(&self.bytes, against).unwrap_or_else(|reason| {
+            tracing::error!(reason, "a packed body can't be read");
+            Vec::new()
+        });
+        Cow::Owned(text)
+    }
+
+    /// The text, unless it is packed.
+    pub(super) fn plain(&self) -> Option<&[u8]> {
+        self.against.is_none().then_some(&*self.bytes)
+    }
+
+    pub(super) fn prefix(&self) -> Option<&Arc<Prefix>> {
+        self.against.as_ref()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match &self.against {
+            Some(against) => packing::length(&self.bytes, against),
+            None => self.bytes.len(),
+        }
+    }
+
+    pub(super) fn held_len(&self) -> usize {
+        self.bytes.len()
     }
 }
 
@@ -82,8 +124,34 @@ struct Metadata<'a> {
     #[serde(borrow)]
     resource_version: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+    #[serde(borrow)]
+    owner_references: Option<&'a RawValue>,
+    #[serde(borrow)]
     managed_fields: Option<&'a RawValue>,
 }
+
+impl Metadata<'_> {
+    /// What objects that are much alike have in common: their controller, else their labels; 0 where there is neither.
+    ///
+    /// The texts are compared as they are written, which is the same for siblings. Labels that name one object only
+    /// count for nothing, so that nodes, and namespaces, are siblings each.
+    fn workload(&self) -> u32 {
+        let owners = self.owner_references.map(|raw| raw.get().as_bytes()).unwrap_or_default();
+        if memmem::find(owners, br#""controller":true"#).is_some() {
+            return packing::sum(owners).max(1);
+        }
+        let labels = self.labels.map(|raw| raw.get().as_bytes()).unwrap_or_default();
+        match labels.len() {
+            0..=2 => 0,
+            _ if OF_ONE.iter().any(|label| memmem::find(labels, label).is_some()) => 1,
+            _ => packing::sum(labels).max(1),
+        }
+    }
+}
+
+/// Labels whose value is the name of the one object that has them.
+const OF_ONE: [&[u8]; 2] = [br#""kubernetes.io/hostname":"#, br#""kubernetes.io/metadata.name":"#];
 
 /// A member that may be missing but not null: only one that is missing can be added without standing there twice.
 fn said<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<'a, str>>, D::Error> {
@@ -100,6 +168,7 @@ pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> 
     let text = std::str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
     let Envelope { api_version, kind, metadata } = serde_json::from_str(text)?;
     let metadata = metadata.ok_or(ObjectError::Nameless)?;
+    let workload = metadata.workload();
     let name = metadata.name.filter(|name| !name.is_empty()).ok_or(ObjectError::Nameless)?;
     let namespace = metadata.namespace.unwrap_or_default();
     let unwanted = match metadata.managed_fields {
@@ -112,7 +181,8 @@ pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> 
         namespace_len: key::length_of(&namespace),
         uid: Uid::new(&metadata.uid.unwrap_or_default()),
         version: ResourceVersion::new(&metadata.resource_version.unwrap_or_default()),
-        body: Body(assemble(json, &prefix, unwanted)),
+        workload,
+        body: Body::text(assemble(json, &prefix, unwanted)),
         type_meta: shared_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta),
         row: None,
     })

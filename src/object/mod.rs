@@ -6,6 +6,7 @@ mod body;
 mod key;
 mod kind;
 mod origin;
+mod packing;
 mod path;
 mod row;
 mod selector;
@@ -21,6 +22,7 @@ pub use key::{
 };
 pub use kind::{ApiResource, TypeMeta};
 pub use origin::Origin;
+pub use packing::{Footprint, Packer};
 pub use path::{FieldPath, PathCursor, PathError};
 pub use row::{Column, Row};
 pub use selector::{FieldSelector, LabelSelector, SelectorError};
@@ -53,10 +55,14 @@ pub struct Object {
     key: Key,
     /// Length of the namespace part of `key`; 0 for a cluster-scoped object. Kept so that no name can be misread.
     namespace_len: u32,
+    /// A number that objects which are much alike share; 0 where none is known to be. Known when the object is read,
+    /// it need not be read again to be packed.
+    workload: u32,
     uid: Uid,
     version: ResourceVersion,
     body: Body,
-    row: Option<Row>,
+    /// Boxed: few objects have one, and many are held.
+    row: Option<Box<Row>>,
 }
 
 impl Object {
@@ -80,6 +86,7 @@ impl Object {
             type_meta,
             key: key::join(namespace, name),
             namespace_len: key::length_of(namespace),
+            workload: 0,
             uid: Uid::default(),
             version: ResourceVersion::UNSET,
             body: Body::none(),
@@ -90,7 +97,7 @@ impl Object {
     /// The same object with a row of Table cells.
     #[must_use]
     pub fn with_row(mut self, row: Row) -> Self {
-        self.row = Some(row);
+        self.row = Some(Box::new(row));
         self
     }
 
@@ -155,15 +162,56 @@ impl Object {
     }
 
     /// The compact JSON text; empty when the object is known by its row or its name only.
+    ///
+    /// It is borrowed, unless the body is packed (see [`Packer`]): then it is unpacked by each call, in some
+    /// microseconds.
     #[must_use]
     pub fn json(&self) -> Cow<'_, [u8]> {
         self.body.json()
     }
 
+    /// The length of [`Object::json`], without unpacking it.
+    #[must_use]
+    pub fn json_len(&self) -> usize {
+        self.body.len()
+    }
+
+    /// The bytes that the body takes: those of the text, or of its packed form without what others share.
+    #[must_use]
+    pub fn held_len(&self) -> usize {
+        self.body.held_len()
+    }
+
+    /// Whether the body is packed.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        self.body.plain().is_none()
+    }
+
+    /// The same object with its text at hand, for who reads it more than once; nothing where it is so already.
+    #[must_use]
+    pub fn unpacked(&self) -> Option<Self> {
+        self.is_packed().then(|| self.with_body(Body::text(self.json().into_owned().into())))
+    }
+
+    /// The same object with another form of its body.
+    fn with_body(&self, body: Body) -> Self {
+        Self {
+            type_meta: Arc::clone(&self.type_meta),
+            key: Arc::clone(&self.key),
+            namespace_len: self.namespace_len,
+            workload: self.workload,
+            uid: self.uid.clone(),
+            version: self.version.clone(),
+            body,
+            row: self.row.clone(),
+        }
+    }
+
     /// The row of Table cells that came with this object.
     #[must_use]
     pub fn row(&self) -> Option<&Row> {
-        self.row.as_ref()
+        self.row.as_deref()
     }
 
     /// A typed view, for library users.

@@ -11,8 +11,10 @@ pub struct Uid(Repr);
 enum Repr {
     #[default]
     Empty,
-    Uuid(u128),
-    Text(Box<str>),
+    /// As bytes: a number of this size would be aligned, and every object be 16 bytes larger.
+    Uuid([u8; 16]),
+    /// In a box of its own, so that the rare does not set the size of the usual.
+    Text(Box<Box<str>>),
 }
 
 impl Uid {
@@ -21,8 +23,8 @@ impl Uid {
     pub fn new(text: &str) -> Self {
         match uuid(text) {
             _ if text.is_empty() => Self(Repr::Empty),
-            Some(number) => Self(Repr::Uuid(number)),
-            None => Self(Repr::Text(text.into())),
+            Some(number) => Self(Repr::Uuid(number.to_ne_bytes())),
+            None => Self(Repr::Text(Box::new(text.into()))),
         }
     }
 
@@ -52,15 +54,18 @@ impl fmt::Display for Uid {
         match &self.0 {
             Repr::Empty => Ok(()),
             Repr::Text(text) => f.write_str(text),
-            Repr::Uuid(number) => write!(
-                f,
-                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-                number >> 96,
-                number >> 80 & 0xffff,
-                number >> 64 & 0xffff,
-                number >> 48 & 0xffff,
-                number & 0xffff_ffff_ffff,
-            ),
+            Repr::Uuid(bytes) => {
+                let number = u128::from_ne_bytes(*bytes);
+                write!(
+                    f,
+                    "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+                    number >> 96,
+                    number >> 80 & 0xffff,
+                    number >> 64 & 0xffff,
+                    number >> 48 & 0xffff,
+                    number & 0xffff_ffff_ffff,
+                )
+            }
         }
     }
 }

@@ -16,7 +16,8 @@ enum Repr {
     #[default]
     Unset,
     Number(u64),
-    Text(Box<str>),
+    /// In a box of its own, so that the rare does not set the size of the usual.
+    Text(Box<Box<str>>),
 }
 
 /// Why two versions have no order.
@@ -37,7 +38,7 @@ impl ResourceVersion {
         match text.parse::<u64>() {
             _ if text.is_empty() => Self(Repr::Unset),
             Ok(number) if canonical && !text.starts_with('+') => Self(Repr::Number(number)),
-            _ => Self(Repr::Text(text.into())),
+            _ => Self(Repr::Text(Box::new(text.into()))),
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
     RequeueFunc, SPARE, Signals, Transformer, key_of,
 };
 use crate::object::{
-    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
+    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
 };
 
 /// How a [`DeltaFifo`] is made.
@@ -50,6 +50,8 @@ pub struct DeltaFifoOptions {
     pub emit_delta_type_replaced: bool,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
+    /// Packs what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
+    pub packer: Option<Arc<Packer>>,
     /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
 }
@@ -61,6 +63,7 @@ impl Default for DeltaFifoOptions {
             known_objects: None,
             emit_delta_type_replaced: true,
             transformer: None,
+            packer: None,
             capacity: DEFAULT_CAPACITY,
         }
     }
@@ -119,10 +122,16 @@ impl DeltaFifo {
     /// An empty queue.
     #[must_use]
     pub fn new(options: DeltaFifoOptions) -> Self {
-        let DeltaFifoOptions { key_func, known_objects, emit_delta_type_replaced, transformer, capacity } =
-            options;
+        let DeltaFifoOptions {
+            key_func,
+            known_objects,
+            emit_delta_type_replaced,
+            transformer,
+            packer,
+            capacity,
+        } = options;
         Self {
-            intake: Intake { key_func, known: known_objects, transformer: RwLock::new(transformer) },
+            intake: Intake { key_func, known: known_objects, transformer: RwLock::new(transformer), packer },
             emit_delta_type_replaced,
             held: Held::new(State::default(), capacity),
         }
@@ -285,8 +294,10 @@ impl Queue for DeltaFifo {
         version: &ResourceVersion,
         origin: Origin,
     ) -> Result<(), KeyError> {
-        let objects =
-            objects.into_iter().map(|object| self.intake.take(object)).collect::<Result<Vec<_>, _>>()?;
+        let objects = objects
+            .into_iter()
+            .map(|object| self.intake.take_listed(object))
+            .collect::<Result<Vec<_>, _>>()?;
         let change = if self.emit_delta_type_replaced { Change::Replaced } else { Change::Sync };
         self.held.change(|state| {
             let queued = state.line.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));

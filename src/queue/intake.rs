@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Change, Delta, KnownObjects};
-use crate::object::{DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin};
+use crate::object::{
+    DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer,
+};
 
 /// Changes objects before they are queued, as to strip what nobody reads (client-go: `TransformFunc`).
 ///
@@ -47,6 +49,8 @@ pub(super) struct Intake {
     pub(super) known: Option<KnownObjects>,
     /// A lock, because it may be set until the queue is in use; from then on it is only read.
     pub(super) transformer: RwLock<Option<Transformer>>,
+    /// Packs what waits for the end of a list. A live event is not packed here: it is told first.
+    pub(super) packer: Option<Arc<Packer>>,
 }
 
 impl Intake {
@@ -58,6 +62,12 @@ impl Intake {
             None => self.transform(&key, object),
         };
         Ok((key, object))
+    }
+
+    /// The same for an object of a list that is complete, which may wait for many others: packed.
+    pub(super) fn take_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
+        let (key, object) = self.take(object)?;
+        Ok((key, self.pack(object)))
     }
 
     /// The same for a delete. A tombstone carries what has been through here before.
@@ -74,14 +84,21 @@ impl Intake {
         }
     }
 
-    /// An object of a list that is to come back with the whole list, as the equal one that is stored. With a
-    /// transformer it stays what the source sent: nobody could tell later whether it has been through already.
+    /// An object of a list that is to come back with the whole list, as the equal one that is stored, or packed. With
+    /// a transformer it stays what the source sent: nobody could tell later whether it has been through already.
     pub(super) fn hand_back(&self, object: Arc<Object>) -> Arc<Object> {
         if self.transformer().is_some() {
-            return object;
+            return self.pack(object);
         }
         let stored = (self.key_func)(&object).ok().and_then(|key| self.stored(&key, &object));
-        stored.unwrap_or(object)
+        stored.unwrap_or_else(|| self.pack(object))
+    }
+
+    fn pack(&self, object: Arc<Object>) -> Arc<Object> {
+        match &self.packer {
+            Some(packer) => packer.pack(object),
+            None => object,
+        }
     }
 
     /// The key of a delta that has come through here.

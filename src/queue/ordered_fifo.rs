@@ -11,7 +11,7 @@ use super::{
     SPARE, Signals, Transformer,
 };
 use crate::object::{
-    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
+    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
 };
 
 /// How an [`OrderedFifo`] is made.
@@ -21,13 +21,15 @@ pub struct OrderedFifoOptions {
     pub key_func: KeyFunc,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
+    /// Packs what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
+    pub packer: Option<Arc<Packer>>,
     /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
 }
 
 impl Default for OrderedFifoOptions {
     fn default() -> Self {
-        Self { key_func: meta_namespace_key, transformer: None, capacity: DEFAULT_CAPACITY }
+        Self { key_func: meta_namespace_key, transformer: None, packer: None, capacity: DEFAULT_CAPACITY }
     }
 }
 
@@ -100,7 +102,7 @@ impl OrderedFifo {
     /// An empty queue before this store.
     #[must_use]
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
-        let OrderedFifoOptions { key_func, transformer, capacity } = options;
+        let OrderedFifoOptions { key_func, transformer, packer, capacity } = options;
         let state = State {
             line: VecDeque::new(),
             deltas: 0,
@@ -108,7 +110,12 @@ impl OrderedFifo {
             listing: Listing::Afresh(HashSet::new()),
         };
         Self {
-            intake: Intake { key_func, known: Some(known_objects), transformer: RwLock::new(transformer) },
+            intake: Intake {
+                key_func,
+                known: Some(known_objects),
+                transformer: RwLock::new(transformer),
+                packer,
+            },
             held: Held::new(state, capacity),
         }
     }
@@ -236,8 +243,10 @@ impl Queue for OrderedFifo {
         version: &ResourceVersion,
         origin: Origin,
     ) -> Result<(), KeyError> {
-        let objects =
-            objects.into_iter().map(|object| self.intake.take(object)).collect::<Result<Vec<_>, _>>()?;
+        let objects = objects
+            .into_iter()
+            .map(|object| self.intake.take_listed(object))
+            .collect::<Result<Vec<_>, _>>()?;
         self.held.change(|state| {
             let listing = std::mem::replace(&mut state.listing, Listing::Complete);
             let (is_first, listed) = match listing {

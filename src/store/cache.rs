@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::state::Change;
-use super::{Indexer, Indexers, Indices, Store, StoreError, ThreadSafeStore};
-use crate::object::{Key, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key};
+use super::{Indexer, Indexers, Indices, Memory, Store, StoreError, ThreadSafeStore};
+use crate::object::{
+    Key, KeyFunc, KeyGetter, KeyLister, Object, Packer, ResourceVersion, meta_namespace_key,
+};
 
 /// Objects under the keys a key function makes, with named indices (client-go: `cache`, made by `NewStore` and
 /// `NewIndexer`).
@@ -60,6 +62,12 @@ impl Cache {
     #[must_use]
     pub fn with_key_func(key_func: KeyFunc, indexers: Indexers) -> Self {
         Self { key_func, store: ThreadSafeStore::new(indexers) }
+    }
+
+    /// The same, which packs the bodies of what is put into it, as [`ThreadSafeStore::with_packer`].
+    #[must_use]
+    pub fn with_packer(self, packer: Arc<Packer>) -> Self {
+        Self { store: self.store.with_packer(packer), ..self }
     }
 
     /// A copy of all indices, as [`ThreadSafeStore::indices`].
@@ -186,6 +194,10 @@ impl Indexer for Cache {
 
     fn index_errors(&self, name: &str) -> usize {
         self.store.index_errors(name)
+    }
+
+    fn memory(&self) -> Memory {
+        self.store.memory()
     }
 }
 

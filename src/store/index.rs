@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::items::Slot;
+use super::memory::ALLOCATION;
 use crate::object::{Key, Object, ObjectError};
 
 /// Why an index function refused an object, in words for the user.
@@ -149,6 +150,9 @@ impl Values {
     }
 }
 
+/// What a slot takes in a set, about: a node of the tree holds eleven, and is about three quarters full.
+const SLOT_IN_A_SET: usize = 8;
+
 /// The slots under one value. Most values of a unique field have one object, and a set would cost more than it.
 enum SlotSet {
     One(Slot),
@@ -280,6 +284,15 @@ impl KeptIndex {
     /// Every value with the number of objects under it, in no order.
     pub(super) fn counts(&self) -> impl ExactSizeIterator<Item = (&str, usize)> {
         self.sets.iter().map(|(value, slots)| (&**value, slots.len()))
+    }
+
+    /// What it takes, about: the texts of the values once, the sets that hold slots, and the values of each slot.
+    pub(super) fn bytes(&self) -> usize {
+        let of_value = |(value, slots): (&Arc<str>, &SlotSet)| {
+            value.len() + ALLOCATION + if slots.len() == 1 { 0 } else { slots.len() * SLOT_IN_A_SET }
+        };
+        let places = self.sets.capacity() * size_of::<(Arc<str>, SlotSet)>();
+        places + self.sets.iter().map(of_value).sum::<usize>() + self.values.capacity() * size_of::<Values>()
     }
 
     pub(super) fn left_out(&self) -> usize {

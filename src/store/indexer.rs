@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Indexers, Store, StoreError};
+use super::{Indexers, Memory, Store, StoreError};
 use crate::object::{Key, Object};
 
 /// A [`Store`] that also finds its objects by the values of named indices (client-go: `Indexer`).
@@ -64,4 +64,10 @@ pub trait Indexer: Store {
 
     /// How many stored objects this index leaves out because its function refused them; 0 for an unknown index.
     fn index_errors(&self, name: &str) -> usize;
+
+    /// What it takes. It looks at every object, and unpacks none.
+    fn memory(&self) -> Memory {
+        let objects = self.list();
+        Memory { bodies: objects.iter().map(AsRef::as_ref).collect(), ..Memory::default() }
+    }
 }

@@ -1,7 +1,9 @@
 //! The objects of a store: each under its key and in a numbered slot.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+
+use hashbrown::HashTable;
 
 use super::StoreError;
 use crate::object::{Key, Object};
@@ -20,30 +22,44 @@ pub(super) struct Item {
 /// since the last replace.
 #[derive(Default)]
 pub(super) struct Items {
-    by_key: HashMap<Key, Slot>,
+    /// The slots by the keys in them. A table of slots takes five bytes for each place, a map with the keys 25.
+    by_key: HashTable<Slot>,
+    hasher: RandomState,
     slots: Vec<Option<Item>>,
     free: Vec<Slot>,
 }
 
 impl Items {
     pub(super) fn with_capacity(objects: usize) -> Self {
-        Self { by_key: HashMap::with_capacity(objects), slots: Vec::with_capacity(objects), free: Vec::new() }
+        Self {
+            by_key: HashTable::with_capacity(objects),
+            slots: Vec::with_capacity(objects),
+            ..Self::default()
+        }
     }
 
     pub(super) fn slot_of(&self, key: &str) -> Option<Slot> {
-        self.by_key.get(key).copied()
+        self.by_key.find(self.hasher.hash_one(key), |slot| self.key_at(*slot) == Some(key)).copied()
     }
 
     pub(super) fn at(&self, slot: Slot) -> Option<&Item> {
         self.slots.get(slot as usize)?.as_ref()
     }
 
+    fn key_at(&self, slot: Slot) -> Option<&str> {
+        self.at(slot).map(|item| &*item.key)
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&Arc<Object>> {
         self.slot_of(key).and_then(|slot| self.at(slot)).map(|item| &item.object)
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
     pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.by_key.keys()
+        self.iter().map(|(_, item)| &item.key)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Item)> {
@@ -52,13 +68,21 @@ impl Items {
 
     /// Puts the object under the key, in the slot the key has or in a free one.
     pub(super) fn put(&mut self, key: Key, object: Arc<Object>) -> Result<Slot, StoreError> {
-        // The old key goes with the old object: kept, it would be a second copy of the text beside the new object's.
-        let slot = match self.by_key.remove(&key).or_else(|| self.free.pop()) {
+        if let Some(slot) = self.slot_of(&key) {
+            // The old key goes with the old object: kept, it would be a second copy of the text beside the new one's.
+            self.slots[slot as usize] = Some(Item { key, object });
+            return Ok(slot);
+        }
+        let slot = match self.free.pop() {
             Some(slot) => slot,
             None => self.new_slot()?,
         };
-        self.by_key.insert(Arc::clone(&key), slot);
+        let hash = self.hasher.hash_one(&*key);
         self.slots[slot as usize] = Some(Item { key, object });
+        let Self { by_key, hasher, slots, .. } = self;
+        by_key.insert_unique(hash, slot, |slot| {
+            hasher.hash_one(slots[*slot as usize].as_ref().map_or("", |item| &*item.key))
+        });
         Ok(slot)
     }
 
@@ -70,9 +94,18 @@ impl Items {
 
     /// Takes out what is under the key and tells which slot it had.
     pub(super) fn remove(&mut self, key: &str) -> Option<Slot> {
-        let slot = self.by_key.remove(key)?;
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
+        let Self { by_key, hasher, slots, free } = self;
+        let is_it = |slot: &Slot| slots[*slot as usize].as_ref().is_some_and(|item| &*item.key == key);
+        let (slot, _) = by_key.find_entry(hasher.hash_one(key), is_it).ok()?.remove();
+        slots[slot as usize] = None;
+        free.push(slot);
         Some(slot)
+    }
+
+    /// The bytes allocated for places, without what the keys and objects in them take.
+    pub(super) fn place_bytes(&self) -> usize {
+        self.by_key.allocation_size()
+            + self.slots.capacity() * size_of::<Option<Item>>()
+            + self.free.capacity() * size_of::<Slot>()
     }
 }

@@ -8,6 +8,7 @@ pub mod index_funcs;
 mod indexer;
 mod items;
 mod lister;
+mod memory;
 mod state;
 mod thread_safe;
 
@@ -15,6 +16,7 @@ pub use cache::{Cache, Transaction};
 pub use index::{Index, IndexFunc, IndexFuncError, Indexers, Indices};
 pub use indexer::Indexer;
 pub use lister::{Lister, NamespaceLister, list_all, list_all_by_namespace};
+pub use memory::Memory;
 pub use thread_safe::ThreadSafeStore;
 
 use std::sync::Arc;

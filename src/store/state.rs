@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::StoreError;
 use super::index::{Index, IndexFuncError, Indexers, Indices, KeptIndex, KeptIndices, Values};
 use super::items::{Item, Items, Slot};
-use crate::object::{Key, Object, ResourceVersion};
+use super::memory::{ALLOCATION, Memory};
+use crate::object::{Footprint, Key, Object, ResourceVersion};
 
 /// One thing to do to a store.
 pub(super) enum Change {
@@ -74,7 +75,11 @@ impl State {
     /// stored already is not asked again, and a refusal that follows a refusal is not told again.
     fn compute(&self, indices: &KeptIndices, key: &str, object: &Arc<Object>) -> Computed {
         let slot = self.items.slot_of(key);
-        let same = self.items.get(key).is_some_and(|stored| Arc::ptr_eq(stored, object));
+        let stored = slot.and_then(|slot| self.items.at(slot));
+        let same = stored.is_some_and(|stored| Arc::ptr_eq(&stored.object, object));
+        // One function that wants the text of a packed body unpacks it itself, several would do it several times.
+        let unpacked = if same || indices.len() < 2 { None } else { object.unpacked() };
+        let object = unpacked.as_ref().unwrap_or(object);
         let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
             let kept = slot.map_or(Values::None, |slot| stored.values_of(slot).clone());
             if same {
@@ -101,6 +106,15 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// What the objects and indices take.
+    pub(super) fn memory(&self) -> Memory {
+        let bodies: Footprint = self.items.iter().map(|(_, item)| &*item.object).collect();
+        let keys: usize = self.items.keys().map(|key| key.len() + ALLOCATION).sum();
+        let object_bytes = keys + self.items.len() * (size_of::<Object>() + ALLOCATION);
+        let index_bytes = self.indices.values().map(KeptIndex::bytes).sum();
+        Memory { bodies, object_bytes, place_bytes: self.items.place_bytes(), index_bytes }
     }
 
     fn put(
@@ -149,6 +163,7 @@ impl State {
         &self,
         items: Vec<(Key, Arc<Object>)>,
         version: &ResourceVersion,
+        pack: impl Fn(Arc<Object>) -> Arc<Object>,
         refusals: &mut Vec<Refusal>,
     ) -> Result<Self, StoreError> {
         let indexers =
@@ -156,7 +171,7 @@ impl State {
         let mut fresh = Self { items: Items::with_capacity(items.len()), ..Self::empty(indexers) };
         for (key, object) in items {
             let computed = self.compute(&fresh.indices, &key, &object);
-            fresh.put(&key, object, computed, refusals)?;
+            fresh.put(&key, pack(object), computed, refusals)?;
         }
         fresh.version = version.clone();
         Ok(fresh)
@@ -174,9 +189,12 @@ impl State {
             return Err(StoreError::IndexerConflict(taken.join(", ")));
         }
         let mut added = empty_indices(indexers);
-        for (name, index) in &mut added {
-            for (slot, item) in self.items.iter() {
-                let values = index.compute(&item.object).unwrap_or_else(|reason| {
+        for (slot, item) in self.items.iter() {
+            // As in `compute`.
+            let unpacked = if added.len() < 2 { None } else { item.object.unpacked() };
+            let object = unpacked.as_ref().unwrap_or(&item.object);
+            for (name, index) in &mut added {
+                let values = index.compute(object).unwrap_or_else(|reason| {
                     refusals.push(Refusal { index: name.clone(), key: Arc::clone(&item.key), reason });
                     Values::LeftOut
                 });

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use super::index::{Indices, KeptIndex};
 use super::state::{Change, Computed, State, report};
-use super::{Indexers, StoreError};
-use crate::object::{Key, Object, ResourceVersion};
+use super::{Indexers, Memory, StoreError};
+use crate::object::{Key, Object, Packer, ResourceVersion};
 
 /// A map of objects with any number of indices over it, which are always those of exactly the objects in it.
 ///
@@ -39,13 +39,28 @@ pub struct ThreadSafeStore {
     /// exception: a writer runs index functions under the read lock, so that readers go on meanwhile. Nobody waits
     /// for the write lock but the one writer, so a function may itself read.
     state: RwLock<State>,
+    packer: Option<Arc<Packer>>,
 }
 
 impl ThreadSafeStore {
     /// An empty store with these indices.
     #[must_use]
     pub fn new(indexers: Indexers) -> Self {
-        Self { writer: Mutex::default(), state: RwLock::new(State::empty(indexers)) }
+        Self { writer: Mutex::default(), state: RwLock::new(State::empty(indexers)), packer: None }
+    }
+
+    /// The same, which packs the bodies of what is put into it, after the index functions have seen them. What is got
+    /// out is then not the very object that was put in, but reads the same.
+    #[must_use]
+    pub fn with_packer(self, packer: Arc<Packer>) -> Self {
+        Self { packer: Some(packer), ..self }
+    }
+
+    fn pack(&self, object: Arc<Object>) -> Arc<Object> {
+        match &self.packer {
+            Some(packer) => packer.pack(object),
+            None => object,
+        }
     }
 
     /// Puts the object under the key, replacing what was there. The object's version, if it has one, becomes the
@@ -86,7 +101,12 @@ impl ThreadSafeStore {
         let writer = self.write_turn();
         let prepared: Vec<(Change, Computed)> = {
             let state = self.read();
-            changes.into_iter().map(|change| state.prepare(change)).collect()
+            let prepared = changes.into_iter().map(|change| state.prepare(change));
+            let packed = prepared.map(|(change, computed)| match change {
+                Change::Put(key, object) => (Change::Put(key, self.pack(object)), computed),
+                change @ Change::Remove(..) => (change, computed),
+            });
+            packed.collect()
         };
         let mut refusals = Vec::new();
         let done = self.write().apply(prepared, &mut refusals);
@@ -107,7 +127,7 @@ impl ThreadSafeStore {
     ) -> Result<(), StoreError> {
         let writer = self.write_turn();
         let mut refusals = Vec::new();
-        let fresh = self.read().rebuilt(items, version, &mut refusals)?;
+        let fresh = self.read().rebuilt(items, version, |object| self.pack(object), &mut refusals)?;
         let old = std::mem::replace(&mut *self.write(), fresh);
         drop(writer);
         // Freeing a million objects takes a while: no reader waits for it.
@@ -229,6 +249,12 @@ impl ThreadSafeStore {
         self.read().indices.get(name).map_or(0, KeptIndex::left_out)
     }
 
+    /// See [`super::Indexer::memory`].
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        self.read().memory()
+    }
+
     /// Sets the version and nothing else.
     pub fn bookmark(&self, version: &ResourceVersion) {
         let _writer = self.write_turn();
@@ -264,7 +290,7 @@ mod tests {
     use super::*;
     use crate::object::TypeMeta;
     use crate::store::IndexFunc;
-    use crate::store::fixtures::{by_values, names, pod, values_of};
+    use crate::store::fixtures::{by_values, from_json, names, pod, values_of};
 
     fn store() -> ThreadSafeStore {
         ThreadSafeStore::new([("values".to_owned(), by_values())].into())
@@ -470,6 +496,52 @@ mod tests {
     }
 
     #[test]
+    fn index_functions_see_a_text_before_it_is_packed_and_never_again() {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&runs);
+        let func = IndexFunc::returning(move |object| {
+            assert!(!object.is_packed());
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(values_of(object))
+        });
+        let indexers = [("counted".to_owned(), func.clone()), ("again".to_owned(), func)].into();
+        let store = ThreadSafeStore::new(indexers).with_packer(Arc::default());
+        let object = random_pod(1, &[1, 2]);
+        store.add("p1".into(), Arc::clone(&object)).expect("added");
+        let stored = store.get("p1").expect("stored");
+        assert!(stored.is_packed() && !object.is_packed());
+        store
+            .replace(vec![("p1".into(), stored), ("p2".into(), random_pod(2, &[3]))], &"2".into())
+            .expect("ok");
+        assert_eq!((runs.load(Ordering::Relaxed), store.index_errors("counted")), (4, 0));
+        // One that comes later has each body unpacked once for all functions, and what comes packed too.
+        let late = || {
+            IndexFunc::returning(|object| if object.is_packed() { panic!() } else { Ok(values_of(object)) })
+        };
+        store
+            .add_indexers([("late".to_owned(), late()), ("later".to_owned(), late())].into())
+            .expect("added");
+        assert_eq!((store.index_errors("late"), store.index_errors("later")), (0, 0));
+        assert_eq!(store.index_counts("late"), store.index_counts("counted"));
+    }
+
+    #[test]
+    fn what_a_store_takes_is_told_to_the_byte_for_its_bodies() {
+        let store = store().with_packer(Arc::default());
+        let text: usize = (0..50).map(|name| random_pod(name, &[1]).json_len()).sum();
+        for name in 0..50 {
+            let object = random_pod(name, &[1]);
+            store.add(Arc::clone(object.key()), object).expect("added");
+        }
+        let memory = store.memory();
+        let bodies = &memory.bodies;
+        assert_eq!((bodies.objects, bodies.packed, bodies.text_bytes, bodies.bases), (50, 50, text, 1));
+        assert_eq!(bodies.body_bytes, store.list().iter().map(|object| object.held_len()).sum::<usize>());
+        assert!(bodies.held_bytes() < text / 8, "{memory}");
+        assert!(memory.object_bytes > 50 * size_of::<Object>() && memory.index_bytes > 50 * 4, "{memory}");
+    }
+
+    #[test]
     fn a_key_goes_with_the_object_it_came_with() {
         let store = store();
         let (old, new) = (pod("a", "1", "x"), pod("a", "2", "x"));
@@ -592,7 +664,10 @@ mod tests {
     fn random_pod(name: u8, values: &[u8]) -> Arc<Object> {
         let words = ["bad", "v1", "v2", "v3", "v4"];
         let values: Vec<_> = values.iter().map(|value| words[usize::from(*value)]).collect();
-        pod(&format!("p{name}"), "1", &values.join(","))
+        from_json(&serde_json::json!({
+            "metadata": {"name": format!("p{name}"), "resourceVersion": "1", "labels": {"first": values.first()}},
+            "spec": {"values": values, "template": "large enough that it pays to pack it ".repeat(20)},
+        }))
     }
 
     /// What an index over these objects must be, worked out anew: value → keys, and the number left out.
@@ -617,7 +692,10 @@ mod tests {
         prop_assert_eq!(stored, model.keys().cloned().collect::<Vec<_>>());
         prop_assert_eq!(store.list().len(), model.len());
         for (key, object) in model {
-            prop_assert!(store.get(key).is_some_and(|stored| Arc::ptr_eq(&stored, object)));
+            let stored = store.get(key).expect("stored");
+            prop_assert_eq!(stored.is_packed(), store.packer.is_some());
+            prop_assert!(stored.is_packed() || Arc::ptr_eq(&stored, object));
+            prop_assert_eq!(stored.json(), object.json());
         }
         let (index, left_out) = recomputed(model);
         let copies = store.indices();
@@ -637,8 +715,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_index_is_always_what_its_function_says_of_the_objects(steps in steps()) {
-            let store = store();
+        fn every_index_is_always_what_its_function_says_of_the_objects(steps in steps(), packs: bool) {
+            let store = if packs { store().with_packer(Arc::default()) } else { store() };
             let mut model = BTreeMap::<Key, Arc<Object>>::new();
             for step in steps {
                 match step {

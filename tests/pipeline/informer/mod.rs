@@ -4,6 +4,7 @@ mod by_hand;
 mod faults;
 mod handlers;
 mod leftovers;
+mod packing;
 mod resync;
 mod slow;
 mod stop;

@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 
 use super::empty;
 use super::needs;
+use super::stats::Stats;
 use super::synced::{show, synced_indexer};
 use super::walk::Walk;
 use super::watched::Watched;
@@ -38,14 +39,16 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     {
         return Err(anyhow::Error::new(NoContext(format)).context(Usage));
     }
+    let mut stats = Stats::new(get.stats);
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, watched).await?;
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print));
     let printer = Arc::new(Printer::new(listing, out));
     let is_only = walk.parts().len() == 1;
     while let Some(part) = walk.next() {
         let source = watched.source(&part, source(session, get, &part)?);
+        stats.listen(&source);
         let done = match &part.name {
-            _ if !get.by.is_empty() => indexed(get, &part, source, watched, &printer).await,
+            _ if !get.by.is_empty() => indexed(get, &part, source, watched, &printer, &mut stats).await,
             Some(name) => one(get, &part, &source, name, &printer).await,
             None => {
                 // The rows of a table wait for its widest cell, and of several tables the last for the next.
@@ -61,6 +64,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
         }
     }
     let count = printer.finish(walk.is_complete())?;
+    stats.tell(session, watched.messages());
     if count == 0 && walk.is_complete() && prints_nothing(get, &walk.parts()) {
         empty::tell(session, watched, &walk.parts()).await;
     }
@@ -137,12 +141,14 @@ async fn indexed<W: Write>(
     source: Source,
     watched: &Watched,
     printer: &Printer<W>,
+    stats: &mut Stats,
 ) -> anyhow::Result<()> {
     let indexers = indexers(&get.by).context(Usage)?;
     let indexer = match synced_indexer(source, indexers, &get.selection, part, watched).await {
         Err(Error::NotFound(_)) if get.ignore_not_found && part.name.is_some() => return Ok(()),
         indexer => indexer?,
     };
+    stats.hold(&*indexer);
     for object in found(&*indexer, &get.by)?.values() {
         printer.object(part, object);
     }

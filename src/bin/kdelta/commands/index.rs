@@ -9,6 +9,7 @@ use kdelta::store::Indexers;
 
 use super::empty;
 use super::needs;
+use super::stats::Stats;
 use super::synced::synced_indexer;
 use super::walk::Walk;
 use super::watched::Watched;
@@ -29,6 +30,7 @@ pub(crate) async fn run(
     // By context, in the order in which they are asked for, and by value.
     let mut counts: BTreeMap<(usize, Arc<str>, String), usize> = BTreeMap::new();
     let mut objects = 0;
+    let mut stats = Stats::new(index.stats);
     let mut walk = Walk::start(session, &index.selection, false, watched).await?;
     while let Some(part) = walk.next() {
         let representation = needs::keys_and(needs_body(&index.by));
@@ -36,6 +38,7 @@ pub(crate) async fn run(
             .source(&part, &index.selection, &Print::default(), representation, Filter::default())
             .context(Usage)?;
         let source = watched.source(&part, source);
+        stats.listen(&source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
         let indexer = match synced_indexer(source, indexers, &index.selection, &part, watched).await {
             Ok(indexer) => indexer,
@@ -44,6 +47,7 @@ pub(crate) async fn run(
                 continue;
             }
         };
+        stats.hold(&*indexer);
         objects += indexer.list_keys().len();
         for (value, count) in indexer.index_counts(&name)? {
             *counts.entry((part.cluster, Arc::clone(&part.context), value)).or_default() += count;
@@ -53,6 +57,7 @@ pub(crate) async fn run(
             watched.messages().warning(&format!("{left_out} {} could not be indexed", part.title()));
         }
     }
+    stats.tell(session, watched.messages());
     let parts = walk.parts();
     // Numbers that are too low say nothing, unless it is said what they leave out.
     let end = walk.end()?;

@@ -11,6 +11,7 @@ pub(crate) mod get;
 pub(crate) mod index;
 pub(crate) mod man;
 mod needs;
+mod stats;
 mod synced;
 mod walk;
 pub(crate) mod watch;

@@ -1,7 +1,6 @@
 //! An informer that is run for its index: until it has synced, and no longer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use kdelta::informer::QueueKind;
@@ -11,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::watched::Watched;
 use crate::output::Count;
-use crate::session::{Part, Source, reflector_options};
+use crate::session::{Arrived, Part, Source, reflector_options};
 use crate::settings::Selection;
 
 /// How often the running count is looked at.
@@ -30,7 +29,7 @@ pub(super) async fn synced_indexer(
 ) -> Result<Arc<dyn Indexer>, Error> {
     let arrived = source.arrived();
     let options = reflector_options(selection, &source, Some(watched.observer(part)));
-    let informer = source.informer().queue(QueueKind::Delta).indexers(indexers).reflector(options).build();
+    let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();
     let mut run = std::pin::pin!(informer.run(stop.clone()));
@@ -53,11 +52,11 @@ pub(super) async fn synced_indexer(
 }
 
 /// Shows the count as it grows, for ever.
-pub(super) async fn show(arrived: &AtomicU64, mut count: Count) {
+pub(super) async fn show(arrived: &Arrived, mut count: Count) {
     let mut shown = 0;
     loop {
         tokio::time::sleep(REDRAWN).await;
-        let now = arrived.load(Ordering::Relaxed);
+        let now = arrived.count();
         count.add(now - shown);
         shown = now;
     }

@@ -22,7 +22,7 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as parts_for_tests;
 pub(crate) use plan::Planned;
-pub(crate) use source::Source;
+pub(crate) use source::{Arrived, Source};
 pub(crate) use survey::{Setback, Survey};
 
 use std::sync::Arc;
@@ -104,6 +104,11 @@ impl Session {
             anyhow::bail!("none of the contexts can be used:\n{}", all.collect::<Vec<_>>().join("\n"));
         }
         Ok(opened)
+    }
+
+    /// The bytes of all answers so far.
+    pub(crate) fn received(&self) -> u64 {
+        self.clusters.iter().map(|cluster| cluster.client.received()).sum()
     }
 
     /// What the server serves; for a command that takes one context.

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use kdelta::api::{ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
@@ -19,6 +20,32 @@ use super::indices::Filter;
 /// Initial states that one server is asked for at a time: enough to keep it busy, and no burst that would have it
 /// turn us away.
 const LISTS_AT_A_TIME: usize = 32;
+
+/// What has come in so far. Relaxed: numbers on a screen.
+#[derive(Default)]
+pub(crate) struct Arrived {
+    count: AtomicU64,
+    first: OnceLock<Instant>,
+}
+
+impl Arrived {
+    /// How many objects have come in.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// When the first one did.
+    pub(crate) fn first(&self) -> Option<Instant> {
+        self.first.get().copied()
+    }
+
+    fn another(&self) {
+        if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
+            // Nobody else was the first.
+            let _ = self.first.set(Instant::now());
+        }
+    }
+}
 
 /// What the sources of one server have in common.
 #[derive(Clone)]
@@ -69,8 +96,8 @@ pub(crate) struct Source {
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
     refused: Arc<AtomicBool>,
     shared: Shared,
-    /// Objects that have come in so far, for who shows it. Relaxed: a number on a screen.
-    arrived: Arc<AtomicU64>,
+    /// Objects that have come in so far, for who shows it.
+    arrived: Arc<Arrived>,
     /// Hears of the refusal, once.
     on_refusal: Box<dyn Fn(&Error) + Send + Sync>,
     mutation_detector: bool,
@@ -136,7 +163,7 @@ impl Source {
     }
 
     /// How many objects have come in so far.
-    pub(crate) fn arrived(&self) -> Arc<AtomicU64> {
+    pub(crate) fn arrived(&self) -> Arc<Arrived> {
         Arc::clone(&self.arrived)
     }
 
@@ -245,14 +272,14 @@ impl ListerWatcher for Source {
 pub(crate) struct Selected<S> {
     stream: S,
     filter: Filter,
-    arrived: Arc<AtomicU64>,
+    arrived: Arc<Arrived>,
     /// Held while the initial state comes in.
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl<S> Selected<S> {
     fn passes(&self, object: &Object) -> bool {
-        self.arrived.fetch_add(1, Ordering::Relaxed);
+        self.arrived.another();
         self.filter.passes(object)
     }
 }

@@ -8,8 +8,8 @@ use super::lines::{Flow, Lines};
 use super::targets::{self, Target};
 use super::{Pattern, UsageError, duration};
 use crate::args::{
-    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, PrintArgs, ResourceColumn, SelectArgs, Shell,
-    UntilArgs, WatchArgs,
+    ApiResourcesArgs, Command, GetArgs, IndexArgs, ListModeArg, OutcomeArgs, PrintArgs, ResourceColumn,
+    SelectArgs, Shell, UntilArgs, WatchArgs,
 };
 
 /// What `-o` takes where objects are printed.
@@ -55,6 +55,8 @@ pub(crate) struct Get {
     pub(crate) ignore_not_found: bool,
     /// Whether it is a failure that nothing matched.
     pub(crate) fail_if_empty: bool,
+    /// Whether it is told what it took.
+    pub(crate) stats: bool,
 }
 
 /// `kdelta index`.
@@ -67,6 +69,8 @@ pub(crate) struct Index {
     pub(crate) headers: bool,
     /// Whether it is a failure that nothing matched.
     pub(crate) fail_if_empty: bool,
+    /// Whether it is told what it took.
+    pub(crate) stats: bool,
 }
 
 /// `kdelta api-resources`.
@@ -237,6 +241,9 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     if is_watch && args.outcome.fail_if_empty {
         return Err(UsageError::WatchIsNeverEmpty);
     }
+    if is_watch && args.outcome.stats {
+        return Err(UsageError::StatsOfAWatch);
+    }
     let (by, print) = (by(&args.index.by)?, Print::read(&args.print)?);
     if is_watch {
         let until = Until::read(&args.until)?;
@@ -252,8 +259,9 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
         };
         watch.checked().map(Task::Watch)
     } else {
-        let (ignore_not_found, fail_if_empty) = (args.ignore_not_found, args.outcome.fail_if_empty);
-        Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty }))
+        let OutcomeArgs { fail_if_empty, stats } = args.outcome;
+        let ignore_not_found = args.ignore_not_found;
+        Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty, stats }))
     }
 }
 
@@ -271,8 +279,8 @@ impl Watch {
 fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
     let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
     let (by, values) = By::parse_optional(by)?;
-    let (headers, fail_if_empty) = (!args.no_headers, args.outcome.fail_if_empty);
-    Ok(Task::Index(Index { selection, by, values, headers, fail_if_empty }))
+    let OutcomeArgs { fail_if_empty, stats } = args.outcome;
+    Ok(Task::Index(Index { selection, by, values, headers: !args.no_headers, fail_if_empty, stats }))
 }
 
 fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
@@ -436,6 +444,7 @@ mod tests {
         assert_eq!(read("get po --output-watch-events"), Err(UsageError::OutputWatchEvents));
         assert_eq!(read("get po --count 1"), Err(UsageError::NeedsWatch("count")));
         assert_eq!(read("get po -w --fail-if-empty"), Err(UsageError::WatchIsNeverEmpty));
+        assert_eq!(read("get po -w --stats"), Err(UsageError::StatsOfAWatch));
         assert_eq!(read("get po --until-synced"), Err(UsageError::NeedsWatch("until-synced")));
         assert_eq!(read("watch po --watch-only --until-synced"), Err(UsageError::NothingToPrint));
     }

@@ -36,6 +36,8 @@ pub(crate) enum UsageError {
     NeedsWatch(&'static str),
     #[error("--fail-if-empty can't be used with --watch or --watch-only: what is not there may still come")]
     WatchIsNeverEmpty,
+    #[error("--stats tells what an answer took, and a watch has no end")]
+    StatsOfAWatch,
     #[error("--until-synced and --watch-only exclude each other: nothing would be printed")]
     NothingToPrint,
     #[error(

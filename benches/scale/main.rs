@@ -1,0 +1,77 @@
+//! Growth: 10,000, 100,000 and 1,000,000 pods through reflector, queue and store, with three indices and all bodies.
+//!
+//! `cargo bench --bench scale` runs each size in a process of its own, so that each has its own peak, and prints one
+//! line for each. `-- --objects N` runs one size; `--queue delta` has the other queue; `--text` keeps bodies as text.
+//! The pods are made while they are read, as the text that a server sends, and are never held. What making them takes is
+//! measured beside it and subtracted.
+
+#[path = "../synthetic/mod.rs"]
+mod synthetic;
+
+mod measure;
+mod source;
+
+use std::process::Command;
+
+use measure::{Measured, measure};
+
+/// The sizes that are compared.
+const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
+
+/// What the command line asks for.
+#[derive(Clone, Copy)]
+struct Asked {
+    objects: Option<u32>,
+    delta: bool,
+    text: bool,
+    child: bool,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let value = |flag: &str| {
+        let at = arguments.iter().position(|argument| argument == flag)?;
+        Some(arguments.get(at + 1).cloned().unwrap_or_default())
+    };
+    let objects = value("--objects").map(|text| text.parse().expect("--objects takes a number"));
+    let asked = Asked {
+        objects,
+        delta: value("--queue").is_some_and(|queue| queue == "delta"),
+        text: has("--text"),
+        child: has("--child"),
+    };
+    match asked {
+        Asked { child: true, objects: Some(objects), .. } => println!("{}", measure(objects, asked).line()),
+        Asked { objects: Some(objects), .. } => report(&[objects], &arguments),
+        _ => report(&SIZES, &arguments),
+    }
+}
+
+/// Runs each size and prints what came of it.
+fn report(sizes: &[u32], arguments: &[String]) {
+    println!("{}", Measured::HEADER);
+    let mut all = Vec::new();
+    for size in sizes {
+        let program = std::env::current_exe().expect("a program knows where it is");
+        let mut command = Command::new(program);
+        command.args(arguments).args(["--child", "--objects", &size.to_string()]);
+        let output = command.output().expect("the program runs once more");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let Some(measured) = text.lines().find_map(Measured::read) else {
+            panic!("{size} objects: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr));
+        };
+        println!("{measured}");
+        all.push(measured);
+    }
+    if let [first, .., last] = &all[..] {
+        println!(
+            "from {} to {}: time per object × {:.2}, memory per object × {:.2}, look-up × {:.2}",
+            first.objects,
+            last.objects,
+            last.micros() / first.micros(),
+            last.held_each() / first.held_each(),
+            last.lookup_nanos / first.lookup_nanos,
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! A source that makes its pods as they are read.
+
+use std::sync::Arc;
+
+use kdelta::listwatch::{
+    Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
+};
+use kdelta::object::{Ingest, Object, TypeMeta};
+
+use crate::synthetic::Workload;
+
+/// Workloads that the pods belong to.
+const WORKLOADS: u32 = 300;
+
+/// So many pods, whose initial state comes through a watch.
+#[derive(Clone)]
+pub(crate) struct Source {
+    objects: u32,
+    workloads: Arc<[Workload]>,
+    ingest: Ingest,
+    /// Ends the watch that stands.
+    expired: Arc<tokio::sync::Notify>,
+}
+
+pub(crate) struct Pods {
+    source: Source,
+    next: u32,
+    buffer: String,
+}
+
+impl Source {
+    pub(crate) fn new(objects: u32) -> Self {
+        Self {
+            objects,
+            workloads: (0..WORKLOADS).map(Workload::new).collect(),
+            ingest: Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() })),
+            expired: Arc::default(),
+        }
+    }
+
+    /// Ends the watch that stands as a server does that no longer knows its version.
+    pub(crate) fn expire(&self) {
+        self.expired.notify_one();
+    }
+
+    /// Writes the pod of this number.
+    pub(crate) fn write(&self, number: u32, out: &mut String) {
+        let each = self.objects.div_ceil(WORKLOADS);
+        self.workloads[(number / each) as usize].pod(number % each, number + 1000, out);
+    }
+
+    /// The key of the pod of this number.
+    pub(crate) fn key(&self, number: u32) -> String {
+        let each = self.objects.div_ceil(WORKLOADS);
+        self.workloads[(number / each) as usize].key(number % each)
+    }
+}
+
+impl ListerWatcher for Source {
+    type List = Pods;
+    type Watch = Pods;
+
+    async fn list(&self, _: &ListOptions) -> Result<Pods, Error> {
+        Err(Error::NotSupported(Status::default()))
+    }
+
+    async fn watch(&self, options: &WatchOptions) -> Result<Pods, Error> {
+        let next = if options.send_initial_events { 0 } else { self.objects + 1 };
+        Ok(Pods { source: self.clone(), next, buffer: String::new() })
+    }
+}
+
+impl ListStream for Pods {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        Err(Error::NotSupported(Status::default()))
+    }
+
+    fn meta(&self) -> &ListMeta {
+        unreachable!("nothing is listed")
+    }
+}
+
+impl WatchStream for Pods {
+    async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
+        let source = &self.source;
+        let number = self.next;
+        self.next += 1;
+        if number < source.objects {
+            self.buffer.clear();
+            source.write(number, &mut self.buffer);
+            let object = Object::from_json(self.buffer.as_bytes(), &source.ingest).expect("a pod");
+            return Some(Ok(WatchEvent::Added(Arc::new(object))));
+        }
+        if number == source.objects {
+            let resource_version = (source.objects + 1000).to_string().as_str().into();
+            return Some(Ok(WatchEvent::Bookmark { resource_version, initial_events_end: true }));
+        }
+        source.expired.notified().await;
+        Some(Err(Error::Expired(Status::default())))
+    }
+}

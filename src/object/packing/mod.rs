@@ -1,0 +1,217 @@
+//! Bodies in little space: each is written against a sibling, an earlier object of its own workload.
+//!
+//! Objects of one workload (the pods of a Deployment, say) differ in names, times and addresses only, so a body that is
+//! compressed with a sibling's text before it takes a twentieth of its size. The sibling is itself written against some
+//! objects of the kind, and those are held as they are. What a body was written against is held by the body, as an
+//! [`Arc`] of a [`Prefix`]: nothing becomes unreadable because something else left a store, and a prefix goes with the
+//! last body that needs it.
+
+mod bases;
+mod footprint;
+mod prefix;
+mod reader;
+mod sum;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zstd::zstd_safe::{CCtx, CDict, compress_bound};
+
+use super::Object;
+use super::body::Body;
+use bases::Bases;
+pub use footprint::Footprint;
+pub(super) use prefix::Prefix;
+pub(super) use reader::{length, unpack};
+pub(super) use sum::sum;
+
+/// Of zstd's levels the one with the best ratio at its price; 2 and 3 gained nothing against a sibling, -1 and -3 save
+/// two microseconds of six and take half as much space again.
+const LEVEL: i32 = 1;
+
+/// A body below this stays as it is: what is around it costs more.
+const WORTHWHILE: usize = 256;
+
+/// A body beyond this is no base, and has none: what a base keeps at hand is paid for by all.
+const LARGE: usize = 128 << 10;
+
+/// The dictionary of a kind is made of so many objects, or of so many bytes of them.
+const DICTIONARY_OBJECTS: usize = 16;
+const DICTIONARY_BYTES: usize = 48 << 10;
+
+/// What the buffer keeps allocated: a giant is not paid for for ever.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// Packs the bodies of one kind of objects. Whatever it packed reads as it did before (see [`Object::json`]) and needs
+/// the packer no more.
+///
+/// One packer serves one store, which packs what it stores, and the queue before it, which packs what waits for the
+/// end of a list.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::Packer;
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # let env: String = (0..200).map(|n| format!("{} ", n * 7919)).collect();
+/// # for name in ["web-1", "web-2", "web-3"] {
+/// #     source.add(serde_json::json!({"apiVersion": "v1", "kind": "Pod",
+/// #         "metadata": {"name": name, "labels": {"app": "web"}}, "spec": {"env": env}}));
+/// # }
+/// let packer = Packer::new();
+/// for object in source.objects() {
+///     let text = object.json().into_owned();
+///     let packed = packer.pack(object);
+///     assert!(packed.held_len() < text.len());
+///     assert_eq!(packed.json(), text);
+/// }
+/// ```
+pub struct Packer {
+    /// A std mutex: held while one body is written, some microseconds. Besides the one task that stores there is at
+    /// most the one that lists.
+    state: Mutex<State>,
+}
+
+struct State {
+    writer: Writer,
+    bases: Bases,
+    dictionary: Dictionary,
+}
+
+/// What the first body of each workload is written against.
+enum Dictionary {
+    /// The first texts are still being gathered; until then a body stands by itself.
+    Gathering { texts: Vec<u8>, count: usize, nothing: Arc<Prefix> },
+    /// These texts, and the same made ready for the compressor.
+    Ready { prefix: Arc<Prefix>, digested: CDict<'static> },
+}
+
+/// A compressor and its buffer.
+struct Writer {
+    context: CCtx<'static>,
+    frame: Vec<u8>,
+}
+
+/// What a body is to be written against.
+enum Against<'a> {
+    /// A text as it is: no preparation, and the compressor reads it each time.
+    Text(&'a [u8]),
+    /// A text made ready, which pays from the second time on.
+    Digested(&'a CDict<'static>),
+}
+
+impl Packer {
+    /// A packer that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        let nothing = Arc::new(Prefix::text(Box::default()));
+        let dictionary = Dictionary::Gathering { texts: Vec::new(), count: 0, nothing };
+        let writer = Writer { context: CCtx::create(), frame: Vec::new() };
+        Self { state: Mutex::new(State { writer, bases: Bases::default(), dictionary }) }
+    }
+
+    /// The same object with its body packed; as it is where it is packed already, or where that gains nothing.
+    ///
+    /// An object that nobody else holds is changed in its place, any other is copied but for its body.
+    #[must_use]
+    pub fn pack(&self, mut object: Arc<Object>) -> Arc<Object> {
+        let Some(text) = object.body.plain().filter(|text| text.len() >= WORTHWHILE) else { return object };
+        let Some(body) = self.state().pack(text, object.workload) else { return object };
+        match Arc::get_mut(&mut object) {
+            Some(own) => {
+                own.body = body;
+                object
+            }
+            None => Arc::new(object.with_body(body)),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Packer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Packer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Packer")
+    }
+}
+
+impl State {
+    /// The packed form of a text, unless it is no smaller.
+    fn pack(&mut self, text: &[u8], workload: u32) -> Option<Body> {
+        if workload == 0 || text.len() > LARGE {
+            // No other is expected to be like it.
+            let (frame, against) = self.alone(text)?;
+            return Some(Body::packed(frame, against));
+        }
+        if let Some(base) = self.bases.of(workload) {
+            let frame = self.bases.write(&mut self.writer, &base, text)?;
+            if !self.bases.is_poor(workload, frame, text) {
+                return gains(frame, text).then(|| Body::packed(frame.into(), base));
+            }
+        }
+        let (frame, against) = self.alone(text)?;
+        let base = Arc::new(Prefix::packed(frame, against));
+        self.bases.choose(workload, &base, text);
+        Some(Body::packed(Box::default(), base))
+    }
+
+    /// The text written against the dictionary of the kind, or by itself as long as there is none.
+    fn alone(&mut self, text: &[u8]) -> Option<(Box<[u8]>, Arc<Prefix>)> {
+        let (against, prefix) = match &self.dictionary {
+            Dictionary::Ready { prefix, digested } => (Against::Digested(digested), prefix),
+            Dictionary::Gathering { nothing, .. } => (Against::Text(&[]), nothing),
+        };
+        let frame = self.writer.write(text, &against)?;
+        let alone = gains(frame, text).then(|| (frame.into(), Arc::clone(prefix)));
+        self.dictionary.gather(text);
+        alone
+    }
+}
+
+impl Dictionary {
+    fn gather(&mut self, text: &[u8]) {
+        let Self::Gathering { texts, count, .. } = self else { return };
+        // A giant would leave no room for others.
+        texts.extend_from_slice(&text[..text.len().min(DICTIONARY_BYTES / 2)]);
+        *count += 1;
+        if *count >= DICTIONARY_OBJECTS || texts.len() >= DICTIONARY_BYTES {
+            texts.truncate(DICTIONARY_BYTES);
+            if let Some(digested) = CDict::try_create(texts, LEVEL) {
+                let prefix = Arc::new(Prefix::text(std::mem::take(texts).into()));
+                *self = Self::Ready { prefix, digested };
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// The frame of a text, with the sum of the text behind it. Nothing only if zstd itself fails, as without memory.
+    fn write(&mut self, text: &[u8], against: &Against<'_>) -> Option<&[u8]> {
+        self.frame.clear();
+        self.frame.shrink_to(KEPT_CAPACITY);
+        self.frame.reserve(compress_bound(text.len()) + size_of::<u32>());
+        let written = match against {
+            Against::Text(prefix) => self.context.compress_using_dict(&mut self.frame, text, prefix, LEVEL),
+            Against::Digested(prefix) => self.context.compress_using_cdict(&mut self.frame, text, prefix),
+        };
+        written.ok()?;
+        self.frame.extend_from_slice(&sum(text).to_le_bytes());
+        Some(&self.frame)
+    }
+}
+
+/// Whether a frame is worth to be unpacked at each reading.
+fn gains(frame: &[u8], text: &[u8]) -> bool {
+    frame.len() < text.len() - text.len() / 8
+}
+
+#[cfg(test)]
+mod tests;
