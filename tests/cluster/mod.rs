@@ -17,6 +17,7 @@ mod parity;
 mod pods;
 mod recovery;
 mod replay;
+mod representations;
 mod resume;
 mod stalled;
 mod steady;

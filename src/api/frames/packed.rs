@@ -311,13 +311,13 @@ mod tests {
 
     /// A list of these items in its envelope.
     fn body(items: &[Vec<u8>]) -> Vec<u8> {
-        let mut list = field(METADATA as u8, b"\x12\x011");
+        let mut list = field(1, b"\x12\x011");
         for item in items {
-            list.extend(field(ITEM as u8, item));
+            list.extend(field(2, item));
         }
         // Fields that the API may get one day, of each type.
         list.extend([3 << 3, 0x96, 0x01, 4 << 3 | 5, 1, 2, 3, 4, 5 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8]);
-        let envelope = [field(1, b"type"), field(LIST as u8, &list), field(3, b""), field(4, b"")];
+        let envelope = [field(1, b"type"), field(2, &list), field(3, b""), field(4, b"")];
         [&MAGIC[..], &envelope.concat()].concat()
     }
 

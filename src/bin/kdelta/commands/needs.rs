@@ -70,12 +70,11 @@ mod tests {
             let print = Print { format, ..Print::default() };
             assert_eq!(representation(&print, indices), wanted, "{format:?} {indices:?}");
         }
-        let none: [IndexName; 0] = [];
         for print in [
             Print { format: table, show_labels: true, ..Print::default() },
             Print { format: table, label_columns: vec!["app".into()], ..Print::default() },
         ] {
-            assert_eq!(representation(&print, &none), Representation::Table(IncludeObject::Metadata));
+            assert_eq!(representation(&print, []), Representation::Table(IncludeObject::Metadata));
         }
     }
 
