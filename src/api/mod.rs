@@ -5,6 +5,7 @@
 //! network breaks, comes out as [`crate::listwatch::Error`]: by meaning, without a number and without a credential.
 
 mod age;
+mod bare;
 mod client;
 mod config;
 mod credentials;
@@ -16,6 +17,7 @@ mod frames;
 mod notice;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
+mod protobuf;
 mod representation;
 mod request;
 mod resource;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::config::{Config, ConfigOptions};
-use super::decode::Decoder;
+use super::decode::{Decoder, Naming};
 use super::discovery::{Catalog, Discovered};
 use super::frames::{ListSplitter, Piece, WatchFrame, WatchSplitter};
 use super::representation::{IncludeObject, Representation};
@@ -85,7 +85,9 @@ pub fn table_rows(body: &[u8]) {
 fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<String>)>, bool) {
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let mut decoder =
-        Decoder::new(ingest, Representation::Table(include), String::new(), || Timestamp::UNIX_EPOCH);
+        Decoder::new(ingest, Representation::Table(include), String::new(), Naming::Asked, || {
+            Timestamp::UNIX_EPOCH
+        });
     let mut splitter = ListSplitter::new(LIMITS);
     let mut rows = Vec::new();
     for mut chunk in body.chunks(size) {

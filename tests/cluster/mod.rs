@@ -18,6 +18,7 @@ mod parity;
 mod pods;
 mod recovery;
 mod replay;
+mod representations;
 mod resume;
 mod rights;
 mod stalled;

@@ -88,7 +88,7 @@ fn prints_nothing(get: &Get, parts: &[Planned]) -> bool {
 
 /// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
 fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<Source> {
-    let representation = needs::representation(get.print.format, get.by.iter().map(|by| &by.index));
+    let representation = needs::representation(&get.print, get.by.iter().map(|by| &by.index));
     session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
 }
 

@@ -108,16 +108,25 @@ impl Cluster {
         &self.discovery
     }
 
-    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for.
+    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for. Who
+    /// is not going to ask again, where a type is not there, wants to know from the server what is.
     ///
     /// # Errors
     /// A word that is no type, a server that does not answer, names in all namespaces.
-    pub(super) async fn plan(&self, selection: &Selection, patient: bool) -> anyhow::Result<Plan> {
+    pub(super) async fn plan(
+        &self,
+        selection: &Selection,
+        patient: bool,
+        asks_again: bool,
+    ) -> anyhow::Result<Plan> {
+        if !asks_again {
+            self.discovery.catalog().await?;
+        }
         let mut named: Vec<(Arc<ApiResource>, Vec<String>)> = Vec::new();
         for target in &selection.targets {
             let Types::Word(word) = &target.types else { continue };
             let found = self.discovery.resolve(word).await?;
-            for other in self.discovery.catalog().await?.passed_over(word) {
+            for other in self.discovery.passed_over(word).await {
                 (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
             }
             named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
@@ -184,7 +193,7 @@ pub(super) struct Selected<'a> {
 /// The same representation with whole objects in it.
 fn with_body(representation: Representation) -> Representation {
     match representation {
-        Representation::Objects | Representation::Metadata => Representation::Objects,
-        Representation::Table(_) => Representation::Table(IncludeObject::Object),
+        Representation::Objects | Representation::Metadata | Representation::Names => Representation::Objects,
+        Representation::Table(_) | Representation::Rows => Representation::Table(IncludeObject::Object),
     }
 }

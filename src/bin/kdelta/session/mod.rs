@@ -160,9 +160,13 @@ pub(crate) fn reflector_options(
 ) -> ReflectorOptions {
     let defaults = ReflectorOptions::default();
     let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
+    let page_size = match selection.page_size {
+        KUBECTLS_PAGE => source.is_of_one_piece().then_some(0),
+        asked => Some(asked),
+    };
     ReflectorOptions {
         first_version,
-        page_size: (selection.page_size != KUBECTLS_PAGE).then_some(selection.page_size),
+        page_size,
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer: Some(source.learning(observer)),

@@ -78,11 +78,11 @@ impl Scouts {
     }
 
     /// Finds out what the words mean in a cluster; told once.
-    pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, patient: bool) {
+    pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, patient: bool, asks_again: bool) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let selection = Arc::clone(&self.selection);
         self.tasks.spawn(async move {
-            let plan = cluster.plan(&selection, patient).await;
+            let plan = cluster.plan(&selection, patient, asks_again).await;
             tell(&cluster, What::Plan(Box::new(plan)), &sender).await;
         });
     }

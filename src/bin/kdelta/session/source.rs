@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use kdelta::api::{ResourceClient, ResourceList, ResourceWatch};
+use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{
     Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
@@ -160,6 +160,12 @@ impl Source {
     /// What the server refused.
     pub(crate) async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
         self.asked.get_named(name).await
+    }
+
+    /// Whether what it asks for is little enough to come in one piece: pages would cost more than they spare, and rows
+    /// can be joined with their names only as a whole.
+    pub(super) fn is_of_one_piece(&self) -> bool {
+        matches!(self.asked.wanted(), Representation::Names | Representation::Rows)
     }
 
     /// How many objects have come in so far.

@@ -58,9 +58,19 @@ pub(crate) enum Setback {
 impl Survey {
     /// Starts. `patient` is whether a pattern may match no type for now.
     pub(crate) fn start(session: &Session, selection: &Selection, patient: bool) -> Self {
+        Self::of(session, selection, patient, false)
+    }
+
+    /// Starts for an answer that is waited for: what the words meant some hours ago is believed at first, and checked by
+    /// [`Survey::doubt`] where it is not there any more.
+    pub(crate) fn in_haste(session: &Session, selection: &Selection, patient: bool) -> Self {
+        Self::of(session, selection, patient, true)
+    }
+
+    fn of(session: &Session, selection: &Selection, patient: bool, asks_again: bool) -> Self {
         let mut scouts = Scouts::new(selection);
         let survey = |cluster: &Arc<Cluster>| {
-            scouts.plan(cluster, patient);
+            scouts.plan(cluster, patient, asks_again);
             Surveyed {
                 cluster: Arc::clone(cluster),
                 state: State::Unknown,
@@ -150,6 +160,12 @@ impl Survey {
         let refused = plan.refuse(part);
         self.follow_namespaces(part.cluster);
         refused
+    }
+
+    /// A part's type is not there. Answers whether that was because the words mean something else by now.
+    pub(crate) async fn doubt(&self, part: &Part) -> bool {
+        // A server that does not answer any more changes nothing: what was not found stays so.
+        self.clusters[part.cluster].cluster.discovery().doubt().await.unwrap_or(false)
     }
 
     /// Has the types of a cluster looked at soon: something that was there is not.
