@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
+use tokio_util::sync::CancellationToken;
 
 use super::failure;
 use super::transport::Answer;
@@ -16,11 +17,18 @@ pub struct Response {
     authority: Arc<str>,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
     _place: Arc<()>,
+    retired: CancellationToken,
 }
 
 impl Response {
-    pub(super) fn new(inner: Answer, authority: Arc<str>, place: Arc<()>) -> Self {
-        Self { inner, authority, _place: place }
+    /// `retired` tells when its connection is not to be used any longer than needs be.
+    pub(super) fn new(
+        inner: Answer,
+        authority: Arc<str>,
+        place: Arc<()>,
+        retired: CancellationToken,
+    ) -> Self {
+        Self { inner, authority, _place: place, retired }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -49,6 +57,18 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         self.inner.chunk().await.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))
+    }
+
+    /// As [`Response::chunk`], and also `None` once the connection is not to be used any longer: for a body that can be
+    /// gone on with elsewhere.
+    pub(super) async fn chunk_while_in_use(&mut self) -> Result<Option<Bytes>, Error> {
+        let Self { inner, authority, retired, .. } = self;
+        tokio::select! {
+            biased;
+            // Its client certificate has been replaced, perhaps because it was taken back.
+            () = retired.cancelled() => Ok(None),
+            chunk = inner.chunk() => chunk.map_err(|error| failure::while_reading(error.as_ref(), authority)),
+        }
     }
 
     /// The whole body.

@@ -115,7 +115,12 @@ impl ResourceWatch {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
-            match self.response.chunk().await? {
+            // Between two frames nothing is lost by going on with the rest over another connection.
+            let chunk = match self.splitter.finish() {
+                Ok(()) => self.response.chunk_while_in_use().await?,
+                Err(_) => self.response.chunk().await?,
+            };
+            match chunk {
                 Some(chunk) => self.chunk = chunk,
                 None => return self.splitter.finish().map(|()| None),
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use kdelta::api::Notice;
+use kdelta::api::{Notice, end_plugins};
 
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::commands::{self, Watched};
@@ -107,6 +107,7 @@ fn complete(line: &[OsString]) -> ExitCode {
     // A line that nobody reads is none.
     let _ =
         runtime.block_on(commands::complete::run(line, &Environment::read(), &topics::TOPICS, Stdout::new()));
+    end_plugins();
     runtime.shutdown_background();
     ExitCode::Ok
 }
@@ -147,6 +148,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
         }
     });
+    end_plugins();
     // A name look-up may still hold a blocking thread: nobody waits for it any more.
     runtime.shutdown_background();
     ended
@@ -158,6 +160,7 @@ fn told(messages: &Messages, notice: Notice<'_>) {
         Notice::Plugin(line) => messages.notice(line),
         Notice::PluginAsks => messages.show_counts(false),
         Notice::PluginAsked => messages.show_counts(true),
+        Notice::TokensNotKept(text) => messages.warning(text),
         _ => {}
     }
 }

@@ -1,6 +1,7 @@
 //! The reflector's behaviour, case by case, on a fake source and the paused time of the runtime.
 
 mod faults;
+mod held_up;
 mod list_watch;
 mod once;
 mod resume;

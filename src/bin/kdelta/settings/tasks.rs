@@ -299,7 +299,7 @@ impl Selection {
         let has_selector = label_selector.is_some() || field_selector.is_some();
         Ok(Self {
             targets: targets::parse(&args.resources, has_selector, args.all_kinds)?,
-            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector)),
+            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
             label_selector,
             field_selector,
             cached: args.cached,
@@ -311,15 +311,19 @@ impl Selection {
 
 impl Namespaces {
     /// `-A` wins, and an empty `-n` is none, as in kubectl.
-    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Self {
+    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
         let mut names: Vec<String> = Vec::new();
-        for name in namespace.unwrap_or_default().split(',').filter(|name| !name.is_empty() && !all) {
+        let text = namespace.unwrap_or_default();
+        if !text.is_empty() && text.chars().all(|c| c == ',') {
+            return Err(UsageError::NoNames { flag: "namespace", text: text.to_owned() });
+        }
+        for name in text.split(',').filter(|name| !name.is_empty() && !all) {
             if names.iter().all(|known| known != name) {
                 names.push(name.to_owned());
             }
         }
         let plain = |name: &String| Pattern::new(name).is_plain();
-        match labels {
+        Ok(match labels {
             Some(labels) => {
                 let of_all = names.is_empty().then(|| "*".to_owned());
                 let patterns = names.iter().chain(&of_all).map(|name| Pattern::new(name)).collect();
@@ -333,7 +337,7 @@ impl Namespaces {
                 let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
                 Self::Matching { always, patterns, labels: None }
             }
-        }
+        })
     }
 }
 

@@ -80,6 +80,7 @@ fn settings(line: &Line<'_>, app: &Command, environment: &Environment) -> Option
     let cli = Cli::from_arg_matches(&matches).ok()?;
     let mut settings = Settings::read(&cli, environment).ok()?;
     settings.terminal.stdin = false;
+    settings.connection.spare_refresh_tokens = true;
     Some(settings)
 }
 
@@ -148,7 +149,7 @@ mod tests {
         let settings = read("-n a get --context c --color red pods --as me --count x ").expect("settings");
         assert_eq!(settings.connection.contexts, Contexts::Named("c".into()));
         assert_eq!(settings.connection.impersonate.user.as_deref(), Some("me"));
-        assert!(!settings.terminal.stdin);
+        assert!(!settings.terminal.stdin && settings.connection.spare_refresh_tokens);
         assert!(read("get --demo pods ").expect("settings").demo.is_some());
         assert!(read("get --speed 7 pods ").is_none(), "a mistake");
     }
