@@ -187,20 +187,23 @@ fn alert(words: &str) -> Option<&str> {
 /// The same in Go's words: `CertificateRequired` is `certificate required`. Those that tell of our certificate say what
 /// it is about.
 fn alert_words(alert: &str) -> String {
-    let (name, ours) = match alert {
-        "CertificateRequired" => {
-            ("certificate required".to_owned(), ": the server wants a client certificate")
-        }
+    let ours = match alert {
+        "CertificateRequired" => ": the server wants a client certificate",
         "BadCertificate"
         | "UnsupportedCertificate"
         | "CertificateUnknown"
         | "UnknownCA"
+        | "DecryptError"
         | "CertificateRevoked"
         | "CertificateExpired"
-        | "AccessDenied" => (spaced(alert), ": the server does not take the client certificate"),
-        other => (spaced(other), ""),
+        | "AccessDenied" => ": the server does not take the client certificate",
+        _ => "",
     };
-    let name = if alert == "UnknownCA" { "unknown certificate authority".to_owned() } else { name };
+    let name = match alert {
+        "UnknownCA" => "unknown certificate authority".to_owned(),
+        "DecryptError" => "error decrypting message".to_owned(),
+        other => spaced(other),
+    };
     format!("{TOLD_BY_ALERT}{name}{ours}")
 }
 

@@ -44,11 +44,17 @@ fn with(text: &str, user: &str, name: &str, value: &str) -> Option<String> {
     let provider = yaml.provider(user)?;
     let entries = yaml.entries(provider);
     let old = entries.iter().find(|(key, _)| yaml.text(*key).is_some_and(|key| key == name));
-    let (place, new) = if let Some((_, at)) = old {
+    let (place, new) = if let Some((key, at)) = old {
         let place = yaml.range(*at)?;
-        let space = if text[..place.start].ends_with(':') { " " } else { "" };
         let is_plain = matches!(yaml.events[*at].0, Event::Scalar(_, ScalarStyle::Plain, ..));
-        (place, format!("{space}{}", scalar(value, is_plain)))
+        if place.is_empty() {
+            // Where nothing stands is said to be anywhere before the next key.
+            let behind = yaml.range(*key)?.end;
+            let colon = behind + text[behind..].find(':')? + 1;
+            (colon..colon, format!(" {}", scalar(value, is_plain)))
+        } else {
+            (place, scalar(value, is_plain).into_owned())
+        }
     } else {
         let first = yaml.range(entries.first()?.0)?.start;
         let is_flow = matches!(yaml.events[provider].0, Event::MappingStart(StructureStyle::Flow, ..));

@@ -20,7 +20,7 @@ use super::format::Extent;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{Answers, Interrupts, Session, Setback, Survey};
+use crate::session::{Answers, EndsAtOnce, Interrupts, Session, Setback, Survey};
 use crate::settings::{Lines, Watch};
 use course::Course;
 use printer::{Printer, Selected};
@@ -35,6 +35,9 @@ pub(crate) async fn run<W: Write>(
     out: W,
 ) -> anyhow::Result<ExitCode> {
     let scope = scope(&watch.lines).context(Usage)?;
+    let last = watched.clone();
+    // Until there is something to sum up.
+    let early = EndsAtOnce::after(move |end| last.messages().without_counts(end))?;
     let answering = watched.clone();
     let _answers = Answers::with(move || answering.messages().notice(&answering.summary()))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
@@ -54,8 +57,8 @@ pub(crate) async fn run<W: Write>(
             return Err(anyhow::Error::new(NotOneCollection(parts)).context(Usage));
         }
     }
-    // Not before there is something to sum up: until then a signal ends the process by itself.
     let interrupts = Interrupts::listen()?;
+    drop(early);
     let gone = Arc::new(Notify::new());
     let tell = Arc::clone(&gone);
     let _reader = ReaderWatch::start(move || tell.notify_one())?;
