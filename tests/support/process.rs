@@ -87,6 +87,16 @@ impl Kdelta {
         Some(Self { command, contract: None })
     }
 
+    /// What it shows at a terminal until its end, which is a good one.
+    #[track_caller]
+    pub(crate) fn finish_at_a_terminal(self) -> String {
+        let mut running = self.start();
+        let code = running.wait();
+        let shown = running.stdout.drain();
+        assert_eq!(code, 0, "{shown}");
+        shown
+    }
+
     /// Gives it something to read.
     pub(crate) fn stdin(mut self, from: impl Into<Stdio>) -> Self {
         self.command.stdin(from);

@@ -368,13 +368,17 @@ impl Print {
 
 impl Format {
     fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
-        Ok(match text.unwrap_or_default() {
+        // In capitals or not, as kubectl takes them.
+        Ok(match text.unwrap_or_default().to_lowercase().as_str() {
             "" => Self::Table { wide: false },
             "wide" => Self::Table { wide: true },
             "json" => Self::Json,
             "yaml" => Self::Yaml,
             "name" => Self::Name,
-            other => return Err(UsageError::OutputFormat { format: other.to_owned(), allowed }),
+            _ => {
+                let format = text.unwrap_or_default().to_owned();
+                return Err(UsageError::OutputFormat { format, allowed });
+            }
         })
     }
 }
@@ -455,6 +459,19 @@ mod tests {
         assert_eq!(matching("get po --namespace-selector env=prod"), told("", "*", "env=prod"));
         assert_eq!(matching("get po -A --namespace-selector env=prod"), told("", "*", "env=prod"));
         assert_eq!(matching("get po -n a,b* --namespace-selector env"), told("", "a,b*", "env"));
+    }
+
+    #[test]
+    fn a_format_is_taken_in_capitals_too_and_a_list_of_namespaces_names_some() {
+        for (text, format) in
+            [("JSON", Format::Json), ("Yaml", Format::Yaml), ("WIDE", Format::Table { wide: true })]
+        {
+            assert_eq!(Format::read(Some(text), OBJECT_FORMATS), Ok(format));
+        }
+        for text in [",", ",,"] {
+            let error = read(&format!("get pods -n {text}")).expect_err("no name");
+            assert_eq!(error.to_string(), format!("--namespace needs a name: there is none in {text:?}"));
+        }
     }
 
     #[test]

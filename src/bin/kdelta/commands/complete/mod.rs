@@ -86,6 +86,10 @@ fn settings(line: &Line<'_>, app: &Command, environment: &Environment) -> Option
 
 fn print(wanted: &Wanted, mut found: Vec<Candidate>, mut out: impl Write) -> io::Result<()> {
     found.retain(|one| one.value.starts_with(&wanted.typed) && is_plain(&one.value));
+    if wanted.head.ends_with(',') {
+        // What stands in the list already is in it.
+        found.retain(|one| wanted.head.split([',', '=']).all(|item| item != one.value));
+    }
     found.sort();
     found.dedup_by(|next, one| next.value == one.value);
     let mut directive = if wanted.what == What::Files { 0 } else { NO_FILES };
@@ -128,6 +132,16 @@ mod tests {
         let values =
             [("web", ""), ("w$(x)", ""), ("api", ""), ("web", ""), ("w b", ""), ("w\nb", ""), ("wa", "A\tb")];
         assert_eq!(printed(&wanted, &values), "pods/wa\tA\tb\npods/web\n:4\n");
+    }
+
+    #[test]
+    fn of_a_list_only_what_is_not_in_it_is_offered() {
+        let wanted =
+            |head: &str| Wanted { head: head.into(), typed: String::new(), what: What::Namespaces, tail: "" };
+        for head in ["a,", "--namespace=a,"] {
+            assert_eq!(printed(&wanted(head), &[("a", ""), ("b", "")]), format!("{head}b\n:4\n"));
+        }
+        assert_eq!(printed(&wanted("a/"), &[("a", "")]), "a/a\n:4\n", "a name is no item of the list");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
 use crate::session::{Answers, EndsAtOnce, Interrupts, Session, Setback, Survey};
-use crate::settings::{Lines, Watch};
+use crate::settings::{self, Lines, Watch};
 use course::Course;
 use printer::{Printer, Selected};
 use roster::Roster;
@@ -31,7 +31,7 @@ pub(crate) async fn run<W: Write>(
     session: &Session,
     watch: &Watch,
     watched: &Watched,
-    colour: bool,
+    stdout: settings::Stream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
     let scope = scope(&watch.lines).context(Usage)?;
@@ -70,7 +70,7 @@ pub(crate) async fn run<W: Write>(
         several_contexts: session.has_several_contexts(),
         several_homes: session.has_several_namespaces(),
     };
-    let output = extent.stream(&watch.print, &watch.lines, colour);
+    let output = extent.stream(&watch.print, &watch.lines, stdout);
     let selected = Selected { scope, in_order: !watch.flow.coalesce };
     let printer = Printer::new(output, selected, watched, out);
     let roster = Roster::new(session, watch, watched.clone(), survey);
