@@ -26,6 +26,9 @@ const EMPTY_WORDS: [&str; 9] = [
     "error decoding response body",
 ];
 
+/// How Go's programs say that the other side ended TLS.
+const TOLD_BY_ALERT: &str = "remote error: tls: ";
+
 /// What the system says went wrong with a file, in the words that Go's programs have for it: `no such file or directory`.
 #[must_use]
 pub fn system_words(error: &io::Error) -> String {
@@ -54,9 +57,9 @@ pub(super) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
     }
 }
 
-/// Whether the other side ended TLS, and not we for distrust of it. HTTP/2 keeps of such an error only its words.
+/// Whether the other side ended TLS, and not we for distrust of it.
 pub(super) fn is_told_by_alert(error: &Error) -> bool {
-    matches!(error, Error::Tls(said) | Error::Transport(said) if said.contains("received fatal alert: "))
+    matches!(error, Error::Tls(said) if said.contains(TOLD_BY_ALERT))
 }
 
 /// What went wrong with a request to somebody else than the server.
@@ -142,7 +145,7 @@ fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
 }
 
 fn nature_of(cause: Cause<'_>) -> Option<Nature> {
-    if cause.is::<rustls::Error>() {
+    if cause.is::<rustls::Error>() || alert(&cause.to_string()).is_some() {
         return Some(Nature::Tls);
     }
     let timed_out = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
@@ -170,13 +173,57 @@ fn words_of(cause: Cause<'_>) -> Option<String> {
         Some(rustls::Error::InvalidCertificate(why)) => {
             format!("tls: failed to verify certificate: x509: {}", certificate_words(why))
         }
+        Some(rustls::Error::AlertReceived(alert)) => alert_words(&format!("{alert:?}")),
         Some(other) => format!("tls: {other}"),
         None => plain_words(cause.to_string()),
     })
 }
 
+/// The alert that the other side ended TLS with, as rustls names it. HTTP/2 keeps of such an error only its words.
+fn alert(words: &str) -> Option<&str> {
+    words.split_once("received fatal alert: ").map(|(_, alert)| alert)
+}
+
+/// The same in Go's words: `CertificateRequired` is `certificate required`. Those that tell of our certificate say what
+/// it is about.
+fn alert_words(alert: &str) -> String {
+    let ours = match alert {
+        "CertificateRequired" => ": the server wants a client certificate",
+        "BadCertificate"
+        | "UnsupportedCertificate"
+        | "CertificateUnknown"
+        | "UnknownCA"
+        | "DecryptError"
+        | "CertificateRevoked"
+        | "CertificateExpired"
+        | "AccessDenied" => ": the server does not take the client certificate",
+        _ => "",
+    };
+    let name = match alert {
+        "UnknownCA" => "unknown certificate authority".to_owned(),
+        "DecryptError" => "error decrypting message".to_owned(),
+        other => spaced(other),
+    };
+    format!("{TOLD_BY_ALERT}{name}{ours}")
+}
+
+/// `BadCertificate` as `bad certificate`.
+fn spaced(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
 /// What rustls has a page of explanations for is an end without notice.
 fn plain_words(words: String) -> String {
+    if let Some(alert) = alert(&words) {
+        return alert_words(alert);
+    }
     if words.starts_with("peer closed connection without sending TLS close_notify") {
         return "unexpected EOF".to_owned();
     }

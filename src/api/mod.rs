@@ -14,6 +14,7 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod log_ins;
 mod notice;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
@@ -36,6 +37,7 @@ mod warnings;
 
 pub use client::Client;
 pub use config::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster};
+pub use credentials::end_plugins;
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;

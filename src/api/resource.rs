@@ -277,6 +277,10 @@ impl ListerWatcher for ResourceClient {
         self.client.supports_watch_list(&self.resource)
     }
 
+    fn held_up(&self) -> Duration {
+        self.client.held_up()
+    }
+
     fn gives_up_watch_list(&self) {
         self.client.gives_up_watch_list(&self.resource);
     }

@@ -247,6 +247,16 @@ enum WatchedBy {
     Protobuf(PackedWatchSplitter),
 }
 
+impl WatchedBy {
+    /// Whether all that came is whole frames.
+    fn finish(&self) -> Result<(), Error> {
+        match self {
+            Self::Json(splitter) => splitter.finish(),
+            Self::Protobuf(splitter) => splitter.finish(),
+        }
+    }
+}
+
 impl ResourceWatch {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
         let splitter = if is_packed(&response) {
@@ -278,15 +288,15 @@ impl ResourceWatch {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
-            if let Some(chunk) = self.response.chunk().await? {
-                self.chunk = chunk;
-                continue;
+            // Between two frames nothing is lost by going on with the rest over another connection.
+            let chunk = match self.splitter.finish() {
+                Ok(()) => self.response.chunk_while_in_use().await?,
+                Err(_) => self.response.chunk().await?,
+            };
+            match chunk {
+                Some(chunk) => self.chunk = chunk,
+                None => return self.splitter.finish().map(|()| None),
             }
-            match &self.splitter {
-                WatchedBy::Json(splitter) => splitter.finish()?,
-                WatchedBy::Protobuf(splitter) => splitter.finish()?,
-            }
-            return Ok(None);
         }
     }
 }

@@ -32,6 +32,16 @@ pub(super) fn read(options: &ConfigOptions) -> Result<Kubeconfig, Error> {
     Ok(merged)
 }
 
+/// The file whose user of that name counts.
+pub(super) fn of_user(options: &ConfigOptions, name: &str) -> Option<PathBuf> {
+    let named = options.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty());
+    let mut files = named.map_or_else(|| paths(options), |path| vec![path]).into_iter();
+    files.find(|path| {
+        let config = read_file(path).ok().flatten();
+        config.is_some_and(|config| config.auth_infos.iter().any(|user| user.name == name))
+    })
+}
+
 /// The files to merge, in order, each once.
 fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
     let Some(list) = options.kubeconfig_env.as_ref().filter(|list| !list.is_empty()) else {

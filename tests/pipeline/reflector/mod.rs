@@ -2,6 +2,7 @@
 
 mod back;
 mod faults;
+mod held_up;
 mod list_watch;
 mod once;
 mod resume;

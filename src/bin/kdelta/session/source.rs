@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
@@ -267,6 +267,10 @@ impl ListerWatcher for Source {
 
     fn supports_watch_list(&self) -> bool {
         self.asked.supports_watch_list()
+    }
+
+    fn held_up(&self) -> Duration {
+        self.asked.held_up()
     }
 
     fn gives_up_watch_list(&self) {

@@ -326,7 +326,7 @@ impl Selection {
         let has_selector = label_selector.is_some() || field_selector.is_some();
         Ok(Self {
             targets: targets::parse(&args.resources, has_selector, args.all_kinds)?,
-            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector)),
+            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
             label_selector,
             field_selector,
             cached: args.cached,
@@ -338,15 +338,19 @@ impl Selection {
 
 impl Namespaces {
     /// `-A` wins, and an empty `-n` is none, as in kubectl.
-    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Self {
+    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
         let mut names: Vec<String> = Vec::new();
-        for name in namespace.unwrap_or_default().split(',').filter(|name| !name.is_empty() && !all) {
+        let text = namespace.unwrap_or_default();
+        if !text.is_empty() && text.chars().all(|c| c == ',') {
+            return Err(UsageError::NoNames { flag: "namespace", text: text.to_owned() });
+        }
+        for name in text.split(',').filter(|name| !name.is_empty() && !all) {
             if names.iter().all(|known| known != name) {
                 names.push(name.to_owned());
             }
         }
         let plain = |name: &String| Pattern::new(name).is_plain();
-        match labels {
+        Ok(match labels {
             Some(labels) => {
                 let of_all = names.is_empty().then(|| "*".to_owned());
                 let patterns = names.iter().chain(&of_all).map(|name| Pattern::new(name)).collect();
@@ -360,7 +364,7 @@ impl Namespaces {
                 let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
                 Self::Matching { always, patterns, labels: None }
             }
-        }
+        })
     }
 }
 
@@ -391,13 +395,17 @@ impl Print {
 
 impl Format {
     fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
-        Ok(match text.unwrap_or_default() {
+        // In capitals or not, as kubectl takes them.
+        Ok(match text.unwrap_or_default().to_lowercase().as_str() {
             "" => Self::Table { wide: false },
             "wide" => Self::Table { wide: true },
             "json" => Self::Json,
             "yaml" => Self::Yaml,
             "name" => Self::Name,
-            other => return Err(UsageError::OutputFormat { format: other.to_owned(), allowed }),
+            _ => {
+                let format = text.unwrap_or_default().to_owned();
+                return Err(UsageError::OutputFormat { format, allowed });
+            }
         })
     }
 }
@@ -479,6 +487,19 @@ mod tests {
         assert_eq!(matching("get po --namespace-selector env=prod"), told("", "*", "env=prod"));
         assert_eq!(matching("get po -A --namespace-selector env=prod"), told("", "*", "env=prod"));
         assert_eq!(matching("get po -n a,b* --namespace-selector env"), told("", "a,b*", "env"));
+    }
+
+    #[test]
+    fn a_format_is_taken_in_capitals_too_and_a_list_of_namespaces_names_some() {
+        for (text, format) in
+            [("JSON", Format::Json), ("Yaml", Format::Yaml), ("WIDE", Format::Table { wide: true })]
+        {
+            assert_eq!(Format::read(Some(text), OBJECT_FORMATS), Ok(format));
+        }
+        for text in [",", ",,"] {
+            let error = read(&format!("get pods -n {text}")).expect_err("no name");
+            assert_eq!(error.to_string(), format!("--namespace needs a name: there is none in {text:?}"));
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) enum UsageError {
     NamesOfMany(String),
     #[error("{0:?} is no type; --all-kinds means every type")]
     EveryType(String),
+    #[error("--{flag} needs a name: there is none in {text:?}")]
+    NoNames { flag: &'static str, text: String },
     #[error("--{0} means one cluster, and several contexts are asked for")]
     SeveralContexts(&'static str),
     #[error("{0} takes one context")]
