@@ -14,11 +14,12 @@ use crate::listwatch::Error;
 type Cause<'a> = &'a (dyn StdError + 'static);
 
 /// Wrappers that say nothing a person would want to read.
-const EMPTY_WORDS: [&str; 9] = [
+const EMPTY_WORDS: [&str; 10] = [
     "error sending request",
     "request or response body error",
     "client error (Connect)",
     "client error (SendRequest)",
+    "client error (Canceled)",
     "tcp connect error",
     "error reading a body from connection",
     "connection error",
@@ -60,6 +61,15 @@ pub(super) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
 /// Whether the other side ended TLS, and not we for distrust of it.
 pub(super) fn is_told_by_alert(error: &Error) -> bool {
     matches!(error, Error::Tls(said) if said.contains(TOLD_BY_ALERT))
+}
+
+/// Whether this is the alert itself by which the other side ended TLS.
+pub(super) fn is_alert(error: Cause<'_>) -> bool {
+    let mut found = false;
+    walk(error, &mut |cause| {
+        found |= matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(_)));
+    });
+    found
 }
 
 /// What went wrong with a request to somebody else than the server.
@@ -229,7 +239,10 @@ fn plain_words(words: String) -> String {
     }
     match words.as_str() {
         "deadline has elapsed" => "operation timed out".to_owned(),
-        "tls handshake eof" | "connection closed before message completed" => "EOF".to_owned(),
+        "tls handshake eof"
+        | "connection closed before message completed"
+        | "operation was canceled"
+        | "connection closed" => "EOF".to_owned(),
         _ => words,
     }
 }
@@ -324,8 +337,10 @@ mod tests {
 
     #[test]
     fn an_end_where_an_answer_should_be_is_an_end_of_the_file() {
-        for said in ["connection closed before message completed", "tls handshake eof"] {
-            let words = ["client error (SendRequest)", said].map(|word| plain_words(word.to_owned()));
+        for said in
+            ["connection closed before message completed", "tls handshake eof", "operation was canceled"]
+        {
+            let words = ["client error (Canceled)", said].map(|word| plain_words(word.to_owned()));
             assert_eq!(fold(&words), "EOF");
         }
     }
