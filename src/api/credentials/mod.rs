@@ -28,7 +28,7 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::sign::CertifiedKey;
 use secrecy::ExposeSecret;
 
-pub use self::family::end_plugins;
+pub use self::family::{a_plugin_runs, end_plugins, kill_plugins};
 
 use self::certificate::Certificate;
 use self::oidc::{ISSUERS, Oidc};
