@@ -55,6 +55,8 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "demo/cluster.rs",
             // How long a whole answer of a server may take, which who asks says.
             "api/transport/mod.rs",
+            // How long somebody is waited for without a word.
+            "api/credentials/renewing.rs",
             // What `--duration` asks for, how long lines wait for each other and a part that leaves for its end, how often
             // a server is asked what it offers and a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",

@@ -295,6 +295,10 @@ impl Issuer for Oidc {
         self.keep(made.as_ref().ok().map(|(_, token)| token.as_str()), why).await;
         made.map(|(issued, _)| Some(issued))
     }
+
+    fn name(&self) -> String {
+        format!("the issuer {}", self.issuer.host_str().unwrap_or_default())
+    }
 }
 
 /// Whether these settings are those of that issuer and client.

@@ -168,6 +168,8 @@ fn told(messages: &Messages, notice: Notice<'_>) {
         Notice::PluginAsks => messages.show_counts(false),
         Notice::PluginAsked => messages.show_counts(true),
         Notice::TokensNotKept(text) => messages.warning(text),
+        Notice::Waiting(name) => messages.notice(&format!("waiting for credentials from {name}")),
+        Notice::Waited(name) => messages.notice(&format!("no longer waiting for credentials from {name}")),
         _ => {}
     }
 }
