@@ -1,6 +1,7 @@
 //! An answer whose body arrives in chunks.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
@@ -14,13 +15,15 @@ pub struct Response {
     inner: Answer,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
+    /// When something of the body was read last, or asked for first.
+    heard: Instant,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
     _place: Arc<()>,
 }
 
 impl Response {
     pub(super) fn new(inner: Answer, authority: Arc<str>, place: Arc<()>) -> Self {
-        Self { inner, authority, _place: place }
+        Self { inner, authority, heard: Instant::now(), _place: place }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -48,7 +51,10 @@ impl Response {
     /// # Errors
     /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        self.inner.chunk().await.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))
+        let chunk = self.inner.chunk().await;
+        let silent = self.heard.elapsed();
+        self.heard += silent;
+        chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority, silent))
     }
 
     /// The whole body.

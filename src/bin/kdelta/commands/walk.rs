@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
     ) -> anyhow::Result<Self> {
         let mut walk = Self {
             watched,
-            survey: Survey::start(session, selection, patient),
+            survey: Survey::start(session, selection, patient, false),
             several_contexts: session.has_several_contexts(),
             several_homes: session.has_several_namespaces(),
             ahead: VecDeque::new(),

@@ -20,7 +20,7 @@ use super::format::Extent;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{Answers, Interrupts, Session, Setback, Survey};
+use crate::session::{Interrupts, Session, Setback, Survey};
 use crate::settings::{Lines, Watch};
 use course::Course;
 use printer::{Printer, Selected};
@@ -35,10 +35,8 @@ pub(crate) async fn run<W: Write>(
     out: W,
 ) -> anyhow::Result<ExitCode> {
     let scope = scope(&watch.lines).context(Usage)?;
-    let answering = watched.clone();
-    let _answers = Answers::with(move || answering.messages().notice(&answering.summary()))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let mut survey = Survey::start(session, &watch.selection, watch.ignore_not_found);
+    let mut survey = Survey::start(session, &watch.selection, watch.ignore_not_found, true);
     let mut partial = watched.tell_unusable(session);
     tokio::select! {
         is_there = first_plan(&mut survey, watched, &mut partial) => if !is_there? {
