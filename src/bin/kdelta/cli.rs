@@ -131,6 +131,11 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
+        // First of all: whoever asks how it goes must not end it.
+        let _answers = match &settings.task {
+            Task::Watch(_) => Some(watched.answers()?),
+            _ => None,
+        };
         if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
             return commands::demo::run(asked, out).await;
         }

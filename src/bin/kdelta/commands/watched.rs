@@ -1,5 +1,6 @@
 //! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::exit::Report;
 use crate::output::Messages;
-use crate::session::{Part, Session, Source};
+use crate::session::{Answers, Part, Session, Source};
 use crate::view::{Crowd, Notices};
 
 /// Listens to reflectors. Cheap to clone; clones count together.
@@ -28,6 +29,7 @@ pub(crate) struct Watched {
 struct Place {
     crowd: Arc<Mutex<Crowd>>,
     number: usize,
+    messages: Arc<Messages>,
 }
 
 impl Place {
@@ -39,7 +41,10 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+        let line = self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+        if let Some(line) = line {
+            self.messages.notice(&line);
+        }
     }
 }
 
@@ -62,6 +67,15 @@ impl Watched {
         Self { messages, verbose, counts: Arc::default(), crowd: Arc::default() }
     }
 
+    /// From now on SIGUSR1 is answered with what has been counted.
+    ///
+    /// # Errors
+    /// The system does not let us listen.
+    pub(crate) fn answers(&self) -> io::Result<Answers> {
+        let own = self.clone();
+        Answers::with(move || own.messages.notice(&own.summary()))
+    }
+
     pub(super) fn messages(&self) -> &Messages {
         &self.messages
     }
@@ -82,6 +96,7 @@ impl Watched {
         let place = Place {
             crowd: Arc::clone(&self.crowd),
             number: self.counts.parts.fetch_add(1, Ordering::Relaxed),
+            messages: Arc::clone(&self.messages),
         };
         let (watched, prefix) = (self.clone(), Arc::clone(&part.prefix));
         Arc::new(move |event| {
@@ -175,11 +190,25 @@ impl Watched {
         self.counts.printed.load(Ordering::Relaxed)
     }
 
+    /// Says what was counted at an end that was asked for: to a person, and wherever a script should know that something
+    /// was lost or merged on the way.
+    pub(super) fn tell_end(&self) {
+        let Counts { relists, reconnects, .. } = &*self.counts;
+        let troubles = [relists, reconnects].map(|counter| counter.load(Ordering::Relaxed));
+        if self.messages.has_reader() || troubles != [0, 0] || self.coalesced() > 0 {
+            self.messages.notice(&self.summary());
+        }
+    }
+
+    fn coalesced(&self) -> u64 {
+        let told_by = self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner);
+        told_by.iter().map(Registration::coalesced).sum()
+    }
+
     /// All that was counted, on one line.
     pub(super) fn summary(&self) -> String {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let told_by = self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner);
-        let coalesced: u64 = told_by.iter().map(Registration::coalesced).sum();
+        let coalesced = self.coalesced();
         let Counts { told, printed, suppressed, relists, reconnects, .. } = &*self.counts;
         format!(
             "{} received, {} printed, {} suppressed, {coalesced} coalesced, {}, {}",

@@ -29,7 +29,8 @@ pub(super) struct Roster<'a> {
     leaving: HashMap<usize, Part>,
     /// Those that had failed and are no longer asked for, or are asked for again, until the printer knows.
     pub(super) dismissed: Vec<usize>,
-    /// Those that nobody named and that are not allowed, which has been told. They are tried again now and then.
+    /// Those that nobody named and that are not allowed, or that are out of reach, which has been told. They are tried
+    /// again now and then.
     left_out: HashSet<Part>,
     next: usize,
 }
@@ -161,12 +162,12 @@ impl<'a> Roster<'a> {
         Ok(selects_here)
     }
 
-    /// One that nobody named is not allowed, which is told once.
+    /// One can't be had for now, which is told once.
     pub(super) fn leave_out(&mut self, part: Part) {
         self.left_out.insert(part);
     }
 
-    /// Whether there are any that may be allowed later.
+    /// Whether there are any that may be had later.
     pub(super) fn has_left_out(&self) -> bool {
         !self.left_out.is_empty()
     }
@@ -182,7 +183,7 @@ impl<'a> Roster<'a> {
         }
     }
 
-    /// One that was left out is allowed.
+    /// One that was left out can be had.
     pub(super) fn admit(&mut self, number: usize) -> Option<Part> {
         let member = self.members.get_mut(&number).filter(|member| member.again)?;
         member.again = false;
