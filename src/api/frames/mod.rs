@@ -12,8 +12,9 @@ mod list;
 mod scan;
 mod watch;
 
-pub(crate) use list::{ListSplitter, Piece};
-pub(crate) use watch::{FrameType, WatchFrame, WatchSplitter};
+pub use list::{ListSplitter, Piece};
+pub use watch::WatchSplitter;
+pub(crate) use watch::{FrameType, WatchFrame};
 
 use crate::listwatch::Error;
 
