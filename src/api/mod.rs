@@ -41,7 +41,7 @@ pub use credentials::end_plugins;
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;
-pub use frames::Limits;
+pub use frames::{Limits, ListSplitter, Piece, WatchSplitter};
 pub use notice::Notice;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;
