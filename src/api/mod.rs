@@ -19,6 +19,7 @@ mod notice;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
 mod protobuf;
+mod register;
 mod representation;
 mod request;
 mod resource;
