@@ -1,5 +1,6 @@
 //! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,8 +59,17 @@ struct Counts {
     reconnects: AtomicU64,
     /// Parts that were ever watched, which numbers them.
     parts: AtomicUsize,
-    /// Those who know what was merged. A std mutex: held for a look or a push.
-    told_by: Mutex<Vec<Registration>>,
+    /// A std mutex: held for a look or a change.
+    merged: Mutex<Merged>,
+}
+
+/// What was merged for a reader that is too slow.
+#[derive(Default)]
+struct Merged {
+    /// Who knows it of the parts that run, by their numbers.
+    told_by: HashMap<usize, Registration>,
+    /// Of those that have gone.
+    before: u64,
 }
 
 impl Watched {
@@ -169,9 +179,18 @@ impl Watched {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From now on what is merged there is counted, too.
-    pub(super) fn count_merged(&self, registration: Registration) {
-        self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner).push(registration);
+    /// From now on what is merged of that part is counted, too.
+    pub(super) fn count_merged(&self, part: usize, registration: Registration) {
+        let mut merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        merged.told_by.insert(part, registration);
+    }
+
+    /// Nothing more is merged of that part.
+    pub(super) fn end_merged(&self, part: usize) {
+        let mut merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(registration) = merged.told_by.remove(&part) {
+            merged.before += registration.coalesced();
+        }
     }
 
     /// A delta was told.
@@ -201,8 +220,8 @@ impl Watched {
     }
 
     fn coalesced(&self) -> u64 {
-        let told_by = self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner);
-        told_by.iter().map(Registration::coalesced).sum()
+        let merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        merged.before + merged.told_by.values().map(Registration::coalesced).sum::<u64>()
     }
 
     /// All that was counted, on one line.

@@ -96,6 +96,10 @@ impl<'a, W: Write> Course<'a, W> {
                     return ended;
                 }
             }
+            // Whatever else is still awaited: what is new may not be allowed for long.
+            if self.begun {
+                self.tell_forbidden();
+            }
             self.printer.flush()?;
             tokio::select! {
                 news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {

@@ -96,6 +96,7 @@ impl<'a> Roster<'a> {
         let Some(number) = self.numbers.remove(&part) else { return };
         if self.members.get(&number).is_some_and(|member| member.failed) {
             self.members.remove(&number);
+            self.watched.end_merged(number);
             self.dismissed.push(number);
         } else {
             self.leaving.insert(number, part);
@@ -156,7 +157,7 @@ impl<'a> Roster<'a> {
         } else {
             let registration = self.stream.add(number, source, options, flow)?;
             if flow.coalesce {
-                self.watched.count_merged(registration);
+                self.watched.count_merged(number, registration);
             }
         }
         Ok(selects_here)
@@ -179,6 +180,7 @@ impl<'a> Roster<'a> {
             let Some(number) = self.numbers.get(part).copied().filter(failed) else { continue };
             self.numbers.remove(part);
             self.members.remove(&number);
+            self.watched.end_merged(number);
             self.dismissed.push(number);
         }
     }
@@ -193,6 +195,7 @@ impl<'a> Roster<'a> {
 
     /// Strikes one off that has ended or left.
     pub(super) fn strike(&mut self, number: usize) {
+        self.watched.end_merged(number);
         self.leaving.remove(&number);
         self.stream.remove(number);
         if let Some(member) = self.members.remove(&number)
