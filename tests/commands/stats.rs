@@ -24,7 +24,7 @@ fn an_index_tells_what_its_bodies_take_and_an_answer_without_one_what_came() {
     // The demo is alive: something may have changed before the end.
     let objects = number(&told, "held:", "objects");
     assert!(objects >= 3000 && number(&told, "came:", "objects") >= objects, "{told}");
-    let (text, held) = (number(&told, "held:", "as"), number(&told, "held:", "held"));
+    let (text, held) = (number(&told, "held:", "bytes"), number(&told, "held:", "held"));
     assert!(text > objects * 500 && held < text / 4, "{told}");
     assert!(number(&told, "came:", "bytes") > text);
 
