@@ -21,10 +21,10 @@ fn an_index_tells_what_its_bodies_take_and_an_answer_without_one_what_came() {
     let index =
         ["index", "pods", "-A", "--by", "field:status.phase", "--demo", "--objects", "3000", "--stats"];
     let told = run(&index);
-    let objects = number(&told, "came:", "objects");
-    assert!(objects >= 3000, "{told}");
-    assert_eq!(number(&told, "held:", "objects"), objects);
-    let (text, held) = (number(&told, "held:", "as"), number(&told, "held:", "held"));
+    // The demo is alive: something may have changed before the end.
+    let objects = number(&told, "held:", "objects");
+    assert!(objects >= 3000 && number(&told, "came:", "objects") >= objects, "{told}");
+    let (text, held) = (number(&told, "held:", "bytes"), number(&told, "held:", "held"));
     assert!(text > objects * 500 && held < text / 4, "{told}");
     assert!(number(&told, "came:", "bytes") > text);
 

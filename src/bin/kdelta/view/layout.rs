@@ -134,7 +134,7 @@ impl Layout {
             || self.show_labels
             || matches!(age, Age::Fresh { .. })
             || object.row().is_none();
-        let has_metadata = needs_metadata && !object.json().is_empty();
+        let has_metadata = needs_metadata && object.json_len() > 0;
         let metadata = if has_metadata { meta::read(object) } else { Metadata::default() };
         let columns = object.row().map_or_else(name_and_age, |row| Arc::clone(row.columns()));
 
