@@ -14,8 +14,10 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::decode::Naming;
+use super::register::Register;
 use super::representation::{IncludeObject, Representation};
 use super::resource::ResourceClient;
 use super::streams::Items;
@@ -25,63 +27,9 @@ use crate::object::Object;
 /// As many rows as kubectl asks for at a time.
 const PAGE: u32 = 500;
 
-/// Namespaces, names and versions of the objects of a list, in its order.
-#[derive(Debug, Default)]
-pub(super) struct Register {
-    /// All of them, one behind the other.
-    text: String,
-    /// How long namespace, name and version of each object are.
-    lengths: Vec<[u32; 3]>,
-    /// Of how many objects the row has come, and where in the text they end.
-    come: (usize, usize),
-}
-
-impl Register {
-    /// Adds an object.
-    pub(super) fn push(&mut self, namespace: &str, name: &str, version: &str) {
-        for text in [namespace, name, version] {
-            self.text.push_str(text);
-        }
-        // Frames are far shorter than that.
-        let length = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.lengths.push([length(namespace), length(name), length(version)]);
-    }
-
-    /// Namespace and version of the next object, if that is its name.
-    pub(super) fn next(&mut self, name: &str) -> Option<(&str, &str)> {
-        let lengths = self.lengths.get(self.come.0)?;
-        let [namespace, own, version] = lengths.map(|length| length as usize);
-        let text = self.text.get(self.come.1..self.come.1 + namespace + own + version)?;
-        if &text[namespace..namespace + own] != name {
-            return None;
-        }
-        self.come = (self.come.0 + 1, self.come.1 + text.len());
-        Some((&text[..namespace], &text[namespace + own..]))
-    }
-
-    /// Goes back to the first object.
-    fn rewind(&mut self) {
-        self.come = (0, 0);
-    }
-
-    /// The keys of the first objects.
-    fn first(&self, count: usize) -> HashSet<(String, String)> {
-        let mut at = 0;
-        let mut keys = HashSet::with_capacity(count);
-        for lengths in self.lengths.iter().take(count) {
-            let [namespace, name, version] = lengths.map(|length| length as usize);
-            let text = &self.text[at..at + namespace + name];
-            keys.insert((text[..namespace].to_owned(), text[namespace..].to_owned()));
-            at += namespace + name + version;
-        }
-        keys
-    }
-
-    /// Whether there was a row for each.
-    pub(super) fn is_used_up(&self) -> bool {
-        self.come.0 == self.lengths.len()
-    }
-}
+/// How long the names may take. Rows are handed on as they come, however slowly, and names are not: whoever reads the list
+/// would take it for dead after a while.
+const NAMES_TAKE: Duration = Duration::from_secs(45);
 
 /// A list whose rows come without objects.
 pub(super) struct Bare {
@@ -130,8 +78,7 @@ impl Bare {
             let items = client.items(Representation::Rows.whole(), Naming::Asked, &page).await?;
             State::Page(items, VecDeque::new())
         } else {
-            let names = client.items(Representation::Metadata, Naming::Asked, options).await?;
-            State::Names(names, Register::default())
+            State::Names(ask_names(client, options).await?, Register::default())
         };
         Ok(Self::new(client, options, state))
     }
@@ -188,11 +135,17 @@ impl Bare {
                 None => self.state = State::AskNames,
             },
             State::AskNames => {
-                let names = self.client.items(Representation::Metadata, Naming::Asked, &self.options).await?;
+                let names = ask_names(&self.client, &self.options).await?;
                 self.state = State::Names(names, Register::default());
             }
             State::Names(items, register) => {
-                items.register(register).await?;
+                match items.register(register).await {
+                    Err(Error::Timeout(_)) => {
+                        self.state = State::Doubt(HashSet::new());
+                        return Ok(None);
+                    }
+                    read => read?,
+                }
                 self.meta = items.meta().clone();
                 let is_whole = self.meta.continue_token.is_empty() && !self.meta.resource_version.is_unset();
                 let register = std::mem::take(register);
@@ -282,6 +235,11 @@ impl Bare {
             State::Doubt(register.first(self.handed_on))
         };
     }
+}
+
+async fn ask_names(client: &ResourceClient, options: &ListOptions) -> Result<Items, Error> {
+    let client = client.clone().takes_at_most(NAMES_TAKE);
+    client.items(Representation::Metadata, Naming::Asked, options).await
 }
 
 /// How to list at the version of that list.
@@ -480,6 +438,25 @@ mod tests {
             assert_eq!(asked.last().map(String::as_str), Some(last), "{what}: {asked:?}");
             assert!(ended.is_ok(), "{what}");
         }
+    }
+
+    // The clock runs ahead whenever nothing but the network is waited for.
+    #[tokio::test(start_paused = true)]
+    async fn names_that_do_not_end_are_not_waited_for() {
+        let server = TestServer::start(|head| {
+            if head.contains("as=PartialObjectMetadataList") {
+                let headers = "Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
+                return format!("HTTP/1.1 200 Said\r\n{headers}{}", names(""));
+            }
+            let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
+            let all = whole();
+            json(200, if head.contains("limit=500") { &page } else { &all })
+        })
+        .await;
+        let (found, asked, ended) = of(&server, Representation::Rows).await;
+        assert_eq!(found, ["a/y 2", "b/x 3", "a/x 1"]);
+        assert_eq!(asked, [PROBE, "", ""]);
+        assert!(ended.is_ok(), "{ended:?}");
     }
 
     #[tokio::test]

@@ -10,8 +10,8 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::age::age;
-use super::bare::Register;
 use super::frames::{FrameType, WatchFrame};
+use super::register::Register;
 use super::representation::{IncludeObject, Representation};
 use super::table::{self, WireRow, WireTable};
 use super::{protobuf, status};
@@ -344,6 +344,7 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::protobuf::testing::{field, frame as packed, number};
     use crate::object::ApiResource;
 
     use super::*;
@@ -539,6 +540,38 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn events_in_protocol_buffers_are_those_of_json() {
+        let decoder = decoder(Representation::Metadata);
+        let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
+        for event_type in ["ADDED", "MODIFIED", "DELETED"] {
+            let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
+            let (told, object) = match event {
+                WatchEvent::Added(object) => ("ADDED", object),
+                WatchEvent::Modified(object) => ("MODIFIED", object),
+                WatchEvent::Deleted(object) => ("DELETED", object),
+                other @ WatchEvent::Bookmark { .. } => panic!("{other:?}"),
+            };
+            assert_eq!((told, &**object.key()), (event_type, "shop/c1"));
+            assert_eq!(object.resource_version(), &"209".into());
+            assert_eq!(object.type_meta().kind, "ConfigMap");
+        }
+        let mark = field(1, &field(6, b"392"));
+        assert!(matches!(
+            decoder.packed_frame(&packed("BOOKMARK", &mark)),
+            Ok(WatchEvent::Bookmark { resource_version, initial_events_end: false }) if resource_version == "392".into()
+        ));
+        let gone =
+            [field(2, b"Failure"), field(3, b"too old"), field(4, b"Expired"), number(6, 410)].concat();
+        let error = decoder.packed_frame(&packed("ERROR", &gone)).expect_err("an error");
+        assert!(matches!(&error, Error::Expired(status) if status.message == "too old"), "{error:?}");
+        for broken in
+            [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
+        {
+            assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
         }
     }
 

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use http::StatusCode;
 use rustls::pki_types::{ServerName, UnixTime};
@@ -94,10 +95,14 @@ pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
     })
 }
 
-/// The meaning of a body that broke off.
-pub(super) fn while_reading(error: Cause<'_>, authority: &str) -> Error {
+/// The meaning of a body that broke off, of which nothing had come for so long.
+pub(super) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
     let chain = Chain::of(error);
-    let why = &chain.sentence;
+    // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.
+    let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {
+        Some(before) => format!("{before}nothing was heard of it for {:.0}s", silent.as_secs_f64()),
+        None => chain.sentence,
+    };
     match chain.nature {
         Nature::Timeout => Error::Timeout(format!("the server {authority} stopped answering: {why}")),
         Nature::Refused | Nature::Tls | Nature::Other => {

@@ -19,6 +19,7 @@ mod notice;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
 mod protobuf;
+mod register;
 mod representation;
 mod request;
 mod resource;
@@ -41,7 +42,7 @@ pub use credentials::{a_plugin_runs, end_plugins, kill_plugins};
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;
-pub use frames::Limits;
+pub use frames::{Limits, ListSplitter, Piece, WatchSplitter};
 pub use notice::Notice;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;

@@ -90,6 +90,12 @@ impl ResourceClient {
         self
     }
 
+    /// The same, where a list may take that long and no longer.
+    pub(super) fn takes_at_most(mut self, limit: Duration) -> Self {
+        self.request_timeout = Some(self.request_timeout.map_or(limit, |timeout| timeout.min(limit)));
+        self
+    }
+
     /// How much the server may ask us to hold.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
+use tower::BoxError;
 
 use super::failure;
 use super::transport::Answer;
@@ -16,6 +18,8 @@ pub struct Response {
     inner: Answer,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
+    /// When something of the body was read last, or asked for first.
+    heard: Instant,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
     _place: Arc<()>,
     retired: CancellationToken,
@@ -32,7 +36,7 @@ impl Response {
         retired: CancellationToken,
         received: Arc<AtomicU64>,
     ) -> Self {
-        Self { inner, authority, _place: place, retired, received }
+        Self { inner, authority, heard: Instant::now(), _place: place, retired, received }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -61,8 +65,7 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let chunk = self.inner.chunk().await;
-        let chunk = chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))?;
-        Ok(self.counted(chunk))
+        self.took(chunk)
     }
 
     /// As [`Response::chunk`], and also `None` once the connection is not to be used any longer: for a body that can be
@@ -74,14 +77,16 @@ impl Response {
             () = self.retired.cancelled() => return Ok(None),
             chunk = self.inner.chunk() => chunk,
         };
-        let chunk = chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))?;
-        Ok(self.counted(chunk))
+        self.took(chunk)
     }
 
-    fn counted(&self, chunk: Option<Bytes>) -> Option<Bytes> {
+    fn took(&mut self, chunk: Result<Option<Bytes>, BoxError>) -> Result<Option<Bytes>, Error> {
+        let silent = self.heard.elapsed();
+        self.heard += silent;
+        let chunk = chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority, silent))?;
         let length = chunk.as_ref().map_or(0, Bytes::len);
         self.received.fetch_add(length as u64, Ordering::Relaxed);
-        chunk
+        Ok(chunk)
     }
 
     /// The whole body.

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 
-use super::bare::{Bare, Register};
+use super::bare::Bare;
 use super::decode::{Decoder, Naming, list_meta, packed_list_meta};
 use super::frames::{ListSplitter, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchSplitter};
+use super::register::Register;
 use super::{Limits, Response, protobuf};
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use crate::object::{Object, ResourceVersion};

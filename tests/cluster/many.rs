@@ -313,13 +313,25 @@ fn define(api: &Api, group: &str, plural: &str, kind: &str) {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let versions =
         json!([{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": open}}]);
-    let names = json!({"plural": plural, "kind": kind});
+    // A category is one word: that of its group.
+    let category = group.split('.').next();
+    let names = json!({"plural": plural, "kind": kind, "categories": [category]});
     let spec = json!({"group": group, "scope": "Namespaced", "names": names, "versions": versions});
     api.create(CRDS, &json!({"metadata": {"name": format!("{plural}.{group}")}, "spec": spec}));
 }
 
 #[test]
 fn the_types_of_a_group_join_and_leave() {
+    types_join_and_leave(|group| format!("*.{group}"));
+}
+
+#[test]
+fn the_types_of_a_category_join_and_leave() {
+    types_join_and_leave(|group| group.split('.').next().expect("a category").to_owned());
+}
+
+/// Watches by the word for a group.
+fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let group = format!("{namespace}.kdelta.test");
     let create = |plural: &str, kind: &str, name: &str| {
@@ -330,7 +342,7 @@ fn the_types_of_a_group_join_and_leave() {
     };
     define(&api, &group, "gears", "Gear");
     create("gears", "Gear", "g1");
-    let word = format!("*.{group}");
+    let word = word(&group);
     let running = env.kdelta_on(testbed, &["watch", &word, "-n", &namespace, "-o", "json"]).start();
     running.stdout.json_until("the one that is there", is(format!("ADDED {namespace}/g1")));
 
@@ -356,7 +368,7 @@ fn the_types_of_a_group_join_and_leave() {
 }
 
 /// A kubeconfig with a context for each of these servers, as its administrator, and one that leads nowhere.
-fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
+pub(super) fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
     let mut config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": servers[0].0,
         "clusters": [{"name": "down", "cluster": {"server": "https://127.0.0.1:1"}}],

@@ -10,6 +10,7 @@ mod ends;
 mod gap;
 mod handed_back;
 mod informer;
+mod late;
 mod line;
 mod login;
 mod many;

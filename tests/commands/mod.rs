@@ -8,3 +8,4 @@ mod lines;
 mod many;
 mod plugin;
 mod shells;
+mod stats;

@@ -157,6 +157,12 @@ impl Catalog {
         over
     }
 
+    /// Whether a word stands for the resources of a category, as `all`.
+    #[must_use]
+    pub fn is_category(&self, word: &str) -> bool {
+        !self.category(word).is_empty()
+    }
+
     fn category(&self, word: &str) -> Vec<Discovered> {
         let members = self.resources.iter().filter(|found| found.can("list"));
         let members = members.filter(|found| found.categories.iter().any(|category| category == word));

@@ -8,7 +8,7 @@ use crate::listwatch::Error;
 
 /// Takes a list apart while it arrives, whatever the order of its members.
 #[derive(Debug)]
-pub(crate) struct ListSplitter {
+pub struct ListSplitter {
     state: State,
     value: Gatherer,
     offset: u64,
@@ -17,7 +17,7 @@ pub(crate) struct ListSplitter {
 
 /// A part of a list, as JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub enum Piece<'a> {
     /// The list's own `metadata`, which may come after the items.
     Metadata(&'a [u8]),
     /// The list's `kind`.
@@ -85,7 +85,8 @@ enum Step {
 
 impl ListSplitter {
     /// A splitter at the start of a body.
-    pub(crate) fn new(limits: Limits) -> Self {
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
         Self { state: State::Start, value: Gatherer::new(limits), offset: 0, seen_elements: false }
     }
 
@@ -94,7 +95,7 @@ impl ListSplitter {
     /// # Errors
     /// [`Error::Decode`] when this can't be a JSON object with an array of items (or rows), or a value is beyond the
     /// limits. Members that say nothing to us are stepped over, not validated.
-    pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<Piece<'s>>, Error> {
+    pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<Piece<'s>>, Error> {
         loop {
             let given = input.len();
             let step = self.step(input);
@@ -130,7 +131,7 @@ impl ListSplitter {
     /// # Errors
     /// [`Error::Transport`] when the list did not end before it; [`Error::Decode`] when what ended was no list: it
     /// had neither items nor rows.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
+    pub fn finish(&self) -> Result<(), Error> {
         match self.state {
             State::End if self.seen_elements => Ok(()),
             State::End => Err(Error::Decode("the answer is no list: it has neither items nor rows".into())),

@@ -14,9 +14,10 @@ mod packed;
 mod scan;
 mod watch;
 
-pub(crate) use list::{ListSplitter, Piece};
+pub use list::{ListSplitter, Piece};
 pub(crate) use packed::{Packed, PackedListSplitter, PackedWatchSplitter};
-pub(crate) use watch::{FrameType, WatchFrame, WatchSplitter};
+pub use watch::WatchSplitter;
+pub(crate) use watch::{FrameType, WatchFrame};
 
 use crate::listwatch::Error;
 

@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::api::frames::testing::cut;
-    use crate::api::protobuf::tests::field;
+    use crate::api::protobuf::testing::field;
 
     /// A list of these items in its envelope.
     fn body(items: &[Vec<u8>]) -> Vec<u8> {

@@ -12,14 +12,15 @@ use crate::listwatch::Error;
 
 /// Takes the top-level JSON objects out of a stream. Servers end each with a newline; none is needed.
 #[derive(Debug)]
-pub(crate) struct WatchSplitter {
+pub struct WatchSplitter {
     frame: Gatherer,
     offset: u64,
 }
 
 impl WatchSplitter {
     /// A splitter at the start of a stream.
-    pub(crate) fn new(limits: Limits) -> Self {
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
         Self { frame: Gatherer::new(limits), offset: 0 }
     }
 
@@ -28,7 +29,7 @@ impl WatchSplitter {
     /// # Errors
     /// [`Error::Decode`] when something else than an object begins, or a frame is beyond the limits; the rest of the
     /// stream is then worthless.
-    pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
+    pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
         let given = input.len();
         if !self.frame.is_inside() {
             *input = input.trim_ascii_start();
@@ -47,7 +48,7 @@ impl WatchSplitter {
     ///
     /// # Errors
     /// [`Error::Transport`] when it ended inside a frame.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
+    pub fn finish(&self) -> Result<(), Error> {
         if self.frame.is_inside() { Err(cut_off("watch event", self.offset)) } else { Ok(()) }
     }
 }

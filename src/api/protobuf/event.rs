@@ -157,15 +157,9 @@ impl<'a> Cause<'a> {
 }
 
 #[cfg(test)]
-pub(in crate::api) mod tests {
+mod tests {
     use super::*;
-    use crate::api::protobuf::tests::{field, number};
-
-    /// An event with that object.
-    pub(in crate::api) fn frame(event_type: &str, object: &[u8]) -> Vec<u8> {
-        let envelope = [&MAGIC[..], &field(1, b"type"), &field(2, object)].concat();
-        [field(1, event_type.as_bytes()), field(2, &field(1, &envelope))].concat()
-    }
+    use crate::api::protobuf::testing::{field, frame, number};
 
     #[test]
     fn an_event_has_a_type_and_an_object() {

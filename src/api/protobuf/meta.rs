@@ -181,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::api::protobuf::tests::{field, number, written};
+    use crate::api::protobuf::testing::{field, number, written};
 
     fn pod() -> Vec<u8> {
         let owner = [

@@ -6,6 +6,8 @@
 
 mod event;
 mod meta;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub(super) use event::{bookmark, event, status_json};
 pub(super) use meta::{json, list_meta, names};
@@ -133,33 +135,9 @@ fn member(message: &[u8], number: u64) -> Result<Option<&[u8]>, Error> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::testing::written;
     use super::*;
-
-    /// A field of bytes.
-    pub(in crate::api) fn field(at: u8, value: &[u8]) -> Vec<u8> {
-        [vec![tag(at) | 2], written(value.len() as u64), value.to_vec()].concat()
-    }
-
-    /// A field that is a number.
-    pub(in crate::api) fn number(at: u8, value: u64) -> Vec<u8> {
-        [vec![tag(at)], written(value)].concat()
-    }
-
-    fn tag(at: u8) -> u8 {
-        assert!(at < 16, "a tag of one byte");
-        at << 3
-    }
-
-    pub(in crate::api) fn written(mut value: u64) -> Vec<u8> {
-        let mut out = Vec::new();
-        while value >= 0x80 {
-            out.push(u8::try_from(value & 0x7f).expect("seven bits") | 0x80);
-            value >>= 7;
-        }
-        out.push(u8::try_from(value).expect("seven bits"));
-        out
-    }
 
     #[test]
     fn numbers_have_at_most_64_bits() {

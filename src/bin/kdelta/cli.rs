@@ -131,6 +131,11 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
+        // First of all: whoever asks how it goes must not end it.
+        let _answers = match &settings.task {
+            Task::Watch(_) => Some(watched.answers()?),
+            _ => None,
+        };
         if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
             return commands::demo::run(asked, out).await;
         }
@@ -146,7 +151,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         let last = Arc::clone(messages);
         let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            Task::Get(get) => commands::get::run(&session, get, &watched, out).await,
+            // Boxed: it is large.
+            Task::Get(get) => Box::pin(commands::get::run(&session, get, &watched, out)).await,
             Task::Index(index) => commands::index::run(&session, index, &watched, out).await,
             Task::ApiResources(asked) => {
                 commands::api_resources::run(&session, asked, &watched, out).await?;

@@ -116,7 +116,12 @@ fn contexts_of_one_user_have_one_log_in() {
     let config = env.file("several.kubeconfig", &several.to_string());
     let words = ["get", "ns", "default", "--all-contexts", "--no-headers"];
     let said = env.kdelta(&words).env("KUBECONFIG", config).finish();
-    assert_eq!((said.stdout.lines().count(), said.stderr.as_str()), (8, GREETING), "{}", said.stdout);
+    assert_eq!(
+        (said.stdout.matches(" default ").count(), said.stderr.as_str()),
+        (8, GREETING),
+        "{}",
+        said.stdout
+    );
     assert_eq!(plugin.runs(), 1);
 }
 

@@ -32,7 +32,7 @@ pub(super) fn line(parts: &[Part]) -> Option<String> {
 
 /// The line for what was left out until now; nothing for none.
 pub(super) fn allowed(parts: &[Part]) -> Option<String> {
-    each(parts).map(|each| format!("allowed now, and so watched: {each}"))
+    each(parts).map(|each| format!("can be had now, and so is watched: {each}"))
 }
 
 /// These parts, in the order of their first mention.

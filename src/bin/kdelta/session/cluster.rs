@@ -108,8 +108,9 @@ impl Cluster {
         &self.discovery
     }
 
-    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for. Who
-    /// is not going to ask again, where a type is not there, wants to know from the server what is.
+    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for. What
+    /// comes to a category later belongs to it where the plan is `lasting`; one that is not is made again where a type
+    /// turns out not to be there, so it may be made of what was known some hours ago.
     ///
     /// # Errors
     /// A word that is no type, a server that does not answer, names in all namespaces.
@@ -117,21 +118,28 @@ impl Cluster {
         &self,
         selection: &Selection,
         patient: bool,
-        asks_again: bool,
+        lasting: bool,
     ) -> anyhow::Result<Plan> {
-        if !asks_again {
-            self.discovery.catalog().await?;
-        }
+        let catalog = if lasting { Some(self.discovery.catalog().await?) } else { None };
         let mut named: Vec<(Arc<ApiResource>, Vec<String>)> = Vec::new();
+        let mut categories = Vec::new();
         for target in &selection.targets {
             let Types::Word(word) = &target.types else { continue };
             let found = self.discovery.resolve(word).await?;
+            let is_category = catalog.as_ref().is_some_and(|catalog| catalog.is_category(word));
+            if is_category && target.names.is_empty() {
+                categories.push(word);
+                continue;
+            }
             for other in self.discovery.passed_over(word).await {
                 (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
             }
             named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
         }
         let mut plan = Plan::new(self.origin.clone(), selection, named)?;
+        for word in categories {
+            plan.follow_category(word);
+        }
         if plan.needs_kinds() {
             // Not from a file: what was defined a minute ago belongs to it.
             let catalog = self.discovery.refresh().await?;

@@ -22,6 +22,7 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as parts_for_tests;
 pub(crate) use plan::Planned;
+pub(crate) use scout::out_of_reach;
 pub(crate) use source::{Arrived, Source};
 pub(crate) use survey::{Setback, Survey};
 

@@ -14,6 +14,8 @@ use crate::settings::Selection;
 pub(crate) struct Survey {
     clusters: Vec<Surveyed>,
     scouts: Scouts,
+    /// What messages begin with about clusters that were out of reach and answer now.
+    returned: Vec<String>,
 }
 
 struct Surveyed {
@@ -56,21 +58,22 @@ pub(crate) enum Setback {
 }
 
 impl Survey {
-    /// Starts. `patient` is whether a pattern may match no type for now.
+    /// Starts for as long as it is asked: what is out of reach may return, and categories may grow. `patient` is whether
+    /// a pattern may match no type for now.
     pub(crate) fn start(session: &Session, selection: &Selection, patient: bool) -> Self {
-        Self::of(session, selection, patient, false)
+        Self::of(session, selection, patient, true)
     }
 
     /// Starts for an answer that is waited for: what the words meant some hours ago is believed at first, and checked by
     /// [`Survey::doubt`] where it is not there any more.
     pub(crate) fn in_haste(session: &Session, selection: &Selection, patient: bool) -> Self {
-        Self::of(session, selection, patient, true)
+        Self::of(session, selection, patient, false)
     }
 
-    fn of(session: &Session, selection: &Selection, patient: bool, asks_again: bool) -> Self {
+    fn of(session: &Session, selection: &Selection, patient: bool, lasting: bool) -> Self {
         let mut scouts = Scouts::new(selection);
         let survey = |cluster: &Arc<Cluster>| {
-            scouts.plan(cluster, patient, asks_again);
+            scouts.plan(cluster, patient, lasting);
             Surveyed {
                 cluster: Arc::clone(cluster),
                 state: State::Unknown,
@@ -78,7 +81,8 @@ impl Survey {
                 look: Arc::default(),
             }
         };
-        Self { clusters: session.clusters.iter().map(survey).collect(), scouts }
+        let clusters = session.clusters.iter().map(survey).collect();
+        Self { clusters, scouts, returned: Vec::new() }
     }
 
     /// Waits until more is known. Dropping the future loses nothing.
@@ -90,6 +94,9 @@ impl Survey {
                 Ok(plan) => {
                     if plan.needs_kinds() {
                         self.scouts.kinds(&surveyed.cluster, Arc::clone(&surveyed.look));
+                    }
+                    if matches!(surveyed.state, State::Failed) {
+                        self.returned.push(surveyed.cluster.prefix().to_owned());
                     }
                     surveyed.state = State::Known(Box::new(plan));
                 }
@@ -122,6 +129,11 @@ impl Survey {
         }
         self.follow_namespaces(cluster);
         Ok(())
+    }
+
+    /// What messages begin with about the clusters that were out of reach, which has been told, and answer now.
+    pub(crate) fn take_returned(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.returned)
     }
 
     /// Whether the parts are all that there are at the moment.

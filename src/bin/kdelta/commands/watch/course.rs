@@ -16,7 +16,7 @@ use super::stream::{Told, What};
 use crate::commands::forbidden;
 use crate::commands::watched::Watched;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Interrupt, Part, Planned, Setback};
+use crate::session::{Interrupt, Part, Planned, Setback, out_of_reach};
 use crate::settings::{Format, Watch};
 
 /// What is printed between two flushes, at most.
@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 /// How long the lines of an initial state wait for each other, and how many of them.
 const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
-/// After how long what is not allowed is tried again: soon at first, then once a minute, each part by one request.
+/// After how long what is not allowed or out of reach is tried again: soon at first, then once a minute, each part by one request.
 const AGAIN: Duration = Duration::from_secs(5);
 const AGAIN_AT_MOST: Duration = Duration::from_mins(1);
 /// How many errors are remembered as told.
@@ -50,7 +50,7 @@ pub(super) struct Course<'a, W> {
     fallbacks: Vec<Part>,
     /// Their refusals, for which each namespace is asked instead.
     refusals: Vec<(Planned, Error)>,
-    /// The parts that were left out and are allowed by now; told together.
+    /// The parts that were left out and can be had by now; told together.
     allowed: Vec<Part>,
     /// When what was left out is tried next, and how long that was put off.
     again: (Instant, Duration),
@@ -96,6 +96,10 @@ impl<'a, W: Write> Course<'a, W> {
                     return ended;
                 }
             }
+            // Whatever else is still awaited: what is new may not be allowed for long.
+            if self.begun {
+                self.tell_forbidden();
+            }
             self.printer.flush()?;
             tokio::select! {
                 news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {
@@ -107,7 +111,7 @@ impl<'a, W: Write> Course<'a, W> {
         }
     }
 
-    /// Rights may have come.
+    /// Rights, or a server, may have come.
     fn try_left_out(&mut self) -> anyhow::Result<()> {
         let pause = (self.again.1 * 2).min(AGAIN_AT_MOST);
         self.again = (Instant::now() + pause, pause);
@@ -183,7 +187,11 @@ impl<'a, W: Write> Course<'a, W> {
     /// Takes news of the clusters; answers when they are the last.
     fn learned(&mut self, news: Result<(), Setback>) -> anyhow::Result<Option<ExitCode>> {
         match news {
-            Ok(()) => {}
+            Ok(()) => {
+                for prefix in self.roster.survey.take_returned() {
+                    self.watched.messages().notice(&format!("{prefix}the server answers now"));
+                }
+            }
             Err(Setback::Cluster { prefix, error }) => {
                 self.watched.tell_setback(&prefix, error)?;
                 self.partial = true;
@@ -250,7 +258,11 @@ impl<'a, W: Write> Course<'a, W> {
         let (planned, synced) = (member.planned.clone(), member.synced);
         let is_forbidden = matches!(error, Error::Forbidden(_));
         let is_resumed = self.watch.flow.from.is_some();
-        if is_forbidden && member.again {
+        let is_open = planned.open_type || planned.open_namespace;
+        // Of several clusters the others go on, and this one may come.
+        let may_come =
+            if is_forbidden { is_open } else { !planned.part.prefix.is_empty() && out_of_reach(&error) };
+        if may_come && member.again {
             member.failed = true;
             self.roster.stream.remove(number);
             return Ok(());
@@ -269,11 +281,11 @@ impl<'a, W: Write> Course<'a, W> {
             member.failed = true;
         }
         self.roster.stream.remove(number);
-        if is_forbidden && (planned.open_type || planned.open_namespace) {
-            // One that may be listed and not watched would be told from the beginning each time.
-            if !synced {
-                self.roster.leave_out(planned.part.clone());
-            }
+        // One that may be listed and not watched would be told from the beginning each time.
+        if may_come && !synced {
+            self.roster.leave_out(planned.part.clone());
+        }
+        if is_forbidden && is_open {
             self.forbidden.push((planned.part, error));
         } else {
             let error = planned.part.asked_for(&self.watch.selection, error);
@@ -358,6 +370,7 @@ impl<'a, W: Write> Course<'a, W> {
     pub(super) fn done(&mut self) -> ExitCode {
         self.tell_failures();
         self.tell_forbidden();
+        self.watched.tell_end();
         if self.partial { ExitCode::Partial } else { ExitCode::Ok }
     }
 

@@ -20,7 +20,7 @@ use super::format::Extent;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{Answers, EndsAtOnce, Interrupts, Session, Setback, Survey};
+use crate::session::{EndsAtOnce, Interrupts, Session, Setback, Survey};
 use crate::settings::{self, Lines, Watch};
 use course::Course;
 use printer::{Printer, Selected};
@@ -38,8 +38,6 @@ pub(crate) async fn run<W: Write>(
     let last = watched.clone();
     // Until there is something to sum up.
     let early = EndsAtOnce::after(move |end| last.messages().without_counts(end))?;
-    let answering = watched.clone();
-    let _answers = Answers::with(move || answering.messages().notice(&answering.summary()))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
     let mut survey = Survey::start(session, &watch.selection, watch.ignore_not_found);
     let mut partial = watched.tell_unusable(session);

@@ -29,7 +29,8 @@ pub(super) struct Roster<'a> {
     leaving: HashMap<usize, Part>,
     /// Those that had failed and are no longer asked for, or are asked for again, until the printer knows.
     pub(super) dismissed: Vec<usize>,
-    /// Those that nobody named and that are not allowed, which has been told. They are tried again now and then.
+    /// Those that nobody named and that are not allowed, or that are out of reach, which has been told. They are tried
+    /// again now and then.
     left_out: HashSet<Part>,
     next: usize,
 }
@@ -95,6 +96,7 @@ impl<'a> Roster<'a> {
         let Some(number) = self.numbers.remove(&part) else { return };
         if self.members.get(&number).is_some_and(|member| member.failed) {
             self.members.remove(&number);
+            self.watched.end_merged(number);
             self.dismissed.push(number);
         } else {
             self.leaving.insert(number, part);
@@ -155,18 +157,18 @@ impl<'a> Roster<'a> {
         } else {
             let registration = self.stream.add(number, source, options, flow)?;
             if flow.coalesce {
-                self.watched.count_merged(registration);
+                self.watched.count_merged(number, registration);
             }
         }
         Ok(selects_here)
     }
 
-    /// One that nobody named is not allowed, which is told once.
+    /// One can't be had for now, which is told once.
     pub(super) fn leave_out(&mut self, part: Part) {
         self.left_out.insert(part);
     }
 
-    /// Whether there are any that may be allowed later.
+    /// Whether there are any that may be had later.
     pub(super) fn has_left_out(&self) -> bool {
         !self.left_out.is_empty()
     }
@@ -178,11 +180,12 @@ impl<'a> Roster<'a> {
             let Some(number) = self.numbers.get(part).copied().filter(failed) else { continue };
             self.numbers.remove(part);
             self.members.remove(&number);
+            self.watched.end_merged(number);
             self.dismissed.push(number);
         }
     }
 
-    /// One that was left out is allowed.
+    /// One that was left out can be had.
     pub(super) fn admit(&mut self, number: usize) -> Option<Part> {
         let member = self.members.get_mut(&number).filter(|member| member.again)?;
         member.again = false;
@@ -192,6 +195,7 @@ impl<'a> Roster<'a> {
 
     /// Strikes one off that has ended or left.
     pub(super) fn strike(&mut self, number: usize) {
+        self.watched.end_merged(number);
         self.leaving.remove(&number);
         self.stream.remove(number);
         if let Some(member) = self.members.remove(&number)

@@ -1,0 +1,238 @@
+//! What the pure parts cost, each for one object and for one byte of its text as a server sends it.
+//!
+//! `cargo bench --bench pure`; `-- WORD` runs those whose name holds the word. The best of several rounds counts: whatever
+//! else the machine does only makes a round slower.
+
+#[path = "../synthetic/mod.rs"]
+mod synthetic;
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
+use kdelta::object::{Column, FieldPath, Ingest, KeyGetter, Object, Origin, Packer, Row, TypeMeta};
+use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
+use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
+use synthetic::Workload;
+
+const WORKLOADS: u32 = 50;
+const EACH: u32 = 40;
+const ROUNDS: usize = 15;
+/// As they come off a connection.
+const CHUNK: usize = 16 << 10;
+
+/// Runs those that are asked for, and prints a line for each.
+struct Bench {
+    wanted: Option<String>,
+    objects: u32,
+    bytes: usize,
+}
+
+impl Bench {
+    /// Times the work on all objects, on what is made anew for each round.
+    fn run<T>(&self, name: &str, mut anew: impl FnMut() -> T, mut work: impl FnMut(T)) {
+        if self.wanted.as_ref().is_some_and(|wanted| !name.contains(wanted.as_str())) {
+            return;
+        }
+        let mut best = Duration::MAX;
+        for _ in 0..ROUNDS {
+            let made = anew();
+            let began = Instant::now();
+            work(made);
+            best = best.min(began.elapsed());
+        }
+        let nanos = best.as_secs_f64() * 1e9;
+        let bytes = u32::try_from(self.bytes).map_or(f64::NAN, f64::from);
+        println!(
+            "{name:<34} {:>9.0} ns/object {:>7.3} ns/byte",
+            nanos / f64::from(self.objects),
+            nanos / bytes
+        );
+    }
+}
+
+fn main() {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let workloads: Vec<Workload> = (0..WORKLOADS).map(Workload::new).collect();
+    let texts: Vec<String> = workloads
+        .iter()
+        .flat_map(|workload| (0..EACH).map(move |number| (workload, number)))
+        .map(|(workload, number)| {
+            let mut text = String::new();
+            workload.pod(number, number + 1000, &mut text);
+            text
+        })
+        .collect();
+    let bench = Bench { wanted, objects: WORKLOADS * EACH, bytes: texts.iter().map(String::len).sum() };
+    let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+    let read = |text: &String| Arc::new(Object::from_json(text.as_bytes(), &ingest).expect("a pod"));
+    let all = || texts.iter().map(read).collect::<Vec<_>>();
+
+    splitting(&bench, &texts);
+    bench.run(
+        "metadata read, body cut out",
+        || (),
+        |()| texts.iter().for_each(|text| drop(black_box(read(text)))),
+    );
+    packing(&bench, &all);
+    let numbered = |workload: &Workload| (0..EACH).map(|number| workload.key(number)).collect::<Vec<_>>();
+    let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
+    indexing(&bench, &keys, &all);
+    queueing(&bench, &all);
+    rows(&bench);
+}
+
+fn splitting(bench: &Bench, texts: &[String]) {
+    let list = format!(r#"{{"kind":"PodList","items":[{}]}}"#, texts.join(","));
+    let watch: String = texts.iter().flat_map(|text| [r#"{"type":"ADDED","object":"#, text, "}\n"]).collect();
+    bench.run(
+        "split a list",
+        || ListSplitter::new(Limits::default()),
+        |mut splitter| {
+            let mut items = 0;
+            for mut chunk in list.as_bytes().chunks(CHUNK) {
+                while let Some(piece) = splitter.next(&mut chunk).expect("a list") {
+                    items += u32::from(matches!(piece, Piece::Item(_)));
+                }
+            }
+            assert_eq!(items, bench.objects);
+        },
+    );
+    bench.run(
+        "split a watch",
+        || WatchSplitter::new(Limits::default()),
+        |mut splitter| {
+            let mut frames = 0;
+            for mut chunk in watch.as_bytes().chunks(CHUNK) {
+                while splitter.next(&mut chunk).expect("frames").is_some() {
+                    frames += 1;
+                }
+            }
+            assert_eq!(frames, bench.objects);
+        },
+    );
+}
+
+fn packing(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
+    let pack = |(packer, objects): (Packer, Vec<Arc<Object>>)| -> Vec<_> {
+        objects.into_iter().map(|object| packer.pack(object)).collect()
+    };
+    let new = || (Packer::new(), all());
+    bench.run("pack, siblings in runs", new, |made| drop(black_box(pack(made))));
+    let interleaved = || {
+        let (packer, objects) = new();
+        let mut mixed: Vec<_> = objects.into_iter().enumerate().collect();
+        mixed.sort_by_key(|(at, _)| at % EACH as usize);
+        (packer, mixed.into_iter().map(|(_, object)| object).collect())
+    };
+    bench.run("pack, siblings far apart", interleaved, |made| drop(black_box(pack(made))));
+    let packed = pack(new());
+    bench.run(
+        "unpack, siblings in runs",
+        || (),
+        |()| packed.iter().for_each(|object| drop(black_box(object.json()))),
+    );
+}
+
+fn indexing(bench: &Bench, keys: &[String], all: &dyn Fn() -> Vec<Arc<Object>>) {
+    let field = |path: &str| index_funcs::field(FieldPath::parse(path).expect("a path"));
+    for (name, path) in [("early in the text", "metadata.namespace"), ("at its end", "status.qosClass")] {
+        let store = || ThreadSafeStore::new([("field".to_owned(), field(path))].into());
+        bench.run(
+            &format!("store and index a field {name}"),
+            || (store(), all()),
+            |(store, objects)| {
+                for object in objects {
+                    store.add(object.key().clone(), object).expect("room");
+                }
+            },
+        );
+    }
+    bench.run(
+        "store, packed, three indices",
+        || {
+            let indexers = [
+                ("namespace".to_owned(), index_funcs::namespace()),
+                ("node".to_owned(), index_funcs::node()),
+                ("phase".to_owned(), field("status.phase")),
+            ];
+            (Cache::with_indexers(indexers.into()).with_packer(Arc::default()), all())
+        },
+        |(store, objects)| {
+            for object in objects {
+                store.add(object).expect("a key");
+            }
+        },
+    );
+    let store = Cache::with_indexers([("node".to_owned(), index_funcs::node())].into());
+    store.replace(all(), &"1".into()).expect("keys");
+    bench.run(
+        "get by key",
+        || (),
+        |()| {
+            for key in keys {
+                black_box(store.get_by_key(key).expect("a pod"));
+            }
+        },
+    );
+    bench.run(
+        "keys under a value, per question",
+        || (),
+        |()| {
+            for number in 0..bench.objects {
+                black_box(store.index_keys("node", &format!("node-{}", number % 500)).expect("an index"));
+            }
+        },
+    );
+}
+
+fn queueing(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
+    let pop_all =
+        |queue: &dyn Queue| while queue.try_pop(&mut |popped| drop(black_box(popped))) == Ok(true) {};
+    bench.run(
+        "DeltaFifo: one event in and out",
+        || (DeltaFifo::new(DeltaFifoOptions::default()), all()),
+        |(queue, objects)| {
+            for object in objects {
+                queue.update(object, Origin::Watch).expect("a key");
+                pop_all(&queue);
+            }
+        },
+    );
+    bench.run(
+        "DeltaFifo: a list in and out",
+        || (DeltaFifo::new(DeltaFifoOptions::default()), all()),
+        |(queue, objects)| {
+            queue.replace(objects, &"1".into(), Origin::List).expect("keys");
+            pop_all(&queue);
+        },
+    );
+    let ordered = || OrderedFifo::new(Arc::new(Cache::new()), OrderedFifoOptions::default());
+    bench.run(
+        "OrderedFifo: one event in and out",
+        || (ordered(), all()),
+        |(queue, objects)| {
+            for object in objects {
+                queue.update(object, Origin::Watch).expect("a key");
+                pop_all(&queue);
+            }
+        },
+    );
+}
+
+fn rows(bench: &Bench) {
+    let column = |name: &str| Column { name: name.into(), format: String::new(), priority: 0 };
+    let columns: Arc<[Column]> = ["Name", "Ready", "Status", "Restarts", "Age"].map(column).into();
+    bench.run(
+        "make and read a row of five cells",
+        || (),
+        |()| {
+            for _ in 0..bench.objects {
+                let row =
+                    Row::new(Arc::clone(&columns), ["web-6d4cf56db6-abcde", "1/1", "Running", "0", "17h"]);
+                black_box(row.cells().map(str::len).sum::<usize>());
+            }
+        },
+    );
+}

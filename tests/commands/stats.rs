@@ -1,0 +1,43 @@
+//! What an answer took, as `--stats` tells it.
+
+use crate::support::TestEnv;
+
+/// The number before this word, in a line that begins so.
+fn number(stderr: &str, line: &str, word: &str) -> u64 {
+    let line = stderr.lines().find(|each| each.starts_with(line)).expect(stderr);
+    let words: Vec<&str> = line.split([' ', ',', ';', '(', ')']).collect();
+    let at = words.iter().position(|each| *each == word).expect(line);
+    words[at - 1].parse().expect(line)
+}
+
+#[test]
+fn an_index_tells_what_its_bodies_take_and_an_answer_without_one_what_came() {
+    let env = TestEnv::new();
+    let run = |arguments: &[&str]| {
+        let ended = env.kdelta(arguments).finish();
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stderr
+    };
+    let index =
+        ["index", "pods", "-A", "--by", "field:status.phase", "--demo", "--objects", "3000", "--stats"];
+    let told = run(&index);
+    // The demo is alive: something may have changed before the end.
+    let objects = number(&told, "held:", "objects");
+    assert!(objects >= 3000 && number(&told, "came:", "objects") >= objects, "{told}");
+    let (text, held) = (number(&told, "held:", "bytes"), number(&told, "held:", "held"));
+    assert!(text > objects * 500 && held < text / 4, "{told}");
+    assert!(number(&told, "came:", "bytes") > text);
+
+    let told = run(&["get", "pods", "-A", "-o", "json", "--demo", "--objects", "3000", "--stats"]);
+    assert!(number(&told, "came:", "objects") >= 3000 && told.contains("the first after"), "{told}");
+    assert!(!told.contains("held:"), "nothing is kept: {told}");
+    assert_eq!(told.contains("peak memory:"), cfg!(target_os = "linux"), "{told}");
+    assert!(!run(&["get", "pods", "--demo"]).contains("came:"));
+}
+
+#[test]
+fn a_watch_has_no_end_to_tell_of() {
+    let ended = TestEnv::new().kdelta(&["get", "pods", "-w", "--stats", "--demo"]).finish();
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("--stats"), "{}", ended.stderr);
+}
