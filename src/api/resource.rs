@@ -12,7 +12,7 @@ use super::representation::{Asked, IncludeObject, Representation};
 use super::streams::{Items, ResourceList, ResourceWatch};
 use super::{Client, Limits, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
-use crate::object::{ApiResource, Ingest, Object};
+use crate::object::{ApiResource, Ingest, Object, ResourceVersion};
 
 /// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
 #[derive(Clone)]
@@ -277,6 +277,18 @@ impl ListerWatcher for ResourceClient {
         let response = self.client.send(&self.watch_request(options)?).await?;
         let decoder = self.decoder(self.representation.whole(), Naming::Asked);
         Ok(ResourceWatch::new(response, decoder, self.limits))
+    }
+
+    /// Without selectors, of which the version is none: a server that looks for the first object that matches may have
+    /// to read them all. One object by its name is found at once, and somebody may be allowed to list nothing else.
+    async fn latest(&self) -> Result<ResourceVersion, Error> {
+        let one = ListOptions { limit: 1, ..ListOptions::default() };
+        let by_name = self.field_selector.starts_with("metadata.name=");
+        let fields = if by_name { self.field_selector.as_str() } else { "" };
+        let any = self.clone().label_selector("").field_selector(fields);
+        let mut page = any.items(self.representation.whole(), Naming::Asked, &one).await?;
+        while page.next().await?.is_some() {}
+        Ok(page.meta().resource_version.clone())
     }
 
     fn supports_watch_list(&self) -> bool {
