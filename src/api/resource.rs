@@ -421,6 +421,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn where_a_server_stands_is_asked_of_one_object_whichever_it_is() {
+        let server =
+            TestServer::start(|_| json(200, r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#)).await;
+        let all = ResourceClient::new(client(&server.url), deployments()).namespace(Some("shop".into()));
+        let path = "/apis/apps/v1/namespaces/shop/deployments";
+        for (resource, query) in [
+            (all.clone().label_selector("app=a").field_selector("status.phase=x"), "?limit=1"),
+            (all.clone().representation(Representation::Rows), "?limit=1"),
+            (all.field_selector("metadata.name=a"), "?fieldSelector=metadata.name%3Da&limit=1"),
+        ] {
+            assert_eq!(resource.latest().await.expect("a version"), "9".into());
+            assert_eq!(seen(&server).0, format!("{path}{query}"));
+        }
+    }
+
+    #[tokio::test]
     async fn a_watch_asks_for_what_the_options_say() {
         let server = TestServer::start(|_| json(200, "")).await;
         let table = Representation::Table(IncludeObject::Object);
