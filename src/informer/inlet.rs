@@ -34,6 +34,10 @@ impl ReflectorStore for Inlet {
         self.0.list_begin(origin);
     }
 
+    fn list_in_doubt(&self) {
+        self.0.list_in_doubt();
+    }
+
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
         self.0.list_item(object, origin)
     }

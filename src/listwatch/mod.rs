@@ -31,6 +31,16 @@ pub trait ListerWatcher: Send + Sync + 'static {
     /// Starts a watch; answers once the source has accepted it.
     fn watch(&self, options: &WatchOptions) -> impl Future<Output = Result<Self::Watch, Error>> + Send;
 
+    /// The version of the most recent state: asked to find out how far the source has come. By default that of a list of
+    /// one item; to be implemented by who can say it for less.
+    fn latest(&self) -> impl Future<Output = Result<ResourceVersion, Error>> + Send {
+        async move {
+            let mut page = self.list(&ListOptions { limit: 1, ..ListOptions::default() }).await?;
+            while page.next().await?.is_some() {}
+            Ok(page.meta().resource_version.clone())
+        }
+    }
+
     /// Whether a watch may be asked to send the initial state (KEP-3157). A source that can't says no here and is
     /// never asked; one that refuses when asked is listed instead.
     fn supports_watch_list(&self) -> bool {

@@ -80,6 +80,17 @@ impl Body {
         Cow::Owned(text)
     }
 
+    /// Whether both are one JSON value. What differs to the byte is parsed: that is rare, and few objects at a time.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let against = |body: &Self| body.against.as_ref().map(Arc::as_ptr);
+        if against(self) == against(other) && self.bytes == other.bytes {
+            return true;
+        }
+        let (one, other) = (self.json(), other.json());
+        let value = |text| serde_json::from_slice::<serde_json::Value>(text).ok();
+        one == other || value(&one).is_some_and(|one| value(&other) == Some(one))
+    }
+
     /// The text, unless it is packed.
     pub(super) fn plain(&self) -> Option<&[u8]> {
         self.against.is_none().then_some(&*self.bytes)
@@ -351,5 +362,17 @@ mod tests {
     fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
         let json = b"{\"metadata\":{\"name\":\"x\"},\"data\":{\"a\":\"\xff\"}}";
         assert!(matches!(Object::from_json(json, &pod()), Err(ObjectError::NotUtf8)));
+    }
+
+    #[test]
+    fn another_order_and_spelling_says_the_same_and_another_value_does_not() {
+        let object = |json: &str| Object::from_json(json.as_bytes(), &pod()).expect("an object");
+        let metadata = r#""metadata":{"name":"x","uid":"u","resourceVersion":"7"}"#;
+        let one = object(&format!(r#"{{"kind":"Pod","apiVersion":"v1",{metadata},"a":"<","b":1}}"#));
+        let respelled = format!(r#"{{"kind":"Pod","apiVersion":"v1",{metadata},"b":1,"a":"\u003c"}}"#);
+        assert!(one.same_content(&one) && one.same_content(&object(&respelled)));
+        assert!(!one.same_content(&object(&respelled.replace("003c", "003e"))));
+        let later = object(&respelled.replace(r#""7""#, r#""8""#));
+        assert!(!one.same_content(&later));
     }
 }

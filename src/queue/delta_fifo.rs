@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::held::{Held, Line};
 use super::intake::Intake;
@@ -131,7 +131,7 @@ impl DeltaFifo {
             capacity,
         } = options;
         Self {
-            intake: Intake { key_func, known: known_objects, transformer: RwLock::new(transformer), packer },
+            intake: Intake::new(key_func, known_objects, transformer, packer),
             emit_delta_type_replaced,
             held: Held::new(State::default(), capacity),
         }
@@ -316,7 +316,13 @@ impl Queue for DeltaFifo {
         Ok(())
     }
 
-    fn list_begin(&self, _origin: Origin) {}
+    fn list_begin(&self, _origin: Origin) {
+        self.intake.doubt(false);
+    }
+
+    fn list_in_doubt(&self) {
+        self.intake.doubt(true);
+    }
 
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
         Some(self.intake.hand_back(object))

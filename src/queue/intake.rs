@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Change, Delta, KnownObjects};
@@ -46,14 +47,36 @@ pub type Transformer =
 /// The door of a queue. It knows the store behind, so that a state that is already held is not held twice.
 pub(super) struct Intake {
     pub(super) key_func: KeyFunc,
-    pub(super) known: Option<KnownObjects>,
+    known: Option<KnownObjects>,
     /// A lock, because it may be set until the queue is in use; from then on it is only read.
-    pub(super) transformer: RwLock<Option<Transformer>>,
+    transformer: RwLock<Option<Transformer>>,
     /// Packs what waits for the end of a list. A live event is not packed here: it is told first.
-    pub(super) packer: Option<Arc<Packer>>,
+    packer: Option<Arc<Packer>>,
+    /// Whether versions may name other states than those that are known. Relaxed: one task lists and tells of it.
+    in_doubt: AtomicBool,
 }
 
 impl Intake {
+    pub(super) fn new(
+        key_func: KeyFunc,
+        known: Option<KnownObjects>,
+        transformer: Option<Transformer>,
+        packer: Option<Arc<Packer>>,
+    ) -> Self {
+        Self {
+            key_func,
+            known,
+            transformer: RwLock::new(transformer),
+            packer,
+            in_doubt: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether equal versions say from now on that two states are equal.
+    pub(super) fn doubt(&self, in_doubt: bool) {
+        self.in_doubt.store(in_doubt, Ordering::Relaxed);
+    }
+
     /// The object to queue and its key: the stored one where it is the same state, else the transformed one.
     pub(super) fn take(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
         let key = (self.key_func)(&object)?;
@@ -165,10 +188,14 @@ impl Intake {
         self.transformer.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The stored object where it is that state. What has been transformed can be told by its version only.
+    /// The stored object where it is that state. What has been transformed can be told by its version only; else the
+    /// version does in the ordinary course, for to compare bodies is to unpack each of them.
     fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
         let stored = self.known_object(key).filter(|stored| stored.same_state(object))?;
-        (stored.same_content(object) || self.transformer().is_some()).then_some(stored)
+        let is_same = !self.in_doubt.load(Ordering::Relaxed)
+            || self.transformer().is_some()
+            || stored.same_content(object);
+        is_same.then_some(stored)
     }
 
     fn transform(&self, key: &Key, object: Arc<Object>) -> Arc<Object> {
@@ -185,5 +212,46 @@ impl Intake {
                 object
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::{Ingest, TypeMeta, meta_namespace_key};
+    use crate::queue::cases::{Known, known};
+
+    /// An object in that state, with this text behind its metadata.
+    fn object(text: &str) -> Arc<Object> {
+        let json = format!(r#"{{"metadata":{{"name":"a","resourceVersion":"7"}},{text}}}"#);
+        let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+        Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+    }
+
+    #[test]
+    fn a_version_says_which_state_it_is_unless_that_is_in_doubt() {
+        let stored = object(r#""x":"<","y":1"#);
+        let store: Arc<Known> = known(&[]);
+        store.0.lock().expect("no panic").insert(Arc::clone(stored.key()), Arc::clone(&stored));
+        let intake = Intake::new(meta_namespace_key, Some(store), None, None);
+        // With a doubt, and without.
+        for (text, taken) in [
+            (r#""x":"<","y":1"#, [true, true]),
+            (r#""y":1,"x":"\u003c""#, [true, true]),
+            (r#""x":"<","y":2"#, [false, true]),
+        ] {
+            let found = [true, false].map(|in_doubt| {
+                intake.doubt(in_doubt);
+                let (_, listed) = intake.take_listed(object(text)).expect("a key");
+                [intake.hand_back(object(text)), listed].map(|object| Arc::ptr_eq(&object, &stored))
+            });
+            assert_eq!(found, taken.map(|is_stored| [is_stored; 2]), "{text}");
+        }
+        intake.doubt(true);
+        intake.set_transformer(Arc::new(Ok));
+        assert!(
+            Arc::ptr_eq(&intake.take(object(r#""x":0"#)).expect("a key").1, &stored),
+            "nobody could compare"
+        );
     }
 }

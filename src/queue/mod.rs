@@ -149,6 +149,11 @@ pub trait Queue: Send + Sync + 'static {
     /// A list begins.
     fn list_begin(&self, origin: Origin);
 
+    /// The list that has just begun may be of another history than what is known: equal versions do not say that two
+    /// states are equal, up to the next [`Queue::list_begin`]. A queue that does not look at versions ignores it;
+    /// whoever wraps a queue hands it on.
+    fn list_in_doubt(&self) {}
+
     /// An object of a list that is still coming in: queued now, or handed back to be given to [`Queue::replace`],
     /// then as the stored one where that is the same state.
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>>;

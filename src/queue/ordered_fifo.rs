@@ -1,7 +1,7 @@
 //! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::held::{Held, Line};
 use super::intake::Intake;
@@ -110,12 +110,7 @@ impl OrderedFifo {
             listing: Listing::Afresh(HashSet::new()),
         };
         Self {
-            intake: Intake {
-                key_func,
-                known: Some(known_objects),
-                transformer: RwLock::new(transformer),
-                packer,
-            },
+            intake: Intake::new(key_func, Some(known_objects), transformer, packer),
             held: Held::new(state, capacity),
         }
     }
@@ -276,7 +271,12 @@ impl Queue for OrderedFifo {
         Ok(())
     }
 
+    fn list_in_doubt(&self) {
+        self.intake.doubt(true);
+    }
+
     fn list_begin(&self, _origin: Origin) {
+        self.intake.doubt(false);
         self.held.look(|state| {
             let nothing_said = state.deltas == 0 && self.intake.known_keys().is_empty();
             match &mut state.listing {

@@ -168,6 +168,10 @@ impl<Q: Queue> Queue for Overtaken<Q> {
         self.call(|queue| queue.list_begin(origin));
     }
 
+    fn list_in_doubt(&self) {
+        self.call(Queue::list_in_doubt);
+    }
+
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
         self.call(|queue| queue.list_item(object, origin))
     }

@@ -10,7 +10,7 @@ use tokio::task::coop::consume_budget;
 use super::clock::within;
 use super::list::{Fetched, refuse_table};
 use super::live::Live;
-use super::machine::Machine;
+use super::machine::{Machine, begin_list};
 use super::sink::ReflectorStore;
 use super::verdict::Phase;
 use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
@@ -39,7 +39,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         };
         let mut live = self.start_watch(options).await.map_err(InitialFailure::NotStarted)?;
         let origin = self.state_origin();
-        self.store.list_begin(origin);
+        begin_list(&*self.store, origin, self.is_doubtful());
         let fetched = self.receive_initial(&mut live, origin).await?;
         live.from = fetched.version.clone();
         live.synthetic = false;

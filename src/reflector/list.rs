@@ -8,7 +8,7 @@ use tokio::task::coop::consume_budget;
 use super::backoff::Backoff;
 use super::clock::{within, within_of_source};
 use super::event::ReflectorEvent;
-use super::machine::Machine;
+use super::machine::{Machine, begin_list};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::Phase;
@@ -40,13 +40,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let asked_at = self.options.clock.now();
         let version = self.version_to_ask(Phase::List);
         let limit = page_size(&self.options, self.memory.learned.paginated, &version);
-        let origin = self.state_origin();
+        let (origin, is_doubtful) = (self.state_origin(), self.is_doubtful());
         let pages = Pages {
             source: &self.source,
             store: &*self.store,
             options: &self.options,
             backoff: &mut self.backoff,
             origin,
+            is_doubtful,
             // The first page's trouble is that of the whole list, which the machine judges.
             patient_from: 1,
         };
@@ -85,6 +86,8 @@ pub(super) struct Pages<'a, L, S> {
     pub(super) options: &'a ReflectorOptions,
     pub(super) backoff: &'a mut Backoff,
     pub(super) origin: Origin,
+    /// Whether it may be of another history than what the store has.
+    pub(super) is_doubtful: bool,
     /// From which page on (the first is 0) the source is asked again when it says how long to wait.
     pub(super) patient_from: usize,
 }
@@ -146,7 +149,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
     ) -> Result<ListMeta, Error> {
         let mut stream = self.start(page, options).await?;
         if page == 0 {
-            self.store.list_begin(self.origin);
+            begin_list(self.store, self.origin, self.is_doubtful);
         }
         loop {
             consume_budget().await;

@@ -15,6 +15,9 @@ use crate::object::{Object, Origin, ResourceVersion};
 /// A watch that ends sooner, and without an event, has failed, whatever it says. One that stands for longer works.
 const VERY_SHORT: Duration = Duration::from_secs(1);
 
+/// A watch that is ended by so much before its timeout is ended early; by less, the clocks differ.
+const EARLY: Duration = Duration::from_secs(15);
+
 /// How long a watch may stay silent of a source that has shown that it sends bookmarks all the time. A Kubernetes
 /// server sends one a minute: two have not come then. Without this a stream that stalls while its connection lives
 /// would be noticed only at the end of its timeout.
@@ -26,7 +29,7 @@ const BOOKMARKED_PACE: Duration = Duration::from_secs(100);
 /// A watch that stands.
 pub(super) struct Live<W> {
     pub(super) stream: W,
-    /// When it was asked for.
+    /// When it was asked for, without the time for which the source was held up.
     pub(super) opened: Instant,
     /// When the source is to end it, counted from then.
     pub(super) timeout: Duration,
@@ -58,15 +61,22 @@ impl<W> Live<W> {
     /// How long a read that begins now may take. The source ends the watch at its timeout; but what it sent before
     /// may come late when the store has kept us from reading it.
     fn patience(&self, now: Instant, margin: Duration) -> Duration {
-        let left = self.timeout.saturating_sub(now.saturating_duration_since(self.opened));
-        left.saturating_add(margin)
+        self.left(now).saturating_add(margin)
+    }
+
+    /// How long it is until the source ends it.
+    fn left(&self, now: Instant) -> Duration {
+        self.timeout.saturating_sub(now.saturating_duration_since(self.opened))
     }
 }
 
 /// How a watch ended.
 pub(super) enum End {
     /// The source ended it.
-    Clean,
+    Clean {
+        /// Well before it was to: a server that shuts down does so, and another may answer in its place.
+        early: bool,
+    },
     /// It ended before it was any use, and nothing says why.
     Wordless,
     /// It broke, or the source said why it can't go on.
@@ -92,11 +102,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     /// Starts a watch. The answer may take no longer than the watch itself.
     pub(super) async fn start_watch(&self, options: WatchOptions) -> Result<Live<L::Watch>, Error> {
-        let opened = self.options.clock.now();
+        let (asked_at, before) = (self.options.clock.now(), self.source.held_up());
         let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
         let answer =
             within_of_source(&*self.options.clock, &self.source, limit, self.source.watch(&options)).await;
         let stream = answer.ok_or_else(|| silent("the start of the watch", limit))??;
+        // A log-in may take longer than the watch, whose time the source counts from when it is asked.
+        let held_up = self.source.held_up().saturating_sub(before);
+        let opened = (asked_at + held_up).min(self.options.clock.now());
         Ok(Live::new(stream, options, opened))
     }
 
@@ -135,7 +148,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     return match end {
                         Some(Err(error)) => End::Broken { error, at_once },
                         _ if at_once => End::Wordless,
-                        _ => End::Clean,
+                        _ => End::Clean { early: live.left(clock.now()) > EARLY },
                     };
                 }
             }

@@ -11,7 +11,7 @@ use super::event::ReflectorEvent;
 use super::initial::InitialFailure;
 use super::list::Fetched;
 use super::live::{End, Live};
-use super::memory::{LastVersion, Loss, Memory};
+use super::memory::{LastVersion, Loss, Memory, Sight};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::{Phase, Verdict, out_of_sight, verdict};
@@ -49,8 +49,9 @@ pub(super) enum State<W> {
     /// [`State::Opening`]; one whose versions went back to [`State::Begin`] without one; trouble to [`State::Waiting`] and
     /// back here.
     Checking,
-    /// Starts a watch at the last version, after [`State::Checking`] where that is due. Success leads to [`State::Watching`]; trouble to [`State::Waiting`] and
-    /// back here, or to [`State::Begin`] where the version is the trouble.
+    /// Starts a watch at the last version, after [`State::Checking`] where that is due. Success leads to
+    /// [`State::Watching`]; trouble to [`State::Waiting`] and back here, or to [`State::Begin`] where the version is the
+    /// trouble.
     Opening,
     /// Follows a watch. Its clean end leads to [`State::Opening`]; trouble leads where that of [`State::Opening`]
     /// does, except that a watch which only went silent is opened again at once.
@@ -92,7 +93,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let mut state = match self.options.resume_from.clone() {
             Some(version) => {
                 self.last.set(version);
-                self.memory.in_doubt = true;
+                self.memory.source = Sight::Lost;
                 State::Checking
             }
             None => State::Begin,
@@ -126,7 +127,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Ok(latest) => self.checked(latest),
                 Err(error) => self.failed(Phase::Check, error),
             },
-            State::Opening if self.memory.in_doubt => Ok(State::Checking),
+            State::Opening if self.memory.source == Sight::Lost => Ok(State::Checking),
             State::Opening => match self.open().await {
                 Ok(live) => {
                     // Where nothing was to be listed, all that was wanted is there once a watch stands.
@@ -137,8 +138,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Err(error) => self.failed(Phase::Open, error),
             },
             State::Watching(mut live) => match self.followed(&mut live).await {
-                End::Clean => {
+                End::Clean { early } => {
                     self.memory.short_watches = 0;
+                    if early {
+                        self.memory.source = Sight::Lost;
+                    }
                     Ok(State::Opening)
                 }
                 End::Wordless => self.ended_wordless(),
@@ -162,6 +166,17 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.memory.early_watches = 0;
         }
         end
+    }
+
+    /// A watch must not go on from a source that was out of sight. A list shows where it stands, but not that its versions
+    /// are what they were; nor are they where the last one has not come.
+    fn lose_sight(&mut self, phase: Phase, error: &Error) {
+        let sight = match phase {
+            Phase::Open | Phase::Watch if out_of_sight(error) => Sight::Lost,
+            _ if out_of_sight(error) || matches!(error, Error::TooLargeResourceVersion(_)) => Sight::Regained,
+            _ => return,
+        };
+        self.memory.source = self.memory.source.max(sight);
     }
 
     fn asks_watch_list(&self) -> bool {
@@ -197,7 +212,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     fn broke(&mut self, error: Error, at_once: bool) -> Result<State<L::Watch>, Error> {
-        self.memory.in_doubt |= out_of_sight(&error);
+        self.lose_sight(Phase::Watch, &error);
         let verdict = match verdict(Phase::Watch, &error) {
             Verdict::Rewatch if at_once => Verdict::RewatchLater,
             verdict => verdict,
@@ -206,7 +221,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     fn failed(&mut self, phase: Phase, error: Error) -> Result<State<L::Watch>, Error> {
-        self.memory.in_doubt |= phase == Phase::Open && out_of_sight(&error);
+        self.lose_sight(phase, &error);
         let verdict = verdict(phase, &error);
         self.follow_verdict(phase, error, verdict)
     }
@@ -227,7 +242,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 return Ok(State::Begin);
             }
             Verdict::Pass => {
-                self.memory.in_doubt = false;
+                self.memory.source = Sight::Regained;
                 return Ok(State::Opening);
             }
             Verdict::GiveUp => return Err(error),
@@ -260,7 +275,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     fn without_list(&mut self, error: &Error, verdict: Verdict) -> Verdict {
-        if matches!(error, Error::TooLargeResourceVersion(_)) {
+        if verdict != Verdict::Pass && matches!(error, Error::TooLargeResourceVersion(_)) {
             self.memory.early_watches += 1;
             if self.memory.early_watches >= EARLY_WATCHES {
                 return Verdict::GiveUp;
@@ -273,7 +288,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// it was, and nothing that it tells can be put together with what is known. Where the two have no order, as of a
     /// source that gives no versions, nobody can tell.
     fn checked(&mut self, latest: ResourceVersion) -> Result<State<L::Watch>, Error> {
-        self.memory.in_doubt = false;
+        self.memory.source = Sight::Regained;
         if !self.is_behind(&latest) {
             return Ok(State::Opening);
         }
@@ -346,6 +361,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         if self.memory.synced { Origin::Relist } else { Origin::List }
     }
 
+    /// Whether the next whole state may be of another history than the last.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.memory.synced && self.memory.source != Sight::Kept
+    }
+
     /// The version received last.
     pub(super) fn last_version(&self) -> ResourceVersion {
         self.last.get()
@@ -381,7 +401,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.backoff.reset();
         }
         self.memory.synced = true;
-        self.memory.in_doubt = false;
+        self.memory.source = Sight::Kept;
         self.memory.version_unavailable = false;
         self.memory.watch_works = false;
         self.memory.broken_initials = 0;
@@ -394,6 +414,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         if let Err(error) = result {
             self.options.tell(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
         }
+    }
+}
+
+/// Tells a store that a list begins, which may be of another history than the state it has.
+pub(super) fn begin_list(store: &impl ReflectorStore, origin: Origin, is_doubtful: bool) {
+    store.list_begin(origin);
+    if is_doubtful {
+        store.list_in_doubt();
     }
 }
 

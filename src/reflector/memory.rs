@@ -19,8 +19,8 @@ pub(super) struct Memory {
     pub(super) watch_works: bool,
     /// The loss that has not been made good yet.
     pub(super) loss: Option<Loss>,
-    /// The source was out of sight, or was never seen: where it stands is asked before the next watch.
-    pub(super) in_doubt: bool,
+    /// What is known of who answers.
+    pub(super) source: Sight,
     /// What the source has shown of itself.
     pub(super) learned: Learned,
     /// When the store repeats itself next.
@@ -33,6 +33,19 @@ pub(super) struct Memory {
     pub(super) expired_watches: u32,
     /// Watches in a row whose version the source did not know yet, with none between them that delivered or stood.
     pub(super) early_watches: u32,
+}
+
+/// Whether it is still the source that told the state which the store has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sight {
+    /// It is.
+    #[default]
+    Kept,
+    /// It was out of sight since, and stands as far as it did, or does not say. Its versions may still be those of
+    /// another history.
+    Regained,
+    /// It is out of sight, or was never seen: where it stands is asked before the next watch.
+    Lost,
 }
 
 /// A list or a watch that failed.

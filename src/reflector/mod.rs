@@ -3,8 +3,8 @@
 //! ```text
 //! Begin ────────> WatchListing ── the state is here ──> Watching
 //! Begin, or refused there ────> Listing ── the state is here ──> Opening ── the watch stands ──> Watching
-//! Watching ── ended at its timeout ──> Opening
-//! Opening ── the source was out of sight ──> Checking ── it stands where it stood, or further on ──> Opening
+//! Watching ── ended cleanly ──> Opening
+//! Opening ── the source was out of sight, or ended the watch before its timeout ──> Checking ── it stands where it stood, or further on ──> Opening
 //! Checking ── its versions went back ──> Begin
 //! Opening, Watching ── what happened since can't be had, or not be trusted ──> Begin
 //! any of them ── trouble ──> Waiting ──> Begin or Opening
@@ -143,6 +143,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 options: &self.options,
                 backoff: &mut Backoff::new(self.options.backoff, self.options.jitter.clone()),
                 origin: Origin::List,
+                is_doubtful: false,
                 patient_from: 0,
             };
             match pages.fetch(&version, page_size(&self.options, false, &version)).await {

@@ -91,6 +91,11 @@ pub trait ReflectorStore: Send + Sync + 'static {
     /// [`ReflectorStore::replace`] at its end is void as a list, though each of its items was true.
     fn list_begin(&self, _origin: Origin) {}
 
+    /// The list that has just begun may be of another history than what is stored: since then the source was out of
+    /// sight, and one that was restored from a backup gives its versions a second time. Of this list equal versions do
+    /// not say that two states are equal. Whoever wraps a store hands this on.
+    fn list_in_doubt(&self) {}
+
     /// One object of a list that is still coming in. A store that shows a list as it arrives takes the object; any
     /// other hands it back, possibly as the equal one it already holds, and gets it again with
     /// [`ReflectorStore::replace`].

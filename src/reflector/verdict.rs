@@ -54,9 +54,11 @@ pub(super) enum Verdict {
 
 impl Verdict {
     /// What remains of it where nothing may be listed: what is known to be lost ends the run, and so does an event that
-    /// can't be read, for the same watch brings it again; else the watch is tried again.
+    /// can't be read, for the same watch brings it again; else the watch is tried again. An answer that is done without
+    /// may be whatever it is.
     pub(super) fn without_list(self, error: &Error) -> Self {
         match self {
+            Self::Pass => Self::Pass,
             Self::Relist => Self::GiveUp,
             _ if matches!(error, Error::Decode(_)) => Self::GiveUp,
             Self::RelistLater | Self::RelistUnset => Self::RewatchLater,

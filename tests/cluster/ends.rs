@@ -26,6 +26,23 @@ fn several_names_are_one_collection_and_say_no_resume() {
 }
 
 #[test]
+fn a_selection_that_knows_what_was_before_says_no_resume() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    api.create_config_map(&namespace, "a", &json!({"app": "web"}));
+    let by: [&[&str]; 2] = [&[], &["--by", "label:app=web"]];
+    for words in by {
+        let watch = [&["watch", "cm", "-n", &namespace, "-o", "json"], words].concat();
+        let running = env.kdelta_on(testbed, &watch).start();
+        let mut lines = running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+        let n = lines.len().to_string() + &words.len().to_string();
+        api.patch(&format!("{}/a", config_maps(&namespace)), &json!({"data": {"n": n}}));
+        lines.extend(running.stdout.json_until("the change", |line| line["type"] == "MODIFIED"));
+        let resumes = lines.iter().filter(|line| line.get("resume").is_some()).count();
+        assert_eq!(resumes, if words.is_empty() { 2 } else { 0 }, "{words:?} {lines:#?}");
+    }
+}
+
+#[test]
 fn a_signal_ends_a_watch_whose_output_nobody_reads() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let large = json!({"metadata": {"name": "large"}, "data": {"x": "x".repeat(LARGE)}});

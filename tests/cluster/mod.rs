@@ -15,6 +15,7 @@ mod line;
 mod login;
 mod many;
 mod noise;
+mod pages;
 mod parity;
 mod pods;
 mod recovery;

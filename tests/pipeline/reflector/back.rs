@@ -34,7 +34,7 @@ async fn versions_that_went_back_are_noticed_said_and_listed() {
     );
     assert_eq!(
         run.store.calls.all(),
-        ["begin relist", "gap 6 to 4, 0.8s", "replace [a@2 b@3 d@4] at 4 relist"]
+        ["begin relist", "in doubt", "gap 6 to 4, 0.8s", "replace [a@2 b@3 d@4] at 4 relist"]
     );
     run.source.modify(pod("a"));
     run.caught_up().await;
@@ -70,6 +70,7 @@ async fn where_a_source_stands_is_asked_only_after_it_was_out_of_sight() {
     for error in [too_many(None), Error::Forbidden(said("no"))] {
         let run = at_six(plain()).await;
         let _ = run.source.take_requests();
+        pass_most_of_a_watch().await;
         run.source.drop_watches();
         run.caught_up().await;
         run.source.break_watches(&error);
@@ -82,10 +83,25 @@ async fn where_a_source_stands_is_asked_only_after_it_was_out_of_sight() {
         pass(2).await;
         run.source.break_watches(&error);
         run.caught_up().await;
+        pass_most_of_a_watch().await;
         run.source.drop_watches();
         run.caught_up().await;
         assert_eq!(asked(&run.source.requests()), ["list /1", "watch 6", "watch 6"], "{error:?}");
     }
+}
+
+/// A server that shuts down ends its watches in order, and behind a balancer another one answers at once.
+#[tokio::test(start_paused = true)]
+async fn where_a_source_stands_is_asked_after_a_watch_was_ended_before_its_time() {
+    let run = at_six(plain()).await;
+    let _ = run.source.take_requests();
+    for seconds in [2, 100, 280] {
+        pass(seconds).await;
+        run.source.drop_watches();
+        run.caught_up().await;
+        assert_eq!(asked(&run.source.take_requests()), ["list /1", "watch 6"], "{seconds}");
+    }
+    assert_eq!(run.events.all().len(), 1, "nothing is lost: {:?}", run.events.all());
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,4 +171,37 @@ async fn a_state_is_not_taken_for_another_one_of_the_same_version() {
     let stored = store.get_by_key("a").expect("it is there");
     assert_eq!(stored.resource_version(), &"3".into());
     assert_eq!(stored.json(), source.objects()[0].json());
+}
+
+/// Whether the next list is said to be one whose versions may name other states.
+fn doubts(run: &Running) -> usize {
+    run.store.calls.take().iter().filter(|call| *call == "in doubt").count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn versions_are_doubted_once_the_source_was_out_of_sight_and_only_then() {
+    for watch_list in [false, true] {
+        let run = at_six(ReflectorOptions { watch_list, ..plain() }).await;
+        run.source.break_watches(&expired());
+        run.caught_up().await;
+        assert_eq!(doubts(&run), 0, "the first list, and one after the other");
+        pass(2).await;
+        run.source.break_watches(&cut());
+        run.caught_up().await;
+        run.source.modify(pod("a"));
+        run.caught_up().await;
+        run.source.break_watches(&expired());
+        run.caught_up().await;
+        assert_eq!(doubts(&run), 1, "since the last list");
+        run.source.modify(pod("a"));
+        run.caught_up().await;
+        run.source.break_watches(&expired());
+        run.caught_up().await;
+        assert_eq!(doubts(&run), 0, "that one settled it");
+        run.source.modify(pod("a"));
+        run.caught_up().await;
+        run.source.restore(3, &Error::TooLargeResourceVersion(said("to come")));
+        run.caught_up().await;
+        assert_eq!(doubts(&run), 1, "a version that has not come");
+    }
 }

@@ -204,7 +204,7 @@ async fn a_version_too_old_in_the_stream_or_at_its_start_relists_and_says_the_ga
         let run = start(&source, plain());
         run.caught_up().await;
         source.bookmark();
-        pass(2).await;
+        pass_most_of_a_watch().await;
         run.store.calls.take();
         source.delete_silently("gone");
         source.add_silently(pod("new"));
@@ -333,6 +333,7 @@ async fn every_relist_leaves_exactly_what_is_listed() {
     source.add(pod("qux"));
     run.caught_up().await;
     assert_eq!(run.store.content(), ["bar@3", "qux@5"]);
+    pass_most_of_a_watch().await;
     source.fail_list(cut());
     source.fail_watch(Error::NotFound(said("gone")));
     source.add_silently(pod("baz"));

@@ -60,7 +60,7 @@ async fn a_watch_that_the_source_ends_goes_on_at_the_last_version_without_a_word
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
-    pass(2).await;
+    pass_most_of_a_watch().await;
     source.skip_to(7);
     source.bookmark();
     run.at("7").await;
@@ -215,7 +215,7 @@ async fn a_version_that_can_not_be_had_is_left_out_once_and_at_once() {
             assert_eq!(asked(&source.requests()), wanted);
             // What the watch delivers makes the next gap one to be closed at once.
             source.bookmark();
-            pass(1).await;
+            pass_most_of_a_watch().await;
         }
         assert!(!run.events.all().iter().any(|line| line.starts_with("List lost")));
     }

@@ -117,3 +117,27 @@ async fn before_its_first_watch_it_gives_up_as_any_other() {
     source.add(pod("a"));
     run.caught_up().await;
 }
+
+/// What stands between may answer the question where the source stands with a page of its own.
+#[tokio::test(start_paused = true)]
+async fn a_source_that_can_not_say_where_it_stands_is_watched_all_the_same() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let run = start(&source, from("2"));
+    run.caught_up().await;
+    let too_large = || Error::TooLargeResourceVersion(said("not yet"));
+    for error in [Error::Decode("a page".into()), Error::NotFound(said("no list"))]
+        .into_iter()
+        .chain((0..6).map(|_| too_large()))
+    {
+        let _ = source.take_requests();
+        pass(2).await;
+        source.fail_list(error.clone());
+        source.break_watches(&cut());
+        run.caught_up().await;
+        assert_eq!(asked(&source.requests()), ["list /1", "watch 2"], "{error:?}");
+    }
+    source.modify(pod("a"));
+    run.caught_up().await;
+    assert_eq!(run.store.calls.all(), ["update a@3 watch"]);
+}

@@ -131,6 +131,7 @@ async fn an_error_at_the_start_falls_back_to_a_list_this_once() {
         assert_eq!(run.events.all(), [format!("no watch-list: {error}"), "list of 1 at 2 by list".into()]);
         source.add(pod("b"));
         run.at("3").await;
+        pass_most_of_a_watch().await;
         source.reset_watches();
         source.fail_watch(expired());
         run.caught_up().await;
@@ -147,6 +148,7 @@ async fn a_refusal_is_remembered() {
     run.caught_up().await;
     source.add(pod("b"));
     run.at("3").await;
+    pass_most_of_a_watch().await;
     source.reset_watches();
     source.fail_watch(expired());
     run.caught_up().await;
@@ -205,6 +207,7 @@ async fn a_watch_that_ends_after_the_bookmark_goes_on_at_the_last_version() {
     run.caught_up().await;
     source.add(pod("c"));
     run.at("4").await;
+    pass_most_of_a_watch().await;
     source.drop_watches();
     source.add_silently(pod("d"));
     run.caught_up().await;
@@ -219,7 +222,7 @@ async fn a_gap_is_closed_by_a_watch_not_older_than_the_last_version() {
     let run = start(&source, streaming());
     run.caught_up().await;
     source.bookmark();
-    pass(1).await;
+    pass_most_of_a_watch().await;
     source.delete_silently("a");
     source.reset_watches();
     run.caught_up().await;

@@ -124,10 +124,12 @@ async fn all<W: Write + Send + 'static>(
         }
     };
     let options = reflector_options(&get.selection, &source, None);
-    let sink = Arc::new(Sink { printer: Arc::clone(printer), part: part.clone() });
-    let reflector = Reflector::new(source, sink, options);
+    let sink = Sink { printer: Arc::clone(printer), part: part.clone(), progress: Mutex::default() };
+    let reflector = Reflector::new(source, Arc::new(sink), options);
+    // Boxed: it is large, and is held by all that waits for it.
+    let listing = Box::pin(reflector.list_once());
     tokio::select! {
-        listed = reflector.list_once() => listed.map_err(|error| part.asked_for(&get.selection, error))?,
+        listed = listing => listed.map_err(|error| part.asked_for(&get.selection, error))?,
         () = printer.failed.notified() => ResourceVersion::UNSET,
         () = counting => ResourceVersion::UNSET,
     };
@@ -213,6 +215,12 @@ impl<W: Write> Printer<W> {
         }
     }
 
+    /// Writes nothing any more.
+    fn fail(&self, failure: io::Error) {
+        self.lock().error.get_or_insert(failure);
+        self.failed.notify_one();
+    }
+
     /// The error that ended the writing.
     fn check(&self) -> io::Result<()> {
         self.lock().error.take().map_or(Ok(()), Err)
@@ -234,13 +242,62 @@ impl<W: Write> Printer<W> {
 struct Sink<W> {
     printer: Arc<Printer<W>>,
     part: Part,
+    /// A std mutex: held for a look, by one task.
+    progress: Mutex<Progress>,
+}
+
+/// How far a list is printed. One whose continue token expired begins anew, and what has been printed must not be
+/// printed again. Servers list by key; so the last key is all there is to remember, and what is printed is one state up
+/// to that key and a later one behind it, as of a list that a server continues in spite of the token.
+#[derive(Default)]
+struct Progress {
+    /// The key that was printed last.
+    last: Option<Key>,
+    /// A key came out of order.
+    is_unordered: bool,
+    /// Up to this key all was printed before the list began anew.
+    printed: Option<Key>,
+}
+
+impl Progress {
+    /// The list begins, or begins anew.
+    ///
+    /// # Errors
+    /// What was printed can't be told from the rest.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.is_unordered {
+            let problem = "the list expired on its way, and comes in no order to go on in: ask for all of it at once with --chunk-size 0";
+            return Err(io::Error::other(problem));
+        }
+        self.printed.clone_from(&self.last);
+        Ok(())
+    }
+
+    /// Whether this one is to be printed.
+    fn is_new(&mut self, key: &Key) -> bool {
+        if self.printed.as_ref().is_some_and(|printed| key <= printed) {
+            return false;
+        }
+        self.is_unordered |= self.last.as_ref().is_some_and(|last| key <= last);
+        self.last = Some(Arc::clone(key));
+        true
+    }
 }
 
 impl<W: Write + Send + 'static> ReflectorStore for Sink<W> {
     type Error = StoreError;
 
+    fn list_begin(&self, _origin: Origin) {
+        let begun = self.progress.lock().unwrap_or_else(PoisonError::into_inner).begin();
+        if let Err(failure) = begun {
+            self.printer.fail(failure);
+        }
+    }
+
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
-        self.printer.object(&self.part, &object);
+        if self.progress.lock().unwrap_or_else(PoisonError::into_inner).is_new(object.key()) {
+            self.printer.object(&self.part, &object);
+        }
         None
     }
 
@@ -271,5 +328,30 @@ impl<W: Write + Send + 'static> ReflectorStore for Sink<W> {
 
     fn resync(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is printed of lists that begin one after the other, each anew.
+    fn printed(lists: &[&[&str]]) -> io::Result<String> {
+        let mut progress = Progress::default();
+        let mut printed: Vec<&str> = Vec::new();
+        for list in lists {
+            progress.begin()?;
+            printed.extend(list.iter().copied().filter(|key| progress.is_new(&Arc::from(*key))));
+        }
+        Ok(printed.join(" "))
+    }
+
+    #[test]
+    fn a_list_that_begins_anew_goes_on_behind_what_was_printed() {
+        let lists: [&[&str]; 3] = [&["a/x", "a/y"], &["a/x", "a/xx", "a/z"], &["a/z", "b/a"]];
+        assert_eq!(printed(&lists).expect("in order"), "a/x a/y a/z b/a");
+        assert_eq!(printed(&[&[], &["b", "a"]]).expect("it came to an end"), "b a");
+        let error = printed(&[&["b", "a"], &["a", "b", "c"]]).expect_err("who knows which");
+        assert!(error.to_string().contains("--chunk-size 0"), "{error}");
     }
 }

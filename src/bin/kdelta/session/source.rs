@@ -11,7 +11,7 @@ use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{
     Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
 };
-use kdelta::object::{ApiResource, FieldSelector, Object};
+use kdelta::object::{ApiResource, FieldSelector, Object, ResourceVersion};
 use kdelta::reflector::{GiveUp, Observer, ReflectorEvent};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -263,6 +263,11 @@ impl ListerWatcher for Source {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    async fn latest(&self) -> Result<ResourceVersion, Error> {
+        let _place = self.shared.place().await;
+        self.plan().0.latest().await
     }
 
     fn supports_watch_list(&self) -> bool {

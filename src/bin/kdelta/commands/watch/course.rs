@@ -10,8 +10,9 @@ use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::left_out::Pause;
 use super::printer::Printer;
-use super::roster::Roster;
+use super::roster::{Roster, Stage};
 use super::stream::{Told, What};
 use crate::commands::forbidden;
 use crate::commands::watched::Watched;
@@ -24,9 +25,6 @@ const BATCH: usize = 256;
 /// How long the lines of an initial state wait for each other, and how many of them.
 const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
-/// After how long what is not allowed or out of reach is tried again: soon at first, then once a minute, each part by one request.
-const AGAIN: Duration = Duration::from_secs(5);
-const AGAIN_AT_MOST: Duration = Duration::from_mins(1);
 /// How many errors are remembered as told.
 const REMEMBERED: usize = 1000;
 
@@ -52,8 +50,8 @@ pub(super) struct Course<'a, W> {
     refusals: Vec<(Planned, Error)>,
     /// The parts that were left out and can be had by now; told together.
     allowed: Vec<Part>,
-    /// When what was left out is tried next, and how long that was put off.
-    again: (Instant, Duration),
+    /// When what was left out is tried next, and how long it is to the time after that.
+    again: (Instant, Pause),
 }
 
 impl<'a, W: Write> Course<'a, W> {
@@ -78,7 +76,7 @@ impl<'a, W: Write> Course<'a, W> {
             fallbacks: Vec::new(),
             refusals: Vec::new(),
             allowed: Vec::new(),
-            again: (Instant::now() + AGAIN, AGAIN),
+            again: (Instant::now() + Pause::FIRST, Pause::anew()),
         }
     }
 
@@ -113,9 +111,9 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// Rights, or a server, may have come.
     fn try_left_out(&mut self) -> anyhow::Result<()> {
-        let pause = (self.again.1 * 2).min(AGAIN_AT_MOST);
-        self.again = (Instant::now() + pause, pause);
-        self.roster.try_left_out();
+        let (limit, until_next) = self.again.1.next();
+        self.again.0 = Instant::now() + until_next;
+        self.roster.try_left_out(limit);
         self.call()
     }
 
@@ -222,7 +220,7 @@ impl<'a, W: Write> Course<'a, W> {
     fn told(&mut self, told: Told) -> anyhow::Result<Option<ExitCode>> {
         let Told { part: number, received, what } = told;
         let is_leaving = self.roster.is_leaving(number);
-        let Some(member) = self.roster.members.get_mut(&number).filter(|member| !member.failed) else {
+        let Some(member) = self.roster.members.get_mut(&number).filter(|member| !member.has_failed()) else {
             return Ok(None);
         };
         match what {
@@ -233,9 +231,15 @@ impl<'a, W: Write> Course<'a, W> {
                 self.call()?;
             }
             What::Notification(Notification::Mark(mark)) => {
-                member.synced |= matches!(mark, Mark::Synced { .. });
+                if matches!(mark, Mark::Synced { .. }) {
+                    member.stage = Stage::Synced;
+                }
                 let missing = member.missing();
-                self.allowed.extend(self.roster.admit(number));
+                if let Some(part) = self.roster.admit(number) {
+                    // Others may be let in with it.
+                    self.again = (Instant::now(), Pause::anew());
+                    self.allowed.push(part);
+                }
                 // With a filter nothing may be let through of what is there.
                 let is_sure = !self.watch.ignore_not_found && self.watch.by.is_empty();
                 match missing.filter(|_| is_sure) {
@@ -255,7 +259,7 @@ impl<'a, W: Write> Course<'a, W> {
     /// A part has ended with an error.
     fn fail(&mut self, number: usize, received: Timestamp, error: Error) -> anyhow::Result<()> {
         let Some(member) = self.roster.members.get_mut(&number) else { return Ok(()) };
-        let (planned, synced) = (member.planned.clone(), member.synced);
+        let (planned, synced) = (member.planned.clone(), matches!(member.stage, Stage::Synced));
         let is_forbidden = matches!(error, Error::Forbidden(_));
         let is_resumed = self.watch.flow.from.is_some();
         let is_open = planned.open_type || planned.open_namespace;
@@ -263,8 +267,7 @@ impl<'a, W: Write> Course<'a, W> {
         let may_come =
             if is_forbidden { is_open } else { !planned.part.prefix.is_empty() && out_of_reach(&error) };
         if may_come && member.again {
-            member.failed = true;
-            self.roster.stream.remove(number);
+            self.roster.leave_out(number, error);
             return Ok(());
         }
         // What has been told of all namespaces would be told again by each.
@@ -275,15 +278,19 @@ impl<'a, W: Write> Course<'a, W> {
             self.refusals.push((planned, error));
             return self.call();
         }
-        self.printer.ended(number, received, &error)?;
         self.partial = true;
-        if let Some(member) = self.roster.members.get_mut(&number) {
-            member.failed = true;
-        }
-        self.roster.stream.remove(number);
         // One that may be listed and not watched would be told from the beginning each time.
         if may_come && !synced {
-            self.roster.leave_out(planned.part.clone());
+            self.printer.left_out(number, received)?;
+            self.roster.leave_out(number, error.clone());
+            // Soon, for it may be about to come; but what there is to try is no more for it.
+            let soon = Instant::now() + Pause::FIRST;
+            if soon < self.again.0 {
+                self.again = (soon, Pause::anew());
+            }
+        } else {
+            self.printer.ended(number, received, &error)?;
+            self.roster.fail(number);
         }
         if is_forbidden && is_open {
             self.forbidden.push((planned.part, error));
@@ -347,6 +354,12 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// No part is left. What was refused everywhere is told as the server said it first.
     fn failed(&mut self) -> anyhow::Result<ExitCode> {
+        // Nobody is there to have them join.
+        for (number, member) in &self.roster.members {
+            if let Stage::LeftOut(error) = &member.stage {
+                self.printer.ended(*number, Timestamp::now(), error)?;
+            }
+        }
         let several = self.forbidden.len() > 1;
         let refused = self.refusals.drain(..).map(|(planned, error)| (planned.part, error));
         let first = refused.chain(self.forbidden.first().cloned()).next();

@@ -2,6 +2,7 @@
 
 mod collections;
 mod course;
+mod left_out;
 mod printer;
 mod resumed;
 mod roster;

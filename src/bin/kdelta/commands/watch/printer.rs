@@ -139,6 +139,11 @@ impl<W: Write> Printer<W> {
     /// A part has ended with an error: the last line of its stream.
     pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
         self.mark(part, received, MarkKind::Error { status: status_of(error) }, None)?;
+        self.left_out(part, received)
+    }
+
+    /// A part can't be had for now: its collection does not wait for it.
+    pub(super) fn left_out(&mut self, part: usize, received: Timestamp) -> io::Result<()> {
         match self.collections.ended(part) {
             Some(version) => self.synced(part, received, version),
             None => Ok(()),

@@ -8,6 +8,7 @@ use anyhow::Context;
 use kdelta::listwatch::Error;
 use kdelta::reflector::{GiveUp, ReflectorOptions};
 
+use super::left_out::LeftOut;
 use super::stream::Stream;
 use crate::commands::needs;
 use crate::commands::watched::Watched;
@@ -31,21 +32,28 @@ pub(super) struct Roster<'a> {
     pub(super) dismissed: Vec<usize>,
     /// Those that nobody named and that are not allowed, or that are out of reach, which has been told. They are tried
     /// again now and then.
-    left_out: HashSet<Part>,
+    left_out: LeftOut,
     next: usize,
 }
 
 /// Where a part stands.
-#[expect(clippy::struct_excessive_bools, reason = "each is another question")]
 pub(super) struct Member {
     pub(super) planned: Planned,
-    pub(super) synced: bool,
+    pub(super) stage: Stage,
     /// Whether an object has been seen: a part that is one name must have it.
     pub(super) found: bool,
-    /// Whether it has ended, with an error.
-    pub(super) failed: bool,
     /// Whether it was left out, and is tried again without a word.
     pub(super) again: bool,
+}
+
+/// How far a part is.
+pub(super) enum Stage {
+    Begun,
+    Synced,
+    /// It has ended with an error, which has been printed.
+    Failed,
+    /// The same for now, with an error that is printed only if it is the end.
+    LeftOut(Error),
 }
 
 impl<'a> Roster<'a> {
@@ -60,7 +68,7 @@ impl<'a> Roster<'a> {
             numbers: HashMap::new(),
             leaving: HashMap::new(),
             dismissed: Vec::new(),
-            left_out: HashSet::new(),
+            left_out: LeftOut::default(),
             next: 0,
         }
     }
@@ -85,7 +93,7 @@ impl<'a> Roster<'a> {
             self.numbers.insert(planned.part.clone(), number);
             joined.push((number, planned.part.clone()));
             let again = self.left_out.contains(&planned.part);
-            let member = Member { planned, synced: false, found: false, failed: false, again };
+            let member = Member { planned, stage: Stage::Begun, found: false, again };
             self.members.insert(number, member);
         }
         joined
@@ -94,7 +102,7 @@ impl<'a> Roster<'a> {
     fn dismiss(&mut self, part: Part) {
         self.left_out.remove(&part);
         let Some(number) = self.numbers.remove(&part) else { return };
-        if self.members.get(&number).is_some_and(|member| member.failed) {
+        if self.members.get(&number).is_some_and(Member::has_failed) {
             self.members.remove(&number);
             self.watched.end_merged(number);
             self.dismissed.push(number);
@@ -151,6 +159,8 @@ impl<'a> Roster<'a> {
             give_up_watch,
             ..reflector_options(selection, &source, Some(observer))
         };
+        // What is likely to be refused is asked for once, and not in two ways.
+        let options = ReflectorOptions { watch_list: options.watch_list && !*again, ..options };
         if let Some(version) = &flow.from {
             let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
             self.stream.resume(number, source.selected_by_the_server(), options);
@@ -163,9 +173,21 @@ impl<'a> Roster<'a> {
         Ok(selects_here)
     }
 
-    /// One can't be had for now, which is told once.
-    pub(super) fn leave_out(&mut self, part: Part) {
-        self.left_out.insert(part);
+    /// One has ended with an error.
+    pub(super) fn fail(&mut self, number: usize) {
+        self.stream.remove(number);
+        if let Some(member) = self.members.get_mut(&number) {
+            member.stage = Stage::Failed;
+        }
+    }
+
+    /// One can't be had for now.
+    pub(super) fn leave_out(&mut self, number: usize, error: Error) {
+        self.stream.remove(number);
+        if let Some(member) = self.members.get_mut(&number) {
+            member.stage = Stage::LeftOut(error);
+            self.left_out.add(member.planned.part.clone());
+        }
     }
 
     /// Whether there are any that may be had later.
@@ -173,12 +195,14 @@ impl<'a> Roster<'a> {
         !self.left_out.is_empty()
     }
 
-    /// Has those that were left out join again, with the next [`Roster::call`].
-    pub(super) fn try_left_out(&mut self) {
-        for part in &self.left_out {
-            let failed = |number: &usize| self.members.get(number).is_some_and(|member| member.failed);
-            let Some(number) = self.numbers.get(part).copied().filter(failed) else { continue };
-            self.numbers.remove(part);
+    /// Has those of them join again whose turn it is, at most so many, with the next [`Roster::call`].
+    pub(super) fn try_left_out(&mut self, limit: usize) {
+        let has_failed = |part: &Part| {
+            let member = self.numbers.get(part).and_then(|number| self.members.get(number));
+            member.is_some_and(Member::has_failed)
+        };
+        for part in self.left_out.take(limit, has_failed) {
+            let Some(number) = self.numbers.remove(&part) else { continue };
             self.members.remove(&number);
             self.watched.end_merged(number);
             self.dismissed.push(number);
@@ -189,7 +213,7 @@ impl<'a> Roster<'a> {
     pub(super) fn admit(&mut self, number: usize) -> Option<Part> {
         let member = self.members.get_mut(&number).filter(|member| member.again)?;
         member.again = false;
-        self.left_out.remove(&member.planned.part);
+        self.left_out.let_in(&member.planned.part);
         Some(member.planned.part.clone())
     }
 
@@ -217,12 +241,12 @@ impl<'a> Roster<'a> {
 
     /// Whether all that is asked for at the moment has been told once, or will never be.
     pub(super) fn is_synced(&self) -> bool {
-        self.survey.is_settled() && self.members.values().all(|member| member.synced || member.failed)
+        self.survey.is_settled() && self.members.values().all(|member| !matches!(member.stage, Stage::Begun))
     }
 
     /// Whether there are parts, and none of them goes on.
     pub(super) fn has_failed(&self) -> bool {
-        let none_left = self.members.values().all(|member| member.failed);
+        let none_left = self.members.values().all(Member::has_failed);
         none_left && self.survey.is_settled() && (!self.members.is_empty() || !self.survey.has_plan())
     }
 }
@@ -231,8 +255,14 @@ impl Member {
     /// The error of a part that is one name, when the whole state has been seen without it. In a namespace that nobody
     /// named it need not be.
     pub(super) fn missing(&self) -> Option<Error> {
-        let is_missing = self.synced && !self.found && !self.planned.open_namespace;
+        let is_synced = matches!(self.stage, Stage::Synced);
+        let is_missing = is_synced && !self.found && !self.planned.open_namespace;
         self.planned.part.not_found().filter(|_| is_missing)
+    }
+
+    /// Whether it has ended, for good or for now.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.stage, Stage::Failed | Stage::LeftOut(_))
     }
 }
 
