@@ -17,9 +17,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
-
-use super::pace::Step;
+use super::pace::{Step, within};
 use super::rest::Told;
 use super::{ROWS, State, is_doubt};
 use crate::api::decode::Naming;
@@ -86,16 +84,16 @@ async fn names(
     pace: &mut Step,
 ) -> Result<Option<(Register, ListMeta)>, Error> {
     let asked = client.items(Representation::Metadata, Naming::Asked, options);
-    let Ok(asked) = timeout(NAMES_SILENT, asked).await else { return Ok(None) };
+    let Some(asked) = within(NAMES_SILENT, asked).await else { return Ok(None) };
     let mut items = asked?;
     let mut register = Register::default();
     loop {
         pace.came();
-        match timeout(NAMES_SILENT, items.register(&mut register)).await {
-            Ok(Ok(true)) => {}
-            Ok(Ok(false)) => break,
-            Err(_) | Ok(Err(Error::Timeout(_))) => return Ok(None),
-            Ok(Err(error)) => return Err(error),
+        match within(NAMES_SILENT, items.register(&mut register)).await {
+            Some(Ok(true)) => {}
+            Some(Ok(false)) => break,
+            None | Some(Err(Error::Timeout(_))) => return Ok(None),
+            Some(Err(error)) => return Err(error),
         }
     }
     let meta = items.meta().clone();

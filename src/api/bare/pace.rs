@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{self, Instant};
 
 /// The time in which answers to several requests came in before the list that they make began, in all. Who bounds how
 /// long a list may be silent leaves it out, so that the bound is one on each silence and not on their sum. Clones count
@@ -40,4 +40,14 @@ impl Step {
         let micros = u64::try_from((self.since - since).as_micros()).unwrap_or(u64::MAX);
         self.pace.spent.fetch_add(micros, Ordering::Relaxed);
     }
+}
+
+/// What is answered within that time.
+pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = T>) -> Option<T> {
+    time::timeout(limit, answer).await.ok()
+}
+
+/// Waits as long as a server asks for.
+pub(super) async fn wait(pause: Duration) {
+    time::sleep(pause).await;
 }

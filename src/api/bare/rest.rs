@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use tokio::time::sleep;
-
 use super::is_doubt;
+use super::pace::wait;
 use crate::api::decode::Naming;
 use crate::api::resource::ResourceClient;
 use crate::api::streams::Items;
@@ -106,7 +105,7 @@ pub(super) async fn ask(client: &ResourceClient, options: &ListOptions) -> Resul
     for _ in 1..TRIES {
         match client.items(whole, Naming::Asked, options).await {
             Err(error) => match error.retry_after() {
-                Some(wait) => sleep(wait).await,
+                Some(pause) => wait(pause).await,
                 None if is_doubt(&error) => return Err(moved_on()),
                 None => return Err(error),
             },
