@@ -57,6 +57,8 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "api/transport/mod.rs",
             // How long somebody is waited for without a word.
             "api/credentials/renewing.rs",
+            // How long one request of several for a list may be silent, and when a server wants the next.
+            "api/bare/pace.rs",
             // What `--duration` asks for, how long lines wait for each other and a part that leaves for its end, how often
             // a server is asked what it offers and a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",

@@ -192,7 +192,7 @@ impl Decoder {
             }
             Some(FrameType::Bookmark) => {
                 let bookmark = protobuf::bookmark(event.object)?;
-                bookmarked(ResourceVersion::new(bookmark.resource_version), bookmark.initial_events_end)?
+                bookmarked(ResourceVersion::new(&bookmark.resource_version), bookmark.initial_events_end)?
             }
             Some(FrameType::Added) => WatchEvent::Added(self.packed_item(event.object)?),
             Some(FrameType::Modified) => WatchEvent::Modified(self.packed_item(event.object)?),
@@ -305,7 +305,7 @@ impl<'a> Metadata<'a> {
 /// Reads the metadata of a list in Protocol Buffers.
 pub(super) fn packed_list_meta(message: &[u8]) -> Result<ListMeta, Error> {
     let (version, token) = protobuf::list_meta(message)?;
-    Ok(ListMeta { resource_version: ResourceVersion::new(version), continue_token: token.to_owned() })
+    Ok(ListMeta { resource_version: ResourceVersion::new(&version), continue_token: token.into_owned() })
 }
 
 /// Reads the `metadata` of a list.

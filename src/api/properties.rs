@@ -122,7 +122,7 @@ pub fn packed(body: &[u8]) {
         let Ok(text) = protobuf::json(item) else { continue };
         let json: Value = serde_json::from_slice(&text).unwrap_or_default();
         let names = protobuf::names(item);
-        let name = names.as_ref().map(|names| names.name).unwrap_or_default();
+        let name = names.map(|names| names.name).unwrap_or_default();
         assert_eq!(json["metadata"]["name"].as_str().unwrap_or_default(), name, "another name");
     }
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
@@ -295,6 +295,6 @@ mod tests {
     fn the_packed_list_that_is_broken_here_is_right() {
         let (items, ended) = packed_items(PACKED.as_bytes(), 7);
         let names = items.iter().map(|item| protobuf::names(item).expect("names").name);
-        assert_eq!((names.collect::<Vec<_>>(), ended), (vec!["a", "b"], true));
+        assert_eq!((names.collect::<Vec<_>>(), ended), (vec!["a".into(), "b".into()], true));
     }
 }

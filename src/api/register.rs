@@ -2,6 +2,17 @@
 
 use std::collections::HashSet;
 
+/// In what order a register is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// In whatever order: no name occurs twice.
+    Distinct,
+    /// In that of the keys under which servers keep their objects, each greater than the one before.
+    Sorted,
+    /// In another.
+    Random,
+}
+
 /// Namespaces, names and versions of the objects of a list, in its order.
 #[derive(Debug, Default)]
 pub(super) struct Register {
@@ -36,6 +47,28 @@ impl Register {
         Some((&text[..namespace], &text[namespace + own..]))
     }
 
+    /// Its order, and whether that matters.
+    pub(super) fn order(&self) -> Order {
+        let mut names = HashSet::with_capacity(self.lengths.len());
+        if self.keys().all(|(_, name)| names.insert(name)) {
+            return Order::Distinct;
+        }
+        // A key of theirs has a slash between the two, which stands behind `-` and `.`.
+        let paths = self.keys().map(|(namespace, name)| format!("{namespace}/{name}"));
+        if paths.is_sorted_by(|one, next| one < next) { Order::Sorted } else { Order::Random }
+    }
+
+    /// Namespace and name of each object.
+    fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut at = 0;
+        self.lengths.iter().map(move |lengths| {
+            let [namespace, name, version] = lengths.map(|length| length as usize);
+            let text = &self.text[at..at + namespace + name];
+            at += namespace + name + version;
+            text.split_at(namespace)
+        })
+    }
+
     /// Goes back to the first object.
     pub(super) fn rewind(&mut self) {
         self.come = (0, 0);
@@ -43,15 +76,8 @@ impl Register {
 
     /// The keys of the first objects.
     pub(super) fn first(&self, count: usize) -> HashSet<(String, String)> {
-        let mut at = 0;
-        let mut keys = HashSet::with_capacity(count);
-        for lengths in self.lengths.iter().take(count) {
-            let [namespace, name, version] = lengths.map(|length| length as usize);
-            let text = &self.text[at..at + namespace + name];
-            keys.insert((text[..namespace].to_owned(), text[namespace..].to_owned()));
-            at += namespace + name + version;
-        }
-        keys
+        let first = self.keys().take(count);
+        first.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())).collect()
     }
 
     /// Whether there was a row for each.
@@ -63,6 +89,22 @@ impl Register {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_occur_twice_need_an_order() {
+        let order = |keys: &[(&str, &str)]| {
+            let mut register = Register::default();
+            for (namespace, name) in keys {
+                register.push(namespace, name, "1");
+            }
+            register.order()
+        };
+        assert_eq!(order(&[]), Order::Distinct);
+        assert_eq!(order(&[("b", "x"), ("a", "y")]), Order::Distinct);
+        assert_eq!(order(&[("a-b", "x"), ("a", "x"), ("a", "y")]), Order::Sorted);
+        assert_eq!(order(&[("a", "x"), ("a-b", "x")]), Order::Random);
+        assert_eq!(order(&[("a", "x"), ("a", "x")]), Order::Random);
+    }
 
     #[test]
     fn an_entry_is_used_by_its_name_and_in_its_turn() {

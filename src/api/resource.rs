@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::bare::Bare;
+use super::bare::{Bare, Pace};
 use super::decode::{Decoder, Naming};
 use super::representation::{Asked, IncludeObject, Representation};
 use super::streams::{Items, ResourceList, ResourceWatch};
@@ -27,6 +27,8 @@ pub struct ResourceClient {
     request_timeout: Option<Duration>,
     limits: Limits,
     now: fn() -> Timestamp,
+    /// What lists of several requests take before they begin.
+    pace: Pace,
 }
 
 impl ResourceClient {
@@ -44,6 +46,7 @@ impl ResourceClient {
             request_timeout: None,
             limits: Limits::default(),
             now: Timestamp::now,
+            pace: Pace::default(),
         }
     }
 
@@ -87,12 +90,6 @@ impl ResourceClient {
     #[must_use]
     pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.request_timeout = timeout;
-        self
-    }
-
-    /// The same, where a list may take that long and no longer.
-    pub(super) fn takes_at_most(mut self, limit: Duration) -> Self {
-        self.request_timeout = Some(self.request_timeout.map_or(limit, |timeout| timeout.min(limit)));
         self
     }
 
@@ -215,6 +212,11 @@ impl ResourceClient {
         Decoder::new(self.ingest.clone(), form, self.scope().to_owned(), naming, self.now)
     }
 
+    /// What counts the time of lists that take several requests.
+    pub(super) fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
     /// The items of a page in that form.
     pub(super) async fn items(
         &self,
@@ -295,8 +297,9 @@ impl ListerWatcher for ResourceClient {
         self.client.supports_watch_list(&self.resource)
     }
 
+    /// A log-in, and parts of an answer that come in before the list begins: neither is silence.
     fn held_up(&self) -> Duration {
-        self.client.held_up()
+        self.client.held_up() + self.pace.spent()
     }
 
     fn gives_up_watch_list(&self) {

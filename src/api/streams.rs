@@ -94,8 +94,8 @@ impl Items {
     }
 
     /// The register that its rows are named by.
-    pub(super) fn into_register(self) -> Option<Register> {
-        match self.decoder.naming {
+    pub(super) fn register_mut(&mut self) -> Option<&mut Register> {
+        match &mut self.decoder.naming {
             Naming::Register(register) => Some(register),
             Naming::Asked | Naming::Cell => None,
         }
@@ -130,14 +130,11 @@ impl Items {
         }
     }
 
-    /// Reads all that is left for its names only. Dropping the future loses nothing.
-    pub(super) async fn register(&mut self, register: &mut Register) -> Result<(), Error> {
-        loop {
-            while self.read_names(register)? {}
-            if !self.fill().await? {
-                return Ok(());
-            }
-        }
+    /// Reads what there is for its names only, and waits for more; answers whether some came. Dropping the future loses
+    /// nothing.
+    pub(super) async fn register(&mut self, register: &mut Register) -> Result<bool, Error> {
+        while self.read_names(register)? {}
+        self.fill().await
     }
 
     /// Waits for more to read; answers whether there is any.
@@ -204,7 +201,7 @@ impl Items {
             match part {
                 Packed::Item(item) => {
                     let names = protobuf::names(item)?;
-                    register.push(names.namespace, names.name, names.resource_version);
+                    register.push(&names.namespace, &names.name, &names.resource_version);
                 }
                 Packed::Metadata(metadata) => self.meta = packed_list_meta(metadata)?,
             }

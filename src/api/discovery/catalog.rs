@@ -75,6 +75,34 @@ impl Word {
     }
 }
 
+/// Whether a group is one that a server of Kubernetes has by itself. Those without a dot nobody else can define; among
+/// those of `k8s.io` are definitions that come and go (`gateway.networking.k8s.io`) and servers of others
+/// (`metrics.k8s.io`), so they are told by their names.
+fn is_built_in(group: &str) -> bool {
+    let Some(name) = group.strip_suffix(".k8s.io") else { return !group.contains('.') };
+    matches!(
+        name,
+        "admissionregistration"
+            | "apiextensions"
+            | "apiregistration"
+            | "authentication"
+            | "authorization"
+            | "certificates"
+            | "coordination"
+            | "discovery"
+            | "events"
+            | "flowcontrol.apiserver"
+            | "internal.apiserver"
+            | "networking"
+            | "node"
+            | "rbac.authorization"
+            | "resource"
+            | "scheduling"
+            | "storage"
+            | "storagemigration"
+    )
+}
+
 /// Why a word names nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::api) enum NoMatch {
@@ -128,9 +156,12 @@ impl Catalog {
         }
     }
 
-    /// Whether a word is the name of a resource that can be listed, and of no category.
-    pub(super) fn names_one(&self, text: &str) -> bool {
-        self.category(text).is_empty() && self.find(text).is_ok()
+    /// Whether a word names one resource for as long as the server is not replaced by one of another version: what is
+    /// built in can't be taken away, nor moved into a namespace, and comes before what anybody defines. Where a part was
+    /// missing, the word may have been meant to name what is in it.
+    pub(super) fn is_lasting(&self, text: &str) -> bool {
+        let is_one = self.missing.is_empty() && self.category(text).is_empty();
+        is_one && self.find(text).is_ok_and(|found| found.iter().all(|one| is_built_in(&one.resource.group)))
     }
 
     /// Resources of other groups that a short name could mean as well, as `group_resource`; none for every other word.

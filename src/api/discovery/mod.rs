@@ -21,6 +21,7 @@ use tokio::sync::Mutex;
 use tracing::debug;
 
 use super::{Client, Error};
+use crate::object::ApiResource;
 use cache::Cache;
 use catalog::NoMatch;
 
@@ -30,7 +31,7 @@ pub struct DiscoveryOptions {
     /// The folder for one file per server; `None` keeps nothing on disk.
     pub cache_folder: Option<PathBuf>,
     /// How long such a file counts for every question. For 6 hours, as long as kubectl's, it is enough for a word that
-    /// names one resource.
+    /// names one resource which only a new version of the server could change.
     pub cache_life: Duration,
     /// How long each request may take.
     pub timeout: Option<Duration>,
@@ -169,7 +170,7 @@ impl Discovery {
         let mut known = self.inner.known.lock().await;
         let was_known = known.is_some();
         let Known { mut catalog, told_by } = self.known(&mut known).await?;
-        if told_by == Source::OldFile && !catalog.names_one(word) {
+        if told_by == Source::OldFile && !catalog.is_lasting(word) {
             catalog = self.ask(&mut known).await?;
             return catalog.find(word).map_err(|why| refusal(why, word, &catalog));
         }
@@ -188,16 +189,18 @@ impl Discovery {
         known.as_ref().map(|known| known.catalog.passed_over(word)).unwrap_or_default()
     }
 
-    /// What was resolved is not there. Unless the server itself has told it, it is asked anew; answers whether that
-    /// makes a difference.
+    /// A resource that was resolved is not there. Unless the server itself has told what is known, it is asked anew;
+    /// answers whether a word may name something else by now.
     ///
     /// # Errors
     /// As [`Discovery::refresh`].
-    pub async fn doubt(&self) -> Result<bool, Error> {
+    pub async fn doubt(&self, resource: &ApiResource) -> Result<bool, Error> {
         let mut known = self.inner.known.lock().await;
-        let Some(before) = known.clone().filter(|known| known.told_by != Source::Server) else {
-            return Ok(false);
-        };
+        let Some(before) = known.clone() else { return Ok(false) };
+        if before.told_by == Source::Server {
+            // It was asked for the sake of another word, after this one was found in a file.
+            return Ok(before.catalog.resources.iter().all(|found| found.resource != *resource));
+        }
         Ok(self.ask(&mut known).await? != before.catalog)
     }
 

@@ -159,25 +159,51 @@ fn with_an_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
     )
 }
 
+/// The same where nothing is missing.
+fn nothing_missing(head: &str) -> String {
+    if !head.starts_with("GET /apis ") {
+        return aggregated(head);
+    }
+    let stale =
+        r#" {"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","freshness":"Stale"}]},"#;
+    assert!(GROUPS.contains(stale));
+    json(200, &GROUPS.replace(stale, ""))
+}
+
 #[tokio::test]
-async fn an_old_file_is_enough_for_the_name_of_one_resource_and_for_nothing_else() {
-    let server = TestServer::start(aggregated).await;
+async fn an_old_file_is_enough_for_the_name_of_one_built_in_resource_and_for_nothing_else() {
+    let server = TestServer::start(nothing_missing).await;
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
     assert_eq!(server.asked().len(), 2);
-    for word in ["pods", "deploy", "WidgetThing", "deployments.v1.apps"] {
+    for word in ["pods", "deploy", "hpa", "events.events.k8s.io", "deployments.v1.apps"] {
         let old = with_an_old_file(&server, &folder);
         assert_eq!(resolved(&old, word).await.len(), 1);
         assert_eq!(old.passed_over(word).await, Vec::<String>::new());
     }
     assert_eq!(server.asked().len(), 2, "no request for a name that is known");
-    // What belongs to a category may be more by now.
-    assert_eq!(resolved(&with_an_old_file(&server, &folder), "all").await.len(), 3);
-    assert_eq!(server.asked().len(), 4);
+    // What belongs to a category may be more by now, and what somebody defined may be something else.
+    let mut asked = 2;
+    for (word, found) in [("all", 3), ("widgets", 1), ("WidgetThing", 1)] {
+        assert_eq!(resolved(&with_an_old_file(&server, &folder), word).await.len(), found);
+        asked += 2;
+        assert_eq!(server.asked().len(), asked, "{word}");
+    }
     assert!(with_an_old_file(&server, &folder).resolve("nothing").await.is_err());
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.asked().len(), asked + 2);
     with_an_old_file(&server, &folder).catalog().await.unwrap();
-    assert_eq!(server.asked().len(), 8);
+    assert_eq!(server.asked().len(), asked + 4);
+}
+
+#[tokio::test]
+async fn an_old_file_in_which_something_is_missing_is_enough_for_nothing() {
+    let server = TestServer::start(aggregated).await;
+    let folder = TempDir::new().unwrap();
+    discovery(&server, Some(&folder)).catalog().await.unwrap();
+    assert_eq!(resolved(&discovery(&server, Some(&folder)), "pods").await.len(), 1);
+    assert_eq!(server.asked().len(), 2, "a young one is");
+    assert_eq!(resolved(&with_an_old_file(&server, &folder), "pods").await.len(), 1);
+    assert_eq!(server.asked().len(), 4);
 }
 
 #[tokio::test]
@@ -193,19 +219,28 @@ async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
     .await;
     let folder = TempDir::new().unwrap();
     let first = discovery(&server, Some(&folder));
-    assert_eq!(resolved(&first, "widgets").await.len(), 1);
-    assert!(!first.doubt().await.unwrap(), "the server itself has said it");
+    let widgets = first.resolve("widgets").await.unwrap().remove(0).resource;
+    assert!(!first.doubt(&widgets).await.unwrap(), "the server itself has said it");
     assert_eq!(server.asked().len(), 2);
     let second = discovery(&server, Some(&folder));
     assert_eq!(resolved(&second, "widgets").await.len(), 1);
-    assert!(!second.doubt().await.unwrap(), "it says the same");
+    assert!(!second.doubt(&widgets).await.unwrap(), "it says the same");
     assert_eq!(server.asked().len(), 4);
+    let another_word = discovery(&server, Some(&folder));
     gone.store(true, Ordering::SeqCst);
     let third = discovery(&server, Some(&folder));
-    assert_eq!(resolved(&third, "widgets").await.len(), 1);
-    assert!(third.doubt().await.unwrap());
+    for discovery in [&another_word, &third] {
+        assert_eq!(resolved(discovery, "widgets").await.len(), 1);
+    }
+    assert!(third.doubt(&widgets).await.unwrap());
     assert_eq!(server.asked().len(), 6);
+    assert!(!third.doubt(&first.resolve("pods").await.unwrap()[0].resource).await.unwrap());
     assert!(third.resolve("widgets").await.is_err());
+    // The server was asked for a word that no file has; what was found in the file before is doubtful all the same.
+    assert!(another_word.resolve("nothing").await.is_err());
+    let asked = server.asked().len();
+    assert!(another_word.doubt(&widgets).await.unwrap());
+    assert_eq!(server.asked().len(), asked);
 }
 
 #[tokio::test]

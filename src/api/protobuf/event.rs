@@ -1,22 +1,24 @@
 //! The events of a watch, and the Status that one of them may carry.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::{Fields, MAGIC, malformed, member};
 use crate::listwatch::Error;
 
 /// One event of a watch, read as far as to its object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::api) struct Event<'a> {
     /// `ADDED` and so on.
-    pub(in crate::api) event_type: &'a str,
+    pub(in crate::api) event_type: Cow<'a, str>,
     /// The message of what it happened to.
     pub(in crate::api) object: &'a [u8],
 }
 
 /// Reads a `WatchEvent`, whose object stands in an envelope of its own.
 pub(in crate::api) fn event(frame: &[u8]) -> Result<Event<'_>, Error> {
-    let (mut event_type, mut extension) = ("", None);
+    let (mut event_type, mut extension) = (Cow::default(), None);
     for field in Fields(frame) {
         match field? {
             (1, value) => event_type = value.text()?,
@@ -32,21 +34,21 @@ pub(in crate::api) fn event(frame: &[u8]) -> Result<Event<'_>, Error> {
 }
 
 /// What a bookmark tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::api) struct Bookmark<'a> {
-    pub(in crate::api) resource_version: &'a str,
+    pub(in crate::api) resource_version: Cow<'a, str>,
     pub(in crate::api) initial_events_end: bool,
 }
 
 /// Reads the object of a bookmark.
 pub(in crate::api) fn bookmark(object: &[u8]) -> Result<Bookmark<'_>, Error> {
-    let mut bookmark = Bookmark { resource_version: "", initial_events_end: false };
+    let mut bookmark = Bookmark { resource_version: Cow::default(), initial_events_end: false };
     for field in Fields(member(object, 1)?.unwrap_or_default()) {
         match field? {
             (6, value) => bookmark.resource_version = value.text()?,
             (12, value) => {
-                let annotation = super::meta::entry(value.bytes()?)?;
-                bookmark.initial_events_end |= annotation == ("k8s.io/initial-events-end", "true");
+                let (key, value) = super::meta::entry(value.bytes()?)?;
+                bookmark.initial_events_end |= key == "k8s.io/initial-events-end" && value == "true";
             }
             _ => {}
         }
@@ -62,10 +64,10 @@ struct Status<'a> {
     api_version: &'a str,
     metadata: Empty,
     #[serde(rename = "status")]
-    outcome: &'a str,
-    message: &'a str,
+    outcome: Cow<'a, str>,
+    message: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    reason: &'a str,
+    reason: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details<'a>>,
     code: i64,
@@ -78,11 +80,11 @@ struct Empty {}
 #[serde(rename_all = "camelCase")]
 struct Details<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
-    name: &'a str,
+    name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    group: &'a str,
+    group: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    kind: &'a str,
+    kind: Cow<'a, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<Cause<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,11 +94,11 @@ struct Details<'a> {
 #[derive(Debug, Default, Serialize)]
 struct Cause<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
-    reason: &'a str,
+    reason: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    message: &'a str,
+    message: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    field: &'a str,
+    field: Cow<'a, str>,
 }
 
 /// The Status that ends a watch, as JSON.
@@ -105,9 +107,9 @@ pub(in crate::api) fn status_json(message: &[u8]) -> Result<Vec<u8>, Error> {
         kind: "Status",
         api_version: "v1",
         metadata: Empty {},
-        outcome: "",
-        message: "",
-        reason: "",
+        outcome: Cow::default(),
+        message: Cow::default(),
+        reason: Cow::default(),
         details: None,
         code: 0,
     };
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn an_event_has_a_type_and_an_object() {
         let whole = frame("ADDED", b"object");
-        assert_eq!(event(&whole).expect("an event"), Event { event_type: "ADDED", object: b"object" });
+        assert_eq!(event(&whole).expect("an event"), Event { event_type: "ADDED".into(), object: b"object" });
         for end in 0..whole.len() {
             assert!(event(&whole[..end]).is_err(), "{end}");
         }
@@ -178,7 +180,7 @@ mod tests {
         for (more, wanted) in [(annotation(b"true"), true), (annotation(b"false"), false), (vec![], false)] {
             let object = field(1, &[field(6, b"392"), more].concat());
             let read = bookmark(&object).expect("a bookmark");
-            assert_eq!(read, Bookmark { resource_version: "392", initial_events_end: wanted });
+            assert_eq!(read, Bookmark { resource_version: "392".into(), initial_events_end: wanted });
         }
     }
 

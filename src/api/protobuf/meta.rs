@@ -1,5 +1,6 @@
 //! The metadata of objects and lists: `ListMeta`, `ObjectMeta` and what is in them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -9,8 +10,8 @@ use super::{Fields, malformed, member};
 use crate::listwatch::Error;
 
 /// What a list says of itself: its version and the token of the next page.
-pub(in crate::api) fn list_meta(message: &[u8]) -> Result<(&str, &str), Error> {
-    let (mut version, mut token) = ("", "");
+pub(in crate::api) fn list_meta(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Error> {
+    let (mut version, mut token) = (Cow::default(), Cow::default());
     for field in Fields(message) {
         match field? {
             (2, value) => version = value.text()?,
@@ -22,11 +23,11 @@ pub(in crate::api) fn list_meta(message: &[u8]) -> Result<(&str, &str), Error> {
 }
 
 /// What the machine knows an object by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::api) struct Names<'a> {
-    pub(in crate::api) namespace: &'a str,
-    pub(in crate::api) name: &'a str,
-    pub(in crate::api) resource_version: &'a str,
+    pub(in crate::api) namespace: Cow<'a, str>,
+    pub(in crate::api) name: Cow<'a, str>,
+    pub(in crate::api) resource_version: Cow<'a, str>,
 }
 
 /// The names in a `PartialObjectMetadata`, or in any other object: the metadata is the first field of all.
@@ -48,17 +49,17 @@ pub(in crate::api) fn names(object: &[u8]) -> Result<Names<'_>, Error> {
 #[serde(rename_all = "camelCase")]
 struct ObjectMeta<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
-    name: &'a str,
+    name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    generate_name: &'a str,
+    generate_name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    namespace: &'a str,
+    namespace: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    self_link: &'a str,
+    self_link: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    uid: &'a str,
+    uid: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    resource_version: &'a str,
+    resource_version: Cow<'a, str>,
     #[serde(skip_serializing_if = "is_zero")]
     generation: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,22 +69,22 @@ struct ObjectMeta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     deletion_grace_period_seconds: Option<i64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    labels: BTreeMap<&'a str, &'a str>,
+    labels: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    annotations: BTreeMap<&'a str, &'a str>,
+    annotations: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     owner_references: Vec<OwnerReference<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    finalizers: Vec<&'a str>,
+    finalizers: Vec<Cow<'a, str>>,
 }
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OwnerReference<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    name: &'a str,
-    uid: &'a str,
+    api_version: Cow<'a, str>,
+    kind: Cow<'a, str>,
+    name: Cow<'a, str>,
+    uid: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     controller: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,8 +152,8 @@ impl<'a> OwnerReference<'a> {
 }
 
 /// One entry of a map of texts.
-pub(super) fn entry(message: &[u8]) -> Result<(&str, &str), Error> {
-    let (mut key, mut value) = ("", "");
+pub(super) fn entry(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Error> {
+    let (mut key, mut value) = (Cow::default(), Cow::default());
     for field in Fields(message) {
         match field? {
             (1, text) => key = text.text()?,
@@ -230,7 +231,10 @@ mod tests {
         );
         let pod = pod();
         let known = names(&pod).expect("names");
-        assert_eq!(known, Names { namespace: "shop", name: "web-1", resource_version: "17" });
+        assert_eq!(
+            known,
+            Names { namespace: "shop".into(), name: "web-1".into(), resource_version: "17".into() }
+        );
     }
 
     #[test]
@@ -241,7 +245,6 @@ mod tests {
         }
         for metadata in [
             number(1, 5),
-            field(1, b"\xff"),
             field(7, b"x"),
             field(8, &number(1, 1 << 62)),
             vec![0x0b],
@@ -255,10 +258,18 @@ mod tests {
     }
 
     #[test]
+    fn an_annotation_that_was_cut_is_read_as_the_json_has_it() {
+        let annotation = [field(1, b"note"), field(2, b"caf\xc3")].concat();
+        let text = json(&field(1, &[field(1, b"x"), field(12, &annotation)].concat())).expect("JSON");
+        let wanted = "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"note\":\"caf\u{fffd}\"}}}";
+        assert_eq!(String::from_utf8(text).expect("UTF-8"), wanted);
+    }
+
+    #[test]
     fn a_list_tells_version_and_token() {
         let list = [field(1, b""), field(2, b"40"), field(3, b"next"), number(4, 7)].concat();
-        assert_eq!(list_meta(&list).expect("both"), ("40", "next"));
-        assert_eq!(list_meta(b"").expect("none"), ("", ""));
+        assert_eq!(list_meta(&list).expect("both"), ("40".into(), "next".into()));
+        assert_eq!(list_meta(b"").expect("none"), ("".into(), "".into()));
     }
 
     proptest! {

@@ -12,6 +12,8 @@ pub(crate) mod testing;
 pub(super) use event::{bookmark, event, status_json};
 pub(super) use meta::{json, list_meta, names};
 
+use std::borrow::Cow;
+
 use crate::listwatch::Error;
 
 /// What a message of a Kubernetes server begins with; an envelope follows that says what is inside.
@@ -67,8 +69,19 @@ impl<'a> Value<'a> {
         }
     }
 
-    fn text(self) -> Result<&'a str, Error> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| malformed("a text is not UTF-8"))
+    /// A text. A server does not look whether it is UTF-8 when one is written; where it is not, each byte that does not
+    /// belong becomes one sign that says so, as in the JSON of the same server.
+    fn text(self) -> Result<Cow<'a, str>, Error> {
+        let bytes = self.bytes()?;
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+        }
+        Ok(Cow::Owned(text))
     }
 
     fn number(self) -> Result<i64, Error> {
@@ -148,6 +161,20 @@ mod tests {
         }
         assert_eq!(varint(&mut &[&[0xff; 9][..], &[2]].concat()[..]), None);
         assert_eq!(varint(&mut &[0x80; 11][..]), None);
+    }
+
+    #[test]
+    fn what_is_not_utf_8_in_a_text_is_replaced_byte_by_byte() {
+        // The beginnings of characters of two, three and four bytes, as where a text was cut.
+        for (bytes, wanted) in [
+            (&b"caf\xc3\xa9"[..], "caf\u{e9}"),
+            (b"caf\xc3", "caf\u{fffd}"),
+            (b"\xe2\x82", "\u{fffd}\u{fffd}"),
+            (b"\xf0\x9f\x98!", "\u{fffd}\u{fffd}\u{fffd}!"),
+            (b"a\xffb", "a\u{fffd}b"),
+        ] {
+            assert_eq!(Value::Bytes(bytes).text().unwrap(), wanted);
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::empty;
 use super::needs;
 use super::stats::Stats;
 use super::synced::{show, synced_indexer};
-use super::walk::Walk;
+use super::walk::{Walk, is_unserved};
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, Listing};
@@ -102,10 +102,15 @@ async fn one<W: Write>(
 ) -> anyhow::Result<()> {
     match source.get_named(name).await {
         Ok(object) => printer.object(part, &object),
-        Err(Error::NotFound(_)) if get.ignore_not_found => {}
+        Err(error) if get.ignore_not_found && is_missing(&error) => {}
         Err(error) => return Err(error.into()),
     }
     Ok(())
+}
+
+/// Whether an object is not there, and not its type.
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::NotFound(_)) && !is_unserved(error)
 }
 
 /// The whole collection, printed as it comes in, or counted meanwhile.
@@ -147,7 +152,7 @@ async fn indexed<W: Write>(
 ) -> anyhow::Result<()> {
     let indexers = indexers(&get.by).context(Usage)?;
     let indexer = match synced_indexer(source, indexers, &get.selection, part, watched).await {
-        Err(Error::NotFound(_)) if get.ignore_not_found && part.name.is_some() => return Ok(()),
+        Err(error) if get.ignore_not_found && part.name.is_some() && is_missing(&error) => return Ok(()),
         indexer => indexer?,
     };
     stats.hold(&*indexer);

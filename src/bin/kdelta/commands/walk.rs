@@ -1,6 +1,7 @@
 //! The parts of a question that is asked once, one after the other, and what fails on the way.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 
 use kdelta::listwatch::Error;
 
@@ -15,13 +16,16 @@ use crate::settings::Selection;
 /// namespace come in its place.
 pub(super) struct Walk<'a> {
     watched: &'a Watched,
-    question: Question<'a>,
     survey: Survey,
     several_contexts: bool,
     several_homes: bool,
     ahead: VecDeque<Planned>,
     /// Those that were handed out.
     seen: HashSet<Part>,
+    /// Those that came to be parts after the same was handed out in another version.
+    covered: HashSet<Part>,
+    /// Whose type was found not to be there. Once each: a server that goes back and forth does not keep the walk going.
+    doubted: HashSet<Subject>,
     /// How many of them were refused, or failed.
     without: usize,
     failures: Vec<(Part, anyhow::Error)>,
@@ -35,16 +39,23 @@ pub(super) struct Walk<'a> {
     partial: bool,
 }
 
-/// What is asked, and of whom.
-struct Question<'a> {
-    session: &'a Session,
-    selection: &'a Selection,
-    patient: bool,
+/// What a part is of, in whatever version.
+#[derive(PartialEq, Eq, Hash)]
+struct Subject {
+    cluster: usize,
+    group_resource: String,
+    namespace: Arc<str>,
+    name: Option<Arc<str>>,
 }
 
-impl Question<'_> {
-    fn survey(&self) -> Survey {
-        Survey::in_haste(self.session, self.selection, self.patient)
+impl Subject {
+    fn of(part: &Part) -> Self {
+        Self {
+            cluster: part.cluster,
+            group_resource: part.resource.group_resource(),
+            namespace: Arc::clone(&part.namespace),
+            name: part.name.clone(),
+        }
     }
 }
 
@@ -59,15 +70,15 @@ impl<'a> Walk<'a> {
         patient: bool,
         watched: &'a Watched,
     ) -> anyhow::Result<Self> {
-        let question = Question { session, selection, patient };
         let mut walk = Self {
             watched,
-            survey: question.survey(),
-            question,
+            survey: Survey::in_haste(session, selection, patient),
             several_contexts: session.has_several_contexts(),
             several_homes: session.has_several_namespaces(),
             ahead: VecDeque::new(),
             seen: HashSet::new(),
+            covered: HashSet::new(),
+            doubted: HashSet::new(),
             without: 0,
             failures: Vec::new(),
             fallbacks: Vec::new(),
@@ -107,11 +118,9 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// As [`Walk::start`].
     pub(super) async fn failed(&mut self, part: Part, error: anyhow::Error) -> anyhow::Result<()> {
-        if is_unserved(&error) && self.survey.doubt(&part).await {
-            // What has been handed out is not asked for again, but for this one if the words still mean it.
-            self.seen.remove(&part);
-            self.survey = self.question.survey();
-            return self.settle().await;
+        let is_doubtful = error.downcast_ref().is_some_and(is_unserved);
+        if is_doubtful && self.doubted.insert(Subject::of(&part)) && self.survey.doubt(&part).await {
+            return self.replan(&part).await;
         }
         self.without += 1;
         let Some(refusal @ Error::Forbidden(_)) = error.downcast_ref::<Error>().cloned() else {
@@ -131,6 +140,20 @@ impl<'a> Walk<'a> {
         } else {
             self.failures.push((part, error));
         }
+        Ok(())
+    }
+
+    /// The words mean something else by now. What has been handed out is not asked for again, in no version, but for this
+    /// part if the words still mean it.
+    async fn replan(&mut self, doubted: &Part) -> anyhow::Result<()> {
+        let before: HashSet<Part> = self.parts().into_iter().map(|planned| planned.part).collect();
+        self.seen.remove(doubted);
+        self.wait().await?;
+        let told: HashSet<Subject> = self.seen.iter().map(Subject::of).collect();
+        let parts = self.parts().into_iter().map(|planned| planned.part);
+        let is_covered = |part: &Part| !before.contains(part) && told.contains(&Subject::of(part));
+        self.covered.extend(parts.filter(is_covered));
+        self.look_ahead();
         Ok(())
     }
 
@@ -185,8 +208,22 @@ impl<'a> Walk<'a> {
         Ok(if nothing { ExitCode::Error } else { ExitCode::Partial })
     }
 
-    /// Waits until all that is to be known for now is known.
+    /// Waits until it is known which parts there are for now.
     async fn settle(&mut self) -> anyhow::Result<()> {
+        self.wait().await?;
+        self.look_ahead();
+        Ok(())
+    }
+
+    /// Finds out which parts are still to be handed out.
+    fn look_ahead(&mut self) {
+        let is_new =
+            |planned: &Planned| !self.seen.contains(&planned.part) && !self.covered.contains(&planned.part);
+        self.ahead = self.parts().into_iter().filter(is_new).collect();
+    }
+
+    /// Waits until all that is to be known for now is known.
+    async fn wait(&mut self) -> anyhow::Result<()> {
         while !self.survey.is_settled() {
             match self.survey.next().await {
                 Ok(()) => {}
@@ -205,14 +242,12 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        let ahead = self.parts().into_iter().filter(|planned| !self.seen.contains(&planned.part));
-        self.ahead = ahead.collect();
         Ok(())
     }
 }
 
 /// Whether an error says that a type is not served, and not that it has no such object.
-fn is_unserved(error: &anyhow::Error) -> bool {
+pub(super) fn is_unserved(error: &Error) -> bool {
     let words = "the server could not find the requested resource";
-    matches!(error.downcast_ref::<Error>(), Some(Error::NotFound(status)) if status.message.ends_with(words))
+    matches!(error, Error::NotFound(status) if status.message.ends_with(words))
 }

@@ -110,6 +110,14 @@ impl Plan {
         })
     }
 
+    /// An earlier plan for the same was made of what is no longer so. What it has learned of namespaces still holds.
+    pub(super) fn take_over(&mut self, earlier: &Self) {
+        self.live.clone_from(&earlier.live);
+        self.unlistable = earlier.unlistable;
+        let is_refused = |kind: &&Arc<ApiResource>| earlier.refused.iter().any(|other| is_same(other, kind));
+        self.refused = self.resources().filter(is_refused).cloned().collect();
+    }
+
     /// What is in this category is asked for, too, whenever it comes.
     pub(super) fn follow_category(&mut self, word: &str) {
         self.categories.push(word.to_owned());

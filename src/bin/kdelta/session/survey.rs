@@ -14,6 +14,8 @@ use crate::settings::Selection;
 pub(crate) struct Survey {
     clusters: Vec<Surveyed>,
     scouts: Scouts,
+    /// Whether a pattern may match no type for now.
+    patient: bool,
     /// What messages begin with about clusters that were out of reach and answer now.
     returned: Vec<String>,
 }
@@ -21,6 +23,8 @@ pub(crate) struct Survey {
 struct Surveyed {
     cluster: Arc<Cluster>,
     state: State,
+    /// Whether a plan is on its way that takes the place of the one there is.
+    is_doubted: bool,
     /// Whether its namespaces are followed.
     follows_namespaces: bool,
     /// Asks for a look at its types.
@@ -77,12 +81,13 @@ impl Survey {
             Surveyed {
                 cluster: Arc::clone(cluster),
                 state: State::Unknown,
+                is_doubted: false,
                 follows_namespaces: false,
                 look: Arc::default(),
             }
         };
         let clusters = session.clusters.iter().map(survey).collect();
-        Self { clusters, scouts, returned: Vec::new() }
+        Self { clusters, scouts, patient, returned: Vec::new() }
     }
 
     /// Waits until more is known. Dropping the future loses nothing.
@@ -91,8 +96,12 @@ impl Survey {
         let surveyed = &mut self.clusters[cluster];
         match what {
             What::Plan(plan) => match *plan {
-                Ok(plan) => {
-                    if plan.needs_kinds() {
+                Ok(mut plan) => {
+                    let is_second = std::mem::take(&mut surveyed.is_doubted);
+                    if let State::Known(first) = &surveyed.state {
+                        plan.take_over(first);
+                    }
+                    if plan.needs_kinds() && !is_second {
                         self.scouts.kinds(&surveyed.cluster, Arc::clone(&surveyed.look));
                     }
                     if matches!(surveyed.state, State::Failed) {
@@ -140,7 +149,7 @@ impl Survey {
     pub(crate) fn is_settled(&self) -> bool {
         self.clusters.iter().all(|surveyed| match &surveyed.state {
             State::Unknown => false,
-            State::Known(plan) => plan.is_settled(),
+            State::Known(plan) => plan.is_settled() && !surveyed.is_doubted,
             State::Failed => true,
         })
     }
@@ -174,10 +183,17 @@ impl Survey {
         refused
     }
 
-    /// A part's type is not there. Answers whether that was because the words mean something else by now.
-    pub(crate) async fn doubt(&self, part: &Part) -> bool {
+    /// A part's type is not there. Answers whether the words mean something else by now; then what they come to in its
+    /// cluster is found out anew, and nothing is settled before.
+    pub(crate) async fn doubt(&mut self, part: &Part) -> bool {
+        let surveyed = &mut self.clusters[part.cluster];
         // A server that does not answer any more changes nothing: what was not found stays so.
-        self.clusters[part.cluster].cluster.discovery().doubt().await.unwrap_or(false)
+        let is_else = surveyed.cluster.discovery().doubt(&part.resource).await.unwrap_or(false);
+        if is_else {
+            surveyed.is_doubted = true;
+            self.scouts.plan(&surveyed.cluster, self.patient, false);
+        }
+        is_else
     }
 
     /// Has the types of a cluster looked at soon: something that was there is not.
@@ -203,6 +219,7 @@ impl Survey {
 
 impl Surveyed {
     fn fail(&mut self, error: anyhow::Error) -> Setback {
+        self.is_doubted = false;
         self.state = State::Failed;
         Setback::Cluster { prefix: self.cluster.prefix().to_owned(), error }
     }
