@@ -10,12 +10,11 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
 use tracing::debug;
 
 use super::config::{Config, Proxy};
 use super::credentials::{Credentials, Proof};
+use super::log_ins::LogIns;
 use super::notice::Listener;
 use super::session::Session;
 use super::warnings::Warnings;
@@ -38,9 +37,7 @@ struct Inner {
     authority: Arc<str>,
     /// Shared with the tasks that renew them.
     credentials: Arc<Credentials>,
-    /// The tasks that have credentials made by somebody else: a log-in goes on when the request that began it is given up.
-    /// A std lock, to add one; as many as there are requests, and they end with the client.
-    renewals: Mutex<JoinSet<()>>,
+    log_ins: LogIns,
     /// The connections that show the client certificate of the last request. A std lock: held to look and to put new
     /// ones in their place, never across an await.
     session: Mutex<Arc<Session>>,
@@ -78,7 +75,7 @@ impl Client {
             authority: config.authority().into(),
             config: config.clone(),
             credentials: Arc::new(Credentials::open(config, listener.clone())?),
-            renewals: Mutex::default(),
+            log_ins: LogIns::default(),
             session: Mutex::new(Arc::new(session)),
             warnings: Warnings::new(listener),
             no_watch_list: Mutex::default(),
@@ -124,39 +121,33 @@ impl Client {
     }
 
     /// The outcome of work on the credentials. Where somebody else makes them it is done in a task of its own.
-    async fn made<T: Send + 'static>(
-        &self,
-        // Boxed: it is large, and every request holds it.
-        work: BoxFuture<'static, Result<T, Error>>,
-    ) -> Result<T, Error> {
-        if !self.inner.credentials.are_made_elsewhere() {
-            return work.await;
+    async fn made<T: Send + 'static>(&self, work: BoxFuture<'static, Result<T, Error>>) -> Result<T, Error> {
+        if self.inner.credentials.are_made_elsewhere() {
+            return self.inner.log_ins.outcome(work).await;
         }
-        // For one value; whoever waits for it may go.
-        let (sender, receiver) = oneshot::channel();
-        {
-            let mut renewals = self.inner.renewals.lock().unwrap_or_else(PoisonError::into_inner);
-            while renewals.try_join_next().is_some() {}
-            renewals.spawn(async move {
-                let _unheard = sender.send(work.await);
-            });
-        }
-        receiver
-            .await
-            .unwrap_or_else(|_| Err(Error::Credentials("getting credentials was given up".to_owned())))
+        work.await
     }
 
-    /// The connections that show this certificate.
+    /// For how long, in all, requests have waited for credentials that somebody else makes: a plugin that asks its user
+    /// may take minutes, and no server is silent meanwhile.
+    pub(super) fn held_up(&self) -> Duration {
+        self.inner.log_ins.waited()
+    }
+
+    /// The connections that show this certificate. Where they take the place of others, those are used no more, and
+    /// watches on them end.
     fn session(&self, proof: &Proof) -> Arc<Session> {
         let mut session = self.inner.session.lock().unwrap_or_else(PoisonError::into_inner);
-        if !session.shows(proof.identity()) {
-            *session = Arc::new(session.showing(proof.identity().cloned()));
+        if !session.serves(proof.identity()) {
+            let next = Arc::new(session.showing(proof.identity().cloned()));
+            std::mem::replace(&mut *session, next).retire();
         }
         Arc::clone(&session)
     }
 
     async fn attempt(&self, proof: &Proof, request: &Request) -> Result<Response, listwatch::Error> {
-        let (http, place) = self.session(proof).lane();
+        let session = self.session(proof);
+        let (http, place) = session.lane();
         let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
         let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
         *asked.headers_mut() = self.inner.credentials.headers(proof);
@@ -170,12 +161,14 @@ impl Client {
             error
         })?;
         let version = answer.head.version;
+        let retired = session.retired();
         let received = Arc::clone(&self.inner.received);
-        let response = Response::new(answer, Arc::clone(&self.inner.authority), place, received);
+        let response = Response::new(answer, Arc::clone(&self.inner.authority), place, retired, received);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
         self.inner.warnings.of(response.headers());
         if code.is_success() {
+            self.inner.credentials.accepted(proof);
             return Ok(response);
         }
         if let Some(refusal) = proxy.and_then(|proxy| failure::of_proxy(code, proxy)) {

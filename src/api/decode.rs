@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 
 use super::age::age;
 use super::frames::{FrameType, WatchFrame};
+use super::register::Register;
 use super::representation::{IncludeObject, Representation};
-use super::status;
 use super::table::{self, WireRow, WireTable};
+use super::{protobuf, status};
 use crate::listwatch::{Error, ListMeta, WatchEvent};
 use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row};
 
@@ -29,11 +30,24 @@ pub(super) struct Decoder {
     pub(super) representation: Representation,
     /// The namespace asked for: all that is known of a row without an object.
     pub(super) namespace: String,
+    /// How a row without an object is named.
+    pub(super) naming: Naming,
     /// The time ages are counted from where the server counted none.
     pub(super) now: fn() -> Timestamp,
     columns: Option<Arc<[Column]>>,
     /// Stands for the columns of objects that came without a row.
     plain_columns: Option<Arc<[Column]>>,
+}
+
+/// Where the names of a row come from that has no object beside it.
+#[derive(Debug)]
+pub(super) enum Naming {
+    /// From the namespace that was asked for and the cell that is most likely the name.
+    Asked,
+    /// From the cell that is said to be the name; without one a row can't be read.
+    Cell,
+    /// From the next entry of a register, which must have the name that is said in the cell.
+    Register(Register),
 }
 
 /// As much of a JSON object as tells what it is.
@@ -72,9 +86,10 @@ impl Decoder {
         ingest: Ingest,
         representation: Representation,
         namespace: String,
+        naming: Naming,
         now: fn() -> Timestamp,
     ) -> Self {
-        Self { ingest, representation, namespace, now, columns: None, plain_columns: None }
+        Self { ingest, representation, namespace, naming, now, columns: None, plain_columns: None }
     }
 
     /// Takes the columns of the rows to come; `null` changes nothing.
@@ -100,7 +115,7 @@ impl Decoder {
     }
 
     /// One element of the rows of a list.
-    pub(super) fn row(&self, json: &[u8]) -> Result<Arc<Object>, Error> {
+    pub(super) fn row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let row: WireRow<'_> = serde_json::from_slice(json).map_err(|error| malformed("row", &error))?;
         self.row_object(&row, None)
     }
@@ -157,14 +172,31 @@ impl Decoder {
         };
         let metadata = inner.or(wire.metadata).map(Metadata::read).transpose()?;
         let version = metadata.as_ref().map(Metadata::version).unwrap_or_default();
-        if version.is_unset() {
-            return Err(Error::Decode("malformed bookmark: it has no resourceVersion".into()));
-        }
         let annotations = metadata.and_then(|metadata| metadata.annotations);
         let end = annotations.and_then(|annotations| annotations.initial_events_end);
-        Ok(WatchEvent::Bookmark {
-            resource_version: version,
-            initial_events_end: end.is_some_and(|value| value == "true"),
+        bookmarked(version, end.is_some_and(|value| value == "true"))
+    }
+
+    /// An object that came in Protocol Buffers, which is metadata only.
+    pub(super) fn packed_item(&self, message: &[u8]) -> Result<Arc<Object>, Error> {
+        ingested(&protobuf::json(message)?, &self.ingest).map(Arc::new)
+    }
+
+    /// One frame of a watch in Protocol Buffers.
+    pub(super) fn packed_frame(&self, frame: &[u8]) -> Result<WatchEvent, Error> {
+        let event = protobuf::event(frame)?;
+        Ok(match FrameType::named(event.event_type.as_bytes()) {
+            None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
+            Some(FrameType::Error) => {
+                return Err(status::from_status_json(&protobuf::status_json(event.object)?));
+            }
+            Some(FrameType::Bookmark) => {
+                let bookmark = protobuf::bookmark(event.object)?;
+                bookmarked(ResourceVersion::new(bookmark.resource_version), bookmark.initial_events_end)?
+            }
+            Some(FrameType::Added) => WatchEvent::Added(self.packed_item(event.object)?),
+            Some(FrameType::Modified) => WatchEvent::Modified(self.packed_item(event.object)?),
+            Some(FrameType::Deleted) => WatchEvent::Deleted(self.packed_item(event.object)?),
         })
     }
 
@@ -191,18 +223,47 @@ impl Decoder {
     }
 
     /// The object of a row, or what its cells tell of it. Without an object the version is that of a Table of one.
-    fn row_object(&self, row: &WireRow<'_>, table: Option<&RawValue>) -> Result<Arc<Object>, Error> {
-        let columns = self.columns.as_ref();
+    fn row_object(&mut self, row: &WireRow<'_>, table: Option<&RawValue>) -> Result<Arc<Object>, Error> {
+        let columns = self.columns.clone();
         let columns =
             columns.ok_or_else(|| Error::Decode("malformed Table: a row comes before the columns".into()))?;
         let object = if let Some(object) = row.object {
             self.object(object.get().as_bytes())?
         } else {
             let version = table.map(Metadata::read).transpose()?.map(|metadata| metadata.version());
-            Object::named(Arc::clone(&self.ingest.type_meta), &self.namespace, &row.name(columns))
-                .with_resource_version(version.unwrap_or_default())
+            self.named(row, &columns, version.unwrap_or_default())?
         };
-        Ok(Arc::new(object.with_row(row.row(Arc::clone(columns)))))
+        Ok(Arc::new(object.with_row(row.row(columns))))
+    }
+
+    /// What is known of an object that did not come. The version is that of its Table.
+    fn named(
+        &mut self,
+        row: &WireRow<'_>,
+        columns: &[Column],
+        version: ResourceVersion,
+    ) -> Result<Object, Error> {
+        let type_meta = Arc::clone(&self.ingest.type_meta);
+        let said = || {
+            let name = row.said_name(columns).filter(|name| !name.is_empty());
+            name.ok_or_else(|| Error::Decode("malformed Table: no cell is said to be the name".into()))
+        };
+        let register = match &mut self.naming {
+            Naming::Asked => {
+                let object = Object::named(type_meta, &self.namespace, &row.name(columns));
+                return Ok(object.with_resource_version(version));
+            }
+            Naming::Cell => {
+                let object = Object::named(type_meta, &self.namespace, &said()?);
+                return Ok(object.with_resource_version(version));
+            }
+            Naming::Register(register) => register,
+        };
+        let name = said()?;
+        let (namespace, version) = register
+            .next(&name)
+            .ok_or_else(|| Error::Decode("a row is of another object than the list's".into()))?;
+        Ok(Object::named(type_meta, namespace, &name).with_resource_version(ResourceVersion::new(version)))
     }
 
     /// Reads an object; one that is metadata only gets the type of the resource back.
@@ -241,6 +302,12 @@ impl<'a> Metadata<'a> {
     }
 }
 
+/// Reads the metadata of a list in Protocol Buffers.
+pub(super) fn packed_list_meta(message: &[u8]) -> Result<ListMeta, Error> {
+    let (version, token) = protobuf::list_meta(message)?;
+    Ok(ListMeta { resource_version: ResourceVersion::new(version), continue_token: token.to_owned() })
+}
+
 /// Reads the `metadata` of a list.
 pub(super) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
     let metadata: Option<Metadata<'_>> =
@@ -249,6 +316,13 @@ pub(super) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
         resource_version: metadata.version(),
         continue_token: metadata.continue_token.unwrap_or_default().into_owned(),
     }))
+}
+
+fn bookmarked(version: ResourceVersion, initial_events_end: bool) -> Result<WatchEvent, Error> {
+    if version.is_unset() {
+        return Err(Error::Decode("malformed bookmark: it has no resourceVersion".into()));
+    }
+    Ok(WatchEvent::Bookmark { resource_version: version, initial_events_end })
 }
 
 fn ingested(json: &[u8], ingest: &Ingest) -> Result<Object, Error> {
@@ -270,6 +344,7 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::protobuf::testing::{field, frame as packed, number};
     use crate::object::ApiResource;
 
     use super::*;
@@ -283,7 +358,7 @@ mod tests {
             namespaced: true,
         };
         let noon = || "2026-11-21T12:00:00Z".parse().expect("a time");
-        Decoder::new(Ingest::of(resource.type_meta()), representation, "asked".into(), noon)
+        Decoder::new(Ingest::of(resource.type_meta()), representation, "asked".into(), Naming::Asked, noon)
     }
 
     const TABLE: Representation = Representation::Table(IncludeObject::Metadata);
@@ -465,6 +540,38 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn events_in_protocol_buffers_are_those_of_json() {
+        let decoder = decoder(Representation::Metadata);
+        let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
+        for event_type in ["ADDED", "MODIFIED", "DELETED"] {
+            let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
+            let (told, object) = match event {
+                WatchEvent::Added(object) => ("ADDED", object),
+                WatchEvent::Modified(object) => ("MODIFIED", object),
+                WatchEvent::Deleted(object) => ("DELETED", object),
+                other @ WatchEvent::Bookmark { .. } => panic!("{other:?}"),
+            };
+            assert_eq!((told, &**object.key()), (event_type, "shop/c1"));
+            assert_eq!(object.resource_version(), &"209".into());
+            assert_eq!(object.type_meta().kind, "ConfigMap");
+        }
+        let mark = field(1, &field(6, b"392"));
+        assert!(matches!(
+            decoder.packed_frame(&packed("BOOKMARK", &mark)),
+            Ok(WatchEvent::Bookmark { resource_version, initial_events_end: false }) if resource_version == "392".into()
+        ));
+        let gone =
+            [field(2, b"Failure"), field(3, b"too old"), field(4, b"Expired"), number(6, 410)].concat();
+        let error = decoder.packed_frame(&packed("ERROR", &gone)).expect_err("an error");
+        assert!(matches!(&error, Error::Expired(status) if status.message == "too old"), "{error:?}");
+        for broken in
+            [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
+        {
+            assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
         }
     }
 

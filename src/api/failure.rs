@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use http::StatusCode;
 use rustls::pki_types::{ServerName, UnixTime};
@@ -14,17 +15,21 @@ use crate::listwatch::Error;
 type Cause<'a> = &'a (dyn StdError + 'static);
 
 /// Wrappers that say nothing a person would want to read.
-const EMPTY_WORDS: [&str; 9] = [
+const EMPTY_WORDS: [&str; 10] = [
     "error sending request",
     "request or response body error",
     "client error (Connect)",
     "client error (SendRequest)",
+    "client error (Canceled)",
     "tcp connect error",
     "error reading a body from connection",
     "connection error",
     "dns error",
     "error decoding response body",
 ];
+
+/// How Go's programs say that the other side ended TLS.
+const TOLD_BY_ALERT: &str = "remote error: tls: ";
 
 /// What the system says went wrong with a file, in the words that Go's programs have for it: `no such file or directory`.
 #[must_use]
@@ -54,9 +59,18 @@ pub(super) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
     }
 }
 
-/// Whether the other side ended TLS, and not we for distrust of it. HTTP/2 keeps of such an error only its words.
+/// Whether the other side ended TLS, and not we for distrust of it.
 pub(super) fn is_told_by_alert(error: &Error) -> bool {
-    matches!(error, Error::Tls(said) | Error::Transport(said) if said.contains("received fatal alert: "))
+    matches!(error, Error::Tls(said) if said.contains(TOLD_BY_ALERT))
+}
+
+/// Whether this is the alert itself by which the other side ended TLS.
+pub(super) fn is_alert(error: Cause<'_>) -> bool {
+    let mut found = false;
+    walk(error, &mut |cause| {
+        found |= matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(_)));
+    });
+    found
 }
 
 /// What went wrong with a request to somebody else than the server.
@@ -81,10 +95,14 @@ pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
     })
 }
 
-/// The meaning of a body that broke off.
-pub(super) fn while_reading(error: Cause<'_>, authority: &str) -> Error {
+/// The meaning of a body that broke off, of which nothing had come for so long.
+pub(super) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
     let chain = Chain::of(error);
-    let why = &chain.sentence;
+    // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.
+    let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {
+        Some(before) => format!("{before}nothing was heard of it for {:.0}s", silent.as_secs_f64()),
+        None => chain.sentence,
+    };
     match chain.nature {
         Nature::Timeout => Error::Timeout(format!("the server {authority} stopped answering: {why}")),
         Nature::Refused | Nature::Tls | Nature::Other => {
@@ -142,7 +160,7 @@ fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
 }
 
 fn nature_of(cause: Cause<'_>) -> Option<Nature> {
-    if cause.is::<rustls::Error>() {
+    if cause.is::<rustls::Error>() || alert(&cause.to_string()).is_some() {
         return Some(Nature::Tls);
     }
     let timed_out = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
@@ -170,19 +188,66 @@ fn words_of(cause: Cause<'_>) -> Option<String> {
         Some(rustls::Error::InvalidCertificate(why)) => {
             format!("tls: failed to verify certificate: x509: {}", certificate_words(why))
         }
+        Some(rustls::Error::AlertReceived(alert)) => alert_words(&format!("{alert:?}")),
         Some(other) => format!("tls: {other}"),
         None => plain_words(cause.to_string()),
     })
 }
 
+/// The alert that the other side ended TLS with, as rustls names it. HTTP/2 keeps of such an error only its words.
+fn alert(words: &str) -> Option<&str> {
+    words.split_once("received fatal alert: ").map(|(_, alert)| alert)
+}
+
+/// The same in Go's words: `CertificateRequired` is `certificate required`. Those that tell of our certificate say what
+/// it is about.
+fn alert_words(alert: &str) -> String {
+    let ours = match alert {
+        "CertificateRequired" => ": the server wants a client certificate",
+        "BadCertificate"
+        | "UnsupportedCertificate"
+        | "CertificateUnknown"
+        | "UnknownCA"
+        | "DecryptError"
+        | "CertificateRevoked"
+        | "CertificateExpired"
+        | "AccessDenied" => ": the server does not take the client certificate",
+        _ => "",
+    };
+    let name = match alert {
+        "UnknownCA" => "unknown certificate authority".to_owned(),
+        "DecryptError" => "error decrypting message".to_owned(),
+        other => spaced(other),
+    };
+    format!("{TOLD_BY_ALERT}{name}{ours}")
+}
+
+/// `BadCertificate` as `bad certificate`.
+fn spaced(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
 /// What rustls has a page of explanations for is an end without notice.
 fn plain_words(words: String) -> String {
+    if let Some(alert) = alert(&words) {
+        return alert_words(alert);
+    }
     if words.starts_with("peer closed connection without sending TLS close_notify") {
         return "unexpected EOF".to_owned();
     }
     match words.as_str() {
         "deadline has elapsed" => "operation timed out".to_owned(),
-        "tls handshake eof" | "connection closed before message completed" => "EOF".to_owned(),
+        "tls handshake eof"
+        | "connection closed before message completed"
+        | "operation was canceled"
+        | "connection closed" => "EOF".to_owned(),
         _ => words,
     }
 }
@@ -277,8 +342,10 @@ mod tests {
 
     #[test]
     fn an_end_where_an_answer_should_be_is_an_end_of_the_file() {
-        for said in ["connection closed before message completed", "tls handshake eof"] {
-            let words = ["client error (SendRequest)", said].map(|word| plain_words(word.to_owned()));
+        for said in
+            ["connection closed before message completed", "tls handshake eof", "operation was canceled"]
+        {
+            let words = ["client error (Canceled)", said].map(|word| plain_words(word.to_owned()));
             assert_eq!(fold(&words), "EOF");
         }
     }

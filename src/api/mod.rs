@@ -5,6 +5,7 @@
 //! network breaks, comes out as [`crate::listwatch::Error`]: by meaning, without a number and without a credential.
 
 mod age;
+mod bare;
 mod client;
 mod config;
 mod credentials;
@@ -13,9 +14,12 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod log_ins;
 mod notice;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
+mod protobuf;
+mod register;
 mod representation;
 mod request;
 mod resource;
@@ -34,6 +38,7 @@ mod warnings;
 
 pub use client::Client;
 pub use config::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster};
+pub use credentials::end_plugins;
 pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
 pub use error::Error;
 pub use failure::system_words;

@@ -13,6 +13,9 @@ pub enum Notice<'a> {
     PluginAsks,
     /// That plugin has ended.
     PluginAsked,
+    /// New tokens could not be written into the kubeconfig that the old ones came from: which file, and why. Once for
+    /// each log-in.
+    TokensNotKept(&'a str),
 }
 
 /// Who hears it.

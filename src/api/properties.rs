@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::config::{Config, ConfigOptions};
-use super::decode::Decoder;
+use super::decode::{Decoder, Naming};
 use super::discovery::{Catalog, Discovered};
-use super::frames::{ListSplitter, Piece, WatchFrame, WatchSplitter};
+use super::frames::{ListSplitter, Packed, PackedListSplitter, Piece, WatchFrame, WatchSplitter};
 use super::representation::{IncludeObject, Representation};
-use super::{Limits, status};
+use super::{Limits, protobuf, status};
 use crate::object::{ApiResource, Ingest, Row};
 
 /// Small enough to be met.
@@ -85,7 +85,9 @@ pub fn table_rows(body: &[u8]) {
 fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<String>)>, bool) {
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let mut decoder =
-        Decoder::new(ingest, Representation::Table(include), String::new(), || Timestamp::UNIX_EPOCH);
+        Decoder::new(ingest, Representation::Table(include), String::new(), Naming::Asked, || {
+            Timestamp::UNIX_EPOCH
+        });
     let mut splitter = ListSplitter::new(LIMITS);
     let mut rows = Vec::new();
     for mut chunk in body.chunks(size) {
@@ -106,6 +108,44 @@ fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<S
         }
     }
     (rows, splitter.finish().is_ok())
+}
+
+/// A list in Protocol Buffers gives the same objects, and the same verdict, whole or cut between any two bytes; what is
+/// read of an object for its names is what its JSON says, and an event is read or refused.
+///
+/// # Panics
+/// It does not hold.
+pub fn packed(body: &[u8]) {
+    let (whole, cut) = (packed_items(body, body.len().max(1)), packed_items(body, 1));
+    assert_eq!(whole, cut, "cuts make a difference");
+    for item in &whole.0 {
+        let Ok(text) = protobuf::json(item) else { continue };
+        let json: Value = serde_json::from_slice(&text).unwrap_or_default();
+        let names = protobuf::names(item);
+        let name = names.as_ref().map(|names| names.name).unwrap_or_default();
+        assert_eq!(json["metadata"]["name"].as_str().unwrap_or_default(), name, "another name");
+    }
+    let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
+    let epoch = || Timestamp::UNIX_EPOCH;
+    let decoder = Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, epoch);
+    let _read_or_refused = decoder.packed_frame(body);
+}
+
+/// The items of a list in chunks of so many bytes, and whether it ended well.
+fn packed_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
+    let mut splitter = PackedListSplitter::new(LIMITS);
+    let mut items = Vec::new();
+    for mut chunk in body.chunks(size) {
+        loop {
+            match splitter.next(&mut chunk) {
+                Ok(Some(Packed::Item(item))) => items.push(item.to_vec()),
+                Ok(Some(Packed::Metadata(_))) => {}
+                Ok(None) => break,
+                Err(_) => return (items, false),
+            }
+        }
+    }
+    (items, splitter.finish().is_ok())
 }
 
 /// A word names what is called so and can be listed, or nothing; then at most three words are near to it.
@@ -201,6 +241,9 @@ mod tests {
     const TABLE: &str = r#"{"kind":"Table","metadata":{"resourceVersion":"5"},"columnDefinitions":[{"name":"Name","format":"name"},{"name":"Age"}],"rows":[{"cells":["a",1.5e7],"object":{"metadata":{"name":"a"}}},{"cells":["b",null]}]}"#;
     const CONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: k, cluster: {server: 'https://h:1'}}]\nusers: [{name: u, user: {token: s3cret-s3cret, username: n, password: p4ssw0rd}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n";
 
+    // Two items, of which the second has a label; and what a server writes behind a list.
+    const PACKED: &str = "k8s\0\n\u{4}\n\u{2}v1\u{12}\"\n\u{3}\u{12}\u{1}7\u{12}\u{8}\n\u{6}\n\u{1}a2\u{1}5\u{12}\u{11}\n\u{f}\n\u{1}b\u{1a}\u{1}nZ\u{7}\n\u{1}k\u{12}\u{2}vw\u{1a}\0\"\0";
+
     /// Any bytes; or what is right, twice, with a few bytes of it changed.
     fn near(right: &'static str) -> impl Strategy<Value = Vec<u8>> {
         let edits = prop::collection::vec((0..2 * right.len(), any::<u8>()), 0..4);
@@ -227,6 +270,11 @@ mod tests {
         }
 
         #[test]
+        fn packed_lists_do_not_depend_on_cuts(body in near(PACKED)) {
+            packed(&body);
+        }
+
+        #[test]
         fn rows_do_not_depend_on_cuts(body in near(TABLE)) {
             table_rows(&body);
         }
@@ -241,5 +289,12 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             kubeconfig(&text, &folder.path().join("config")).unwrap();
         }
+    }
+
+    #[test]
+    fn the_packed_list_that_is_broken_here_is_right() {
+        let (items, ended) = packed_items(PACKED.as_bytes(), 7);
+        let names = items.iter().map(|item| protobuf::names(item).expect("names").name);
+        assert_eq!((names.collect::<Vec<_>>(), ended), (vec!["a", "b"], true));
     }
 }

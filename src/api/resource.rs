@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::decode::Decoder;
-use super::representation::{Asked, Representation};
-use super::streams::{ResourceList, ResourceWatch};
+use super::bare::Bare;
+use super::decode::{Decoder, Naming};
+use super::representation::{Asked, IncludeObject, Representation};
+use super::streams::{Items, ResourceList, ResourceWatch};
 use super::{Client, Limits, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
 use crate::object::{ApiResource, Ingest, Object};
@@ -89,6 +90,12 @@ impl ResourceClient {
         self
     }
 
+    /// The same, where a list may take that long and no longer.
+    pub(super) fn takes_at_most(mut self, limit: Duration) -> Self {
+        self.request_timeout = Some(self.request_timeout.map_or(limit, |timeout| timeout.min(limit)));
+        self
+    }
+
     /// How much the server may ask us to hold.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -103,6 +110,12 @@ impl ResourceClient {
         self
     }
 
+    /// In which form.
+    #[must_use]
+    pub fn wanted(&self) -> Representation {
+        self.representation
+    }
+
     /// The resource this speaks of.
     #[must_use]
     pub fn resource(&self) -> &ApiResource {
@@ -115,9 +128,10 @@ impl ResourceClient {
     /// What the server refused, [`Error::NotFound`] above all; [`Error::Invalid`] for a name that can't be one.
     pub async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
         let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
-        let request = self.request(path, Asked::One).timeout(self.request_timeout);
+        let whole = self.representation.whole();
+        let request = self.request(path, whole, Asked::One).timeout(self.request_timeout);
         let body = self.client.send(&request).await?.body(self.limits.frame).await?;
-        self.decoder().one(&body)
+        self.decoder(whole, Naming::Asked).one(&body)
     }
 
     /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. The HTTP library escapes what a URL can't hold.
@@ -138,16 +152,16 @@ impl ResourceClient {
         self.namespace.as_deref().filter(|_| self.resource.namespaced).unwrap_or_default()
     }
 
-    fn request(&self, path: String, asked: Asked) -> Request {
-        let request = Request::new(path).accept(self.representation.accept(asked));
-        match self.representation.include_object() {
+    fn request(&self, path: String, form: Representation, asked: Asked) -> Request {
+        let request = Request::new(path).accept(form.accept(asked, self.ingest.keep_managed_fields));
+        match form.include_object() {
             Some(value) => request.query("includeObject", value),
             None => request,
         }
     }
 
-    fn list_request(&self, options: &ListOptions) -> Result<Request, Error> {
-        let mut request = self.request(self.path()?, Asked::List).timeout(self.request_timeout);
+    fn list_request(&self, form: Representation, options: &ListOptions) -> Result<Request, Error> {
+        let mut request = self.request(self.path()?, form, Asked::List).timeout(self.request_timeout);
         request = self.with_selectors(request);
         if options.limit != 0 {
             request = request.query("limit", options.limit.to_string());
@@ -165,7 +179,8 @@ impl ResourceClient {
     }
 
     fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
-        let mut request = self.request(self.path()?, Asked::Watch).query("watch", "true");
+        let form = self.representation.whole();
+        let mut request = self.request(self.path()?, form, Asked::Watch).query("watch", "true");
         request = self.with_selectors(request);
         if options.allow_bookmarks {
             request = request.query("allowWatchBookmarks", "true");
@@ -196,8 +211,19 @@ impl ResourceClient {
         request
     }
 
-    fn decoder(&self) -> Decoder {
-        Decoder::new(self.ingest.clone(), self.representation, self.scope().to_owned(), self.now)
+    fn decoder(&self, form: Representation, naming: Naming) -> Decoder {
+        Decoder::new(self.ingest.clone(), form, self.scope().to_owned(), naming, self.now)
+    }
+
+    /// The items of a page in that form.
+    pub(super) async fn items(
+        &self,
+        form: Representation,
+        naming: Naming,
+        options: &ListOptions,
+    ) -> Result<Items, Error> {
+        let response = self.client.send(&self.list_request(form, options)?).await?;
+        Ok(Items::new(response, self.decoder(form, naming), self.limits))
     }
 }
 
@@ -236,17 +262,29 @@ impl ListerWatcher for ResourceClient {
     type Watch = ResourceWatch;
 
     async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
-        let response = self.client.send(&self.list_request(options)?).await?;
-        Ok(ResourceList::new(response, self.decoder(), self.limits))
+        let is_whole = options.limit == 0 && options.continue_token.is_empty();
+        let knows_namespace = !self.resource.namespaced || !self.scope().is_empty();
+        let form = match self.representation {
+            Representation::Names => return Ok(Bare::names(self, options).await?.into()),
+            Representation::Rows if knows_namespace => Representation::Table(IncludeObject::None),
+            Representation::Rows if is_whole => return Ok(Bare::joined(self, options).await?.into()),
+            other => other.whole(),
+        };
+        Ok(self.items(form, Naming::Asked, options).await?.into())
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<ResourceWatch, Error> {
         let response = self.client.send(&self.watch_request(options)?).await?;
-        Ok(ResourceWatch::new(response, self.decoder(), self.limits))
+        let decoder = self.decoder(self.representation.whole(), Naming::Asked);
+        Ok(ResourceWatch::new(response, decoder, self.limits))
     }
 
     fn supports_watch_list(&self) -> bool {
         self.client.supports_watch_list(&self.resource)
+    }
+
+    fn held_up(&self) -> Duration {
+        self.client.held_up()
     }
 
     fn gives_up_watch_list(&self) {

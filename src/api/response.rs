@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
+use tokio_util::sync::CancellationToken;
+use tower::BoxError;
 
 use super::failure;
 use super::transport::Answer;
@@ -15,15 +18,25 @@ pub struct Response {
     inner: Answer,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
+    /// When something of the body was read last, or asked for first.
+    heard: Instant,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
     _place: Arc<()>,
+    retired: CancellationToken,
     /// Counts the bytes of all answers.
     received: Arc<AtomicU64>,
 }
 
 impl Response {
-    pub(super) fn new(inner: Answer, authority: Arc<str>, place: Arc<()>, received: Arc<AtomicU64>) -> Self {
-        Self { inner, authority, _place: place, received }
+    /// `retired` tells when its connection is not to be used any longer than needs be.
+    pub(super) fn new(
+        inner: Answer,
+        authority: Arc<str>,
+        place: Arc<()>,
+        retired: CancellationToken,
+        received: Arc<AtomicU64>,
+    ) -> Self {
+        Self { inner, authority, heard: Instant::now(), _place: place, retired, received }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -52,10 +65,28 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let chunk = self.inner.chunk().await;
-        if let Ok(Some(chunk)) = &chunk {
-            self.received.fetch_add(chunk.len() as u64, Ordering::Relaxed);
-        }
-        chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority))
+        self.took(chunk)
+    }
+
+    /// As [`Response::chunk`], and also `None` once the connection is not to be used any longer: for a body that can be
+    /// gone on with elsewhere.
+    pub(super) async fn chunk_while_in_use(&mut self) -> Result<Option<Bytes>, Error> {
+        let chunk = tokio::select! {
+            biased;
+            // Its client certificate has been replaced, perhaps because it was taken back.
+            () = self.retired.cancelled() => return Ok(None),
+            chunk = self.inner.chunk() => chunk,
+        };
+        self.took(chunk)
+    }
+
+    fn took(&mut self, chunk: Result<Option<Bytes>, BoxError>) -> Result<Option<Bytes>, Error> {
+        let silent = self.heard.elapsed();
+        self.heard += silent;
+        let chunk = chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority, silent))?;
+        let length = chunk.as_ref().map_or(0, Bytes::len);
+        self.received.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(chunk)
     }
 
     /// The whole body.

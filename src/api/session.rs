@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kube_client::config::AuthInfo;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use tokio_util::sync::CancellationToken;
 
 use super::config::{Config, Protocol};
 use super::error::Error;
@@ -19,6 +20,10 @@ const STREAMS_PER_CONNECTION: usize = 80;
 pub(super) struct Session {
     tls: rustls::ClientConfig,
     identity: Option<Arc<CertifiedKey>>,
+    /// The one before.
+    replaced: Option<Arc<CertifiedKey>>,
+    /// Cancelled when another certificate has come. Held by every answer; only watches look at it.
+    retired: CancellationToken,
     config: Config,
     /// One HTTP client, hence one HTTP/2 connection, for each 80 requests under way. A std lock: taken to count and
     /// to push, never across an await; a lane is kept once made, so there are as many as the most watches needed.
@@ -45,19 +50,37 @@ impl Session {
         let speaks_tls = config.url().scheme() == "https"
             || config.way().proxy.as_ref().is_some_and(|proxy| proxy.protocol == Protocol::Https);
         let tls = if speaks_tls { tls::client_config(&kube)? } else { tls::unused() };
-        Ok(Self { tls, identity: None, config: config.clone(), lanes: Mutex::default() })
+        Ok(Self {
+            tls,
+            identity: None,
+            replaced: None,
+            retired: CancellationToken::new(),
+            config: config.clone(),
+            lanes: Mutex::default(),
+        })
     }
 
-    /// Whether this is the certificate that its connections show.
-    pub(super) fn shows(&self, identity: Option<&Arc<CertifiedKey>>) -> bool {
-        match (&self.identity, identity) {
-            (Some(shown), Some(other)) => Arc::ptr_eq(shown, other),
-            (None, None) => true,
+    /// Whether its connections are those for this certificate: the one that they show, or the one that this has replaced,
+    /// which a request may still hold that was overtaken.
+    pub(super) fn serves(&self, identity: Option<&Arc<CertifiedKey>>) -> bool {
+        let is = |own: &Option<Arc<CertifiedKey>>| match (own, identity) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
             _ => false,
-        }
+        };
+        is(&self.identity) || is(&self.replaced) || (self.identity.is_none() && identity.is_none())
     }
 
-    /// New connections that show that certificate. What runs on the present ones runs on to its own end.
+    /// Its connections are used no more.
+    pub(super) fn retire(&self) {
+        self.retired.cancel();
+    }
+
+    /// Tells when its connections are used no more.
+    pub(super) fn retired(&self) -> CancellationToken {
+        self.retired.clone()
+    }
+
+    /// New connections that show that certificate. Lists on the present ones run on to their end.
     pub(super) fn showing(&self, identity: Option<Arc<CertifiedKey>>) -> Self {
         let mut tls = self.tls.clone();
         tls.client_auth_cert_resolver = match &identity {
@@ -66,7 +89,14 @@ impl Session {
         };
         // A TLS session that is resumed would bring the identity that it began with.
         tls.resumption = Resumption::default();
-        Self { tls, identity, config: self.config.clone(), lanes: Mutex::default() }
+        Self {
+            tls,
+            identity,
+            replaced: self.identity.clone(),
+            retired: CancellationToken::new(),
+            config: self.config.clone(),
+            lanes: Mutex::default(),
+        }
     }
 
     /// A client with room on its connection, and the place taken there until it is dropped.

@@ -7,49 +7,180 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 
-use super::decode::{Decoder, list_meta};
-use super::frames::{ListSplitter, Piece, WatchSplitter};
-use super::{Limits, Response};
+use super::bare::Bare;
+use super::decode::{Decoder, Naming, list_meta, packed_list_meta};
+use super::frames::{ListSplitter, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchSplitter};
+use super::register::Register;
+use super::{Limits, Response, protobuf};
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
-use crate::object::Object;
+use crate::object::{Object, ResourceVersion};
 
 /// A page of a list as it arrives.
-pub struct ResourceList {
+pub struct ResourceList(Kind);
+
+enum Kind {
+    /// As the server sends it.
+    Items(Box<Items>),
+    /// Put together from what it sends.
+    Bare(Box<Bare>),
+}
+
+impl From<Items> for ResourceList {
+    fn from(items: Items) -> Self {
+        Self(Kind::Items(Box::new(items)))
+    }
+}
+
+impl From<Bare> for ResourceList {
+    fn from(bare: Bare) -> Self {
+        Self(Kind::Bare(Box::new(bare)))
+    }
+}
+
+impl ListStream for ResourceList {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        match &mut self.0 {
+            Kind::Items(items) => items.next().await,
+            Kind::Bare(bare) => bare.next().await,
+        }
+    }
+
+    fn meta(&self) -> &ListMeta {
+        match &self.0 {
+            Kind::Items(items) => items.meta(),
+            Kind::Bare(bare) => bare.meta(),
+        }
+    }
+}
+
+/// The answer to one request for a list.
+pub(super) struct Items {
     response: Response,
-    splitter: ListSplitter,
+    splitter: Splitter,
     decoder: Decoder,
     /// What is not yet read of the last chunk.
     chunk: Bytes,
     meta: ListMeta,
     ended: bool,
+    /// Whether an object came as itself: it says its own names and version.
+    any_item: bool,
 }
 
-impl ResourceList {
+/// By what the server's words are told apart.
+enum Splitter {
+    Json(ListSplitter),
+    Protobuf(PackedListSplitter),
+}
+
+fn is_packed(response: &Response) -> bool {
+    response.header("content-type").is_some_and(protobuf::is_media_type)
+}
+
+impl Items {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
-        let splitter = ListSplitter::new(limits);
-        Self { response, splitter, decoder, chunk: Bytes::new(), meta: ListMeta::default(), ended: false }
+        let splitter = if is_packed(&response) {
+            Splitter::Protobuf(PackedListSplitter::new(limits))
+        } else {
+            Splitter::Json(ListSplitter::new(limits))
+        };
+        let (chunk, meta) = (Bytes::new(), ListMeta::default());
+        Self { response, splitter, decoder, chunk, meta, ended: false, any_item: false }
+    }
+
+    /// The same, its rows named so.
+    pub(super) fn named_by(mut self, naming: Naming) -> Self {
+        self.decoder.naming = naming;
+        self
+    }
+
+    /// The register that its rows are named by.
+    pub(super) fn into_register(self) -> Option<Register> {
+        match self.decoder.naming {
+            Naming::Register(register) => Some(register),
+            Naming::Asked | Naming::Cell => None,
+        }
+    }
+
+    /// Whether what came so far is of that version, or says itself which.
+    pub(super) fn is_at(&self, version: &ResourceVersion) -> bool {
+        self.any_item || self.meta.resource_version == *version
+    }
+
+    /// Whether there was a row for each entry of the register, or none was needed.
+    pub(super) fn is_used_up(&self) -> bool {
+        match &self.decoder.naming {
+            Naming::Register(register) => self.any_item || register.is_used_up(),
+            Naming::Asked | Naming::Cell => true,
+        }
+    }
+
+    pub(super) fn meta(&self) -> &ListMeta {
+        &self.meta
+    }
+
+    /// The next object.
+    pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        loop {
+            if let Some(object) = self.read()? {
+                return Ok(Some(object));
+            }
+            if !self.fill().await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads all that is left for its names only. Dropping the future loses nothing.
+    pub(super) async fn register(&mut self, register: &mut Register) -> Result<(), Error> {
+        loop {
+            while self.read_names(register)? {}
+            if !self.fill().await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for more to read; answers whether there is any.
+    async fn fill(&mut self) -> Result<bool, Error> {
+        if self.ended {
+            return Ok(false);
+        }
+        if let Some(chunk) = self.response.chunk().await? {
+            self.chunk = chunk;
+            return Ok(true);
+        }
+        match &self.splitter {
+            Splitter::Json(splitter) => splitter.finish()?,
+            Splitter::Protobuf(splitter) => splitter.finish()?,
+        }
+        self.ended = true;
+        Ok(false)
     }
 
     /// The next object that is wholly there.
     fn read(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        // A part that ends with its chunk may be found only with the next, which may be the end.
         while !self.chunk.is_empty() {
             let mut input = &self.chunk[..];
-            let piece = self.splitter.next(&mut input)?;
-            let unread = input.len();
-            let object = match piece {
-                Some(Piece::Item(json)) => Some(self.decoder.item(json)?),
-                Some(Piece::Row(json)) => Some(self.decoder.row(json)?),
-                Some(Piece::Columns(json)) => {
-                    self.decoder.columns(json)?;
-                    None
+            let object = match &mut self.splitter {
+                Splitter::Json(splitter) => {
+                    let piece = splitter.next(&mut input)?;
+                    self.any_item |= matches!(piece, Some(Piece::Item(_)));
+                    take(piece, &mut self.decoder, &mut self.meta)?
                 }
-                Some(Piece::Metadata(json)) => {
-                    self.meta = list_meta(json)?;
-                    None
-                }
-                // The resource's own kind is known; a list of another one would be a server's mistake.
-                Some(Piece::Kind(_) | Piece::ApiVersion(_)) | None => None,
+                Splitter::Protobuf(splitter) => match splitter.next(&mut input)? {
+                    Some(Packed::Item(item)) => {
+                        self.any_item = true;
+                        Some(self.decoder.packed_item(item)?)
+                    }
+                    Some(Packed::Metadata(metadata)) => {
+                        self.meta = packed_list_meta(metadata)?;
+                        None
+                    }
+                    None => None,
+                },
             };
+            let unread = input.len();
             self.chunk.advance(self.chunk.len() - unread);
             if object.is_some() {
                 return Ok(object);
@@ -57,35 +188,53 @@ impl ResourceList {
         }
         Ok(None)
     }
-}
 
-impl ListStream for ResourceList {
-    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
-        loop {
-            if let Some(object) = self.read()? {
-                return Ok(Some(object));
+    /// Takes the names of the next object that is wholly there; answers whether there was one.
+    fn read_names(&mut self, register: &mut Register) -> Result<bool, Error> {
+        let Splitter::Protobuf(splitter) = &mut self.splitter else {
+            let object = self.read()?;
+            if let Some(object) = &object {
+                let version = object.resource_version().to_string();
+                register.push(object.namespace(), object.name(), &version);
             }
-            if self.ended {
-                return Ok(None);
-            }
-            if let Some(chunk) = self.response.chunk().await? {
-                self.chunk = chunk;
-            } else {
-                self.splitter.finish()?;
-                self.ended = true;
+            return Ok(object.is_some());
+        };
+        let mut input = &self.chunk[..];
+        while let Some(part) = splitter.next(&mut input)? {
+            match part {
+                Packed::Item(item) => {
+                    let names = protobuf::names(item)?;
+                    register.push(names.namespace, names.name, names.resource_version);
+                }
+                Packed::Metadata(metadata) => self.meta = packed_list_meta(metadata)?,
             }
         }
+        self.chunk.clear();
+        Ok(false)
     }
+}
 
-    fn meta(&self) -> &ListMeta {
-        &self.meta
+/// The object of a piece, if it is one.
+fn take(
+    piece: Option<Piece<'_>>,
+    decoder: &mut Decoder,
+    meta: &mut ListMeta,
+) -> Result<Option<Arc<Object>>, Error> {
+    match piece {
+        Some(Piece::Item(json)) => return decoder.item(json).map(Some),
+        Some(Piece::Row(json)) => return decoder.row(json).map(Some),
+        Some(Piece::Columns(json)) => decoder.columns(json)?,
+        Some(Piece::Metadata(json)) => *meta = list_meta(json)?,
+        // The resource's own kind is known; a list of another one would be a server's mistake.
+        Some(Piece::Kind(_) | Piece::ApiVersion(_)) | None => {}
     }
+    Ok(None)
 }
 
 /// The events of a watch as they arrive.
 pub struct ResourceWatch {
     response: Response,
-    splitter: WatchSplitter,
+    splitter: WatchedBy,
     decoder: Decoder,
     /// What is not yet read of the last chunk.
     chunk: Bytes,
@@ -93,17 +242,42 @@ pub struct ResourceWatch {
     ended: bool,
 }
 
+/// By what the events are told apart.
+enum WatchedBy {
+    Json(WatchSplitter),
+    Protobuf(PackedWatchSplitter),
+}
+
+impl WatchedBy {
+    /// Whether all that came is whole frames.
+    fn finish(&self) -> Result<(), Error> {
+        match self {
+            Self::Json(splitter) => splitter.finish(),
+            Self::Protobuf(splitter) => splitter.finish(),
+        }
+    }
+}
+
 impl ResourceWatch {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
-        Self { response, splitter: WatchSplitter::new(limits), decoder, chunk: Bytes::new(), ended: false }
+        let splitter = if is_packed(&response) {
+            WatchedBy::Protobuf(PackedWatchSplitter::new(limits))
+        } else {
+            WatchedBy::Json(WatchSplitter::new(limits))
+        };
+        Self { response, splitter, decoder, chunk: Bytes::new(), ended: false }
     }
 
     /// The next event that is wholly there.
     fn read(&mut self) -> Result<Option<WatchEvent>, Error> {
         let mut input = &self.chunk[..];
-        let event = match self.splitter.next(&mut input)? {
-            Some(frame) => Some(self.decoder.frame(frame)?),
-            None => None,
+        let event = match &mut self.splitter {
+            WatchedBy::Json(splitter) => {
+                splitter.next(&mut input)?.map(|frame| self.decoder.frame(frame)).transpose()?
+            }
+            WatchedBy::Protobuf(splitter) => {
+                splitter.next(&mut input)?.map(|frame| self.decoder.packed_frame(frame)).transpose()?
+            }
         };
         let unread = input.len();
         self.chunk.advance(self.chunk.len() - unread);
@@ -115,7 +289,12 @@ impl ResourceWatch {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
-            match self.response.chunk().await? {
+            // Between two frames nothing is lost by going on with the rest over another connection.
+            let chunk = match self.splitter.finish() {
+                Ok(()) => self.response.chunk_while_in_use().await?,
+                Err(_) => self.response.chunk().await?,
+            };
+            match chunk {
                 Some(chunk) => self.chunk = chunk,
                 None => return self.splitter.finish().map(|()| None),
             }

@@ -74,15 +74,23 @@ impl<'a> WireRow<'a> {
     /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
     /// the first.
     pub(super) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
-        let by_format = columns.iter().position(|column| column.format == "name");
         let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
-        let at = by_format.or_else(by_name).unwrap_or_default();
+        let at = said_name(columns).or_else(by_name).unwrap_or_default();
         self.texts().nth(at).unwrap_or_default()
+    }
+
+    /// The cell that is said to hold the object's name: that of the column of format `name`.
+    pub(super) fn said_name(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
+        self.texts().nth(said_name(columns)?)
     }
 
     fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> {
         self.cells.iter().flatten().map(|cell| cell_text(cell))
     }
+}
+
+fn said_name(columns: &[Column]) -> Option<usize> {
+    columns.iter().position(|column| column.format == "name")
 }
 
 /// A cell as kubectl prints it, not escaped: strings as they are, null as nothing, numbers as Go does, and what a cell

@@ -235,7 +235,7 @@ mod tests {
     use crate::demo::query::Query;
 
     fn store() -> (Store, KindId) {
-        let store = Store::new(1);
+        let store = Store::new(1, 1);
         let kind = store.id("", "configmaps").expect("configmaps");
         for at in 0..10 {
             let labels = json!({"odd": (at % 2 == 1).to_string()});

@@ -62,7 +62,8 @@ pub struct Options {
     /// How many times faster than usual the cluster lives. At 1, which is usual, namespace `default` shows a change of a
     /// pod at least every second.
     pub speed: f64,
-    /// Equal seeds give the same cluster, and the same changes in the same order, while no client changes anything.
+    /// Equal seeds give the same cluster, and the same changes in the same order, while no client changes anything. Only
+    /// the versions go by `start`.
     pub seed: u64,
     /// What time it is in the cluster when it starts.
     pub start: Timestamp,
@@ -99,6 +100,14 @@ pub struct Demo {
     tasks: JoinSet<()>,
 }
 
+/// Milliseconds since the beginning of 2025. A demo that takes the place of another one, on the same port, so begins with
+/// versions that the other never came to, with less than a thousand changes a second: who watched that one is told that it
+/// knows nothing of its past, and not the changes of the one as if they were those of the other.
+fn first_version(start: Timestamp) -> u64 {
+    const BEGINNING: i64 = 1_735_689_600_000;
+    u64::try_from(start.as_millisecond() - BEGINNING).unwrap_or_default().max(1)
+}
+
 impl Demo {
     /// Starts one, in the tokio runtime that this is called in. When it answers, the server listens.
     ///
@@ -113,7 +122,8 @@ impl Demo {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let clock = Clock::new(start);
-        let cluster = Arc::new(Cluster { store: Store::new(seed), clock, address: address.to_string() });
+        let store = Store::new(seed, first_version(start));
+        let cluster = Arc::new(Cluster { store, clock, address: address.to_string() });
         fixtures::fill(&cluster, seed, objects);
         let life = Life::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
         let mut tasks = JoinSet::new();

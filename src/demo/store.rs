@@ -112,13 +112,13 @@ pub(super) enum Edit {
 }
 
 impl Store {
-    /// An empty store with the built-in resources. Equal seeds give equal uids.
-    pub(super) fn new(seed: u64) -> Self {
+    /// An empty store with the built-in resources, at that version. Equal seeds give equal uids.
+    pub(super) fn new(seed: u64, version: u64) -> Self {
         let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
         let collections = kinds.iter().map(|_| BTreeMap::new()).collect();
         let rng = fastrand::Rng::with_seed(seed);
         let inner = Inner {
-            version: 1,
+            version,
             kinds,
             retired: BTreeSet::new(),
             collections,
@@ -126,7 +126,7 @@ impl Store {
             compacted: 0,
             rng,
         };
-        Self { inner: Mutex::new(inner), latest: watch::channel(1).0 }
+        Self { inner: Mutex::new(inner), latest: watch::channel(version).0 }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -428,7 +428,7 @@ mod tests {
     use super::*;
 
     fn filled(names: &[&str]) -> (Store, KindId) {
-        let store = Store::new(1);
+        let store = Store::new(1, 1);
         let kind = store.id("", "configmaps").expect("configmaps");
         for name in names {
             store.create(kind, json!({"metadata": {"name": name, "namespace": "n"}})).expect("new");
@@ -530,8 +530,8 @@ mod tests {
 
     #[test]
     fn uids_are_uuids_and_repeat_with_the_seed() {
-        let uid = Store::new(7).uid();
-        assert_eq!(uid, Store::new(7).uid());
+        let uid = Store::new(7, 1).uid();
+        assert_eq!(uid, Store::new(7, 1).uid());
         assert_eq!((uid.len(), uid.as_bytes()[14]), (36, b'4'));
     }
 }

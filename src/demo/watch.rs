@@ -252,7 +252,7 @@ mod tests {
 
     fn cluster(names: &[&str]) -> Arc<Cluster> {
         let clock = Clock::new(Timestamp::UNIX_EPOCH);
-        let cluster = Cluster { store: Store::new(1), clock, address: String::new() };
+        let cluster = Cluster { store: Store::new(1, 1), clock, address: String::new() };
         for name in names {
             create(&cluster, name);
         }

@@ -53,7 +53,11 @@ fn put<S: Store + ?Sized>(
             tell(added(object));
         }
         // What is stored stays stored: nobody could tell the difference but the index functions, which would run.
-        Some(old) if Arc::ptr_eq(&old, &object) || old.same_state(&object) => {
+        // Of a list the version alone does not say so: a server that was restored gives its versions a second time.
+        Some(old)
+            if Arc::ptr_eq(&old, &object)
+                || (old.same_state(&object) && (origin != Origin::Relist || old.same_content(&object))) =>
+        {
             let new = Arc::clone(&old);
             tell(Tell::Due(Notification::Updated { old, new, origin: Origin::Resync }));
         }

@@ -39,7 +39,7 @@ impl ReflectorStore for Cache {
 
     /// What is stored in the same state is shared, so that a list of what is known costs no second copy of it.
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
-        let stored = self.get(&object).ok().flatten().filter(|stored| stored.same_state(&object));
+        let stored = self.get(&object).ok().flatten().filter(|stored| stored.same_content(&object));
         Some(stored.unwrap_or(object))
     }
 

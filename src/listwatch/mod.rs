@@ -37,6 +37,12 @@ pub trait ListerWatcher: Send + Sync + 'static {
         true
     }
 
+    /// For how long, in all, it has been held up by something else than what it lists and watches, as by a person who has
+    /// to log in first. Whoever bounds how long an answer may take leaves that time out.
+    fn held_up(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Is told that a watch which was asked for the initial state did not bring it, and will not bring it the next
     /// time: a source that many share answers no to [`ListerWatcher::supports_watch_list`] from then on, so that not
     /// each of them has to find out.

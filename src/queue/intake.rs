@@ -14,7 +14,8 @@ use crate::object::{
 ///
 /// It is called once for each state the source sends, never for a state that is already stored, and without any lock
 /// held. It must keep namespace, name, uid and version. Where it fails, panics or changes the key, the object goes on
-/// as it was, and that is reported as a warning.
+/// as it was, and that is reported as a warning. What is stored is told by its uid and version then: of a server that was
+/// restored from a backup, a state whose version was given before to another one is taken for that one.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -164,8 +165,10 @@ impl Intake {
         self.transformer.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The stored object where it is that state. What has been transformed can be told by its version only.
     fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
-        self.known_object(key).filter(|stored| stored.same_state(object))
+        let stored = self.known_object(key).filter(|stored| stored.same_state(object))?;
+        (stored.same_content(object) || self.transformer().is_some()).then_some(stored)
     }
 
     fn transform(&self, key: &Key, object: Arc<Object>) -> Arc<Object> {

@@ -1,8 +1,10 @@
 //! Time as the reflector sees it, so that a test hands in a time of its own and never sleeps.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
+
+use crate::listwatch::ListerWatcher;
 
 /// What [`Clock::sleep`] answers: done when the time has passed. Dropping it ends the wait.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -43,6 +45,28 @@ pub(super) async fn within<T>(
         biased;
         answer = future => Some(answer),
         () = async { clock.sleep(limit).await } => None,
+    }
+}
+
+/// As [`within`], without the time for which the source is held up by something else.
+pub(super) async fn within_of_source<T>(
+    clock: &dyn Clock,
+    source: &impl ListerWatcher,
+    limit: Duration,
+    future: impl Future<Output = T>,
+) -> Option<T> {
+    let mut future = pin!(future);
+    let (began, before) = (clock.now(), source.held_up());
+    let mut left = limit;
+    loop {
+        if let Some(answer) = within(clock, left, future.as_mut()).await {
+            return Some(answer);
+        }
+        let held_up = source.held_up().saturating_sub(before);
+        left = (limit + held_up).saturating_sub(clock.now().saturating_duration_since(began));
+        if left.is_zero() {
+            return None;
+        }
     }
 }
 

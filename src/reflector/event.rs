@@ -51,6 +51,14 @@ pub enum ReflectorEvent {
         /// The version received last.
         from: ResourceVersion,
     },
+    /// The source has not come as far as it was: it was restored from a backup, or another one stands in its place. The
+    /// whole state is to be fetched, which [`ReflectorEvent::Relisting`] then does not tell, or it has just been.
+    WentBack {
+        /// The version received last.
+        from: ResourceVersion,
+        /// Where the source stands.
+        to: ResourceVersion,
+    },
     /// The watch goes on: nothing was missed.
     Recovered {
         /// The version it went on from.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use super::backoff::Backoff;
-use super::clock::within;
+use super::clock::{within, within_of_source};
 use super::event::ReflectorEvent;
 use super::machine::Machine;
 use super::options::ReflectorOptions;
@@ -164,7 +164,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
     /// Asks for one page, again where the source says when.
     async fn start(&mut self, page: usize, options: &ListOptions) -> Result<L::List, Error> {
         for _ in 1..PAGE_TRIES {
-            let error = match self.patiently(self.source.list(options)).await? {
+            let error = match self.started(options).await? {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
@@ -176,7 +176,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
             self.options.tell(&ReflectorEvent::Retrying { after });
             self.options.clock.sleep(after).await;
         }
-        self.patiently(self.source.list(options)).await?
+        self.started(options).await?
+    }
+
+    /// What the source answers first.
+    async fn started(&self, options: &ListOptions) -> Result<Result<L::List, Error>, Error> {
+        let limit = self.options.list_idle_limit;
+        let answer = within_of_source(&*self.options.clock, self.source, limit, self.source.list(options));
+        answer.await.ok_or_else(|| silent("the list", limit))
     }
 
     async fn patiently<T>(&self, future: impl Future<Output = T>) -> Result<T, Error> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
 
-use super::clock::within;
+use super::clock::{within, within_of_source};
 use super::event::ReflectorEvent;
 use super::list::{refuse_table, silent};
 use super::machine::Machine;
@@ -94,7 +94,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) async fn start_watch(&self, options: WatchOptions) -> Result<Live<L::Watch>, Error> {
         let opened = self.options.clock.now();
         let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
-        let answer = within(&*self.options.clock, limit, self.source.watch(&options)).await;
+        let answer =
+            within_of_source(&*self.options.clock, &self.source, limit, self.source.watch(&options)).await;
         let stream = answer.ok_or_else(|| silent("the start of the watch", limit))??;
         Ok(Live::new(stream, options, opened))
     }

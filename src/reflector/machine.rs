@@ -1,5 +1,6 @@
 //! The state machine: what the reflector is doing, and what comes next.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,8 @@ use super::live::{End, Live};
 use super::memory::{LastVersion, Loss, Memory};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
-use super::verdict::{Phase, Verdict, verdict};
-use crate::listwatch::{Error, ListerWatcher};
+use super::verdict::{Phase, Verdict, out_of_sight, verdict};
+use crate::listwatch::{Error, ListerWatcher, Status};
 use crate::object::{Origin, ResourceVersion};
 
 /// How many initial states in a row may break off on their way through a watch until one is listed.
@@ -44,7 +45,11 @@ pub(super) enum State<W> {
     /// Lists. Success leads to [`State::Opening`], trouble to [`State::Waiting`] and [`State::Begin`], a version that
     /// can't be had straight to [`State::Begin`] without one.
     Listing,
-    /// Starts a watch at the last version. Success leads to [`State::Watching`]; trouble to [`State::Waiting`] and
+    /// Asks how far the source has come, which was out of sight. One that stands where it stood, or further on, leads to
+    /// [`State::Opening`]; one whose versions went back to [`State::Begin`] without one; trouble to [`State::Waiting`] and
+    /// back here.
+    Checking,
+    /// Starts a watch at the last version, after [`State::Checking`] where that is due. Success leads to [`State::Watching`]; trouble to [`State::Waiting`] and
     /// back here, or to [`State::Begin`] where the version is the trouble.
     Opening,
     /// Follows a watch. Its clean end leads to [`State::Opening`]; trouble leads where that of [`State::Opening`]
@@ -87,7 +92,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let mut state = match self.options.resume_from.clone() {
             Some(version) => {
                 self.last.set(version);
-                State::Opening
+                self.memory.in_doubt = true;
+                State::Checking
             }
             None => State::Begin,
         };
@@ -106,17 +112,26 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             State::Begin if self.asks_watch_list() => Ok(State::WatchListing),
             State::Begin => Ok(State::Listing),
             State::WatchListing => match self.watch_list().await {
-                Ok(live) => Ok(State::Watching(live)),
+                Ok(live) => {
+                    self.memory.watched = true;
+                    Ok(State::Watching(live))
+                }
                 Err(failure) => self.initial_failed(failure),
             },
             State::Listing => match self.list().await {
                 Ok(()) => Ok(State::Opening),
                 Err(error) => self.failed(Phase::List, error),
             },
+            State::Checking => match self.check().await {
+                Ok(latest) => self.checked(latest),
+                Err(error) => self.failed(Phase::Check, error),
+            },
+            State::Opening if self.memory.in_doubt => Ok(State::Checking),
             State::Opening => match self.open().await {
                 Ok(live) => {
                     // Where nothing was to be listed, all that was wanted is there once a watch stands.
                     self.memory.synced = true;
+                    self.memory.watched = true;
                     Ok(State::Watching(live))
                 }
                 Err(error) => self.failed(Phase::Open, error),
@@ -182,6 +197,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     fn broke(&mut self, error: Error, at_once: bool) -> Result<State<L::Watch>, Error> {
+        self.memory.in_doubt |= out_of_sight(&error);
         let verdict = match verdict(Phase::Watch, &error) {
             Verdict::Rewatch if at_once => Verdict::RewatchLater,
             verdict => verdict,
@@ -190,6 +206,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     fn failed(&mut self, phase: Phase, error: Error) -> Result<State<L::Watch>, Error> {
+        self.memory.in_doubt |= phase == Phase::Open && out_of_sight(&error);
         let verdict = verdict(phase, &error);
         self.follow_verdict(phase, error, verdict)
     }
@@ -209,8 +226,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 self.memory.version_unavailable = true;
                 return Ok(State::Begin);
             }
+            Verdict::Pass => {
+                self.memory.in_doubt = false;
+                return Ok(State::Opening);
+            }
             Verdict::GiveUp => return Err(error),
-            _ if self.gives_up(&error) => return Err(error),
+            _ if self.gives_up(phase, &error) => return Err(error),
             _ => {}
         }
         if verdict == Verdict::Relist {
@@ -221,7 +242,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
         let retry_after = error.retry_after();
         let since = self.options.clock.now();
-        self.memory.loss.get_or_insert(Loss { since, relisting: false });
+        self.memory.loss.get_or_insert(Loss { since, relisting: false, went_back: false });
         self.options.tell(&ReflectorEvent::Lost { phase, error });
         Ok(match verdict {
             Verdict::Rewatch => State::Opening,
@@ -248,9 +269,39 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         verdict.without_list(error)
     }
 
-    /// Whether this error ends a run that has not synced yet.
-    pub(super) fn gives_up(&self, error: &Error) -> bool {
-        !self.memory.synced && self.options.give_up.as_ref().is_some_and(|give_up| give_up(error))
+    /// What comes of where the source stands. It has come as far as what was received from it, or it is not the one that
+    /// it was, and nothing that it tells can be put together with what is known. Where the two have no order, as of a
+    /// source that gives no versions, nobody can tell.
+    fn checked(&mut self, latest: ResourceVersion) -> Result<State<L::Watch>, Error> {
+        self.memory.in_doubt = false;
+        if !self.is_behind(&latest) {
+            return Ok(State::Opening);
+        }
+        let from = self.last.get();
+        if self.options.resume_from.is_some() {
+            return Err(too_large(&from, &latest));
+        }
+        let since = self.options.clock.now();
+        let loss = self.memory.loss.get_or_insert(Loss { since, relisting: false, went_back: false });
+        (loss.relisting, loss.went_back) = (true, true);
+        self.memory.version_unavailable = true;
+        self.options.tell(&ReflectorEvent::WentBack { from, to: latest });
+        Ok(State::Begin)
+    }
+
+    /// Whether the source has been further than this version.
+    fn is_behind(&self, version: &ResourceVersion) -> bool {
+        version.compare(&self.last.get()) == Ok(Ordering::Less)
+    }
+
+    /// Whether this error ends a run that has not synced yet, or has never watched.
+    fn gives_up(&self, phase: Phase, error: &Error) -> bool {
+        let asked = match phase {
+            _ if !self.memory.synced => &self.options.give_up,
+            Phase::Open if !self.memory.watched => &self.options.give_up_watch,
+            _ => &None,
+        };
+        asked.as_ref().is_some_and(|give_up| give_up(error))
     }
 
     fn wait(&mut self, retry_after: Option<Duration>, then: Next) -> State<L::Watch> {
@@ -312,9 +363,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) fn complete(&mut self, phase: Phase, fetched: Fetched, asked_at: Instant) {
         let Fetched { items, taken, version, .. } = fetched;
         let origin = self.state_origin();
-        let lasted = self.options.clock.now() - self.memory.loss.take().map_or(asked_at, |loss| loss.since);
+        let loss = self.memory.loss.take();
+        let lasted = self.options.clock.now() - loss.as_ref().map_or(asked_at, |loss| loss.since);
         let count = items.len() + taken;
         if self.memory.synced {
+            if self.is_behind(&version) && !loss.is_some_and(|loss| loss.went_back) {
+                self.options.tell(&ReflectorEvent::WentBack { from: self.last.get(), to: version.clone() });
+            }
             self.store.gap(&self.last.get(), &version, lasted);
         }
         let replaced = self.store.replace(items, &version, origin);
@@ -326,6 +381,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.backoff.reset();
         }
         self.memory.synced = true;
+        self.memory.in_doubt = false;
         self.memory.version_unavailable = false;
         self.memory.watch_works = false;
         self.memory.broken_initials = 0;
@@ -339,4 +395,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.options.tell(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
         }
     }
+}
+
+/// The error of a version that the source has not come to, as a server words it.
+fn too_large(version: &ResourceVersion, latest: &ResourceVersion) -> Error {
+    let message = format!("Too large resource version: {version}, current: {latest}");
+    Error::TooLargeResourceVersion(Status { reason: "Timeout".into(), message, json: String::new() })
 }

@@ -7,15 +7,20 @@ use crate::object::ResourceVersion;
 
 /// What one attempt leaves to the next.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 pub(super) struct Memory {
     /// The store has had a whole state.
     pub(super) synced: bool,
+    /// A watch has stood.
+    pub(super) watched: bool,
     /// The last version can't be asked for: the next state is fetched without.
     pub(super) version_unavailable: bool,
     /// The watch has delivered since the last whole state.
     pub(super) watch_works: bool,
     /// The loss that has not been made good yet.
     pub(super) loss: Option<Loss>,
+    /// The source was out of sight, or was never seen: where it stands is asked before the next watch.
+    pub(super) in_doubt: bool,
     /// What the source has shown of itself.
     pub(super) learned: Learned,
     /// When the store repeats itself next.
@@ -36,6 +41,8 @@ pub(super) struct Loss {
     pub(super) since: Instant,
     /// The observer knows that a new list is needed.
     pub(super) relisting: bool,
+    /// And that it is because the versions of the source went back.
+    pub(super) went_back: bool,
 }
 
 /// What a source has shown of itself.

@@ -4,16 +4,19 @@
 //! Begin ────────> WatchListing ── the state is here ──> Watching
 //! Begin, or refused there ────> Listing ── the state is here ──> Opening ── the watch stands ──> Watching
 //! Watching ── ended at its timeout ──> Opening
+//! Opening ── the source was out of sight ──> Checking ── it stands where it stood, or further on ──> Opening
+//! Checking ── its versions went back ──> Begin
 //! Opening, Watching ── what happened since can't be had, or not be trusted ──> Begin
 //! any of them ── trouble ──> Waiting ──> Begin or Opening
 //! ```
 //!
-//! With [`ReflectorOptions::resume_from`] it begins at Opening, and what would lead to Begin ends it or is tried again.
+//! With [`ReflectorOptions::resume_from`] it begins at Checking, and what would lead to Begin ends it or is tried again.
 //!
 //! The states stand in `machine`, what each error leads to in the one table of `verdict`. A reflector runs on the task
 //! that polls it and spawns none; whatever it waits for, a stop ends the wait and closes the stream.
 
 mod backoff;
+mod check;
 mod clock;
 mod event;
 #[cfg(any(test, feature = "testing"))]

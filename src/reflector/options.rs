@@ -31,10 +31,10 @@ pub struct ReflectorOptions {
     /// recent. A watch that sends the initial state is asked for the most recent also where this says "0": it costs
     /// the server no more.
     pub first_version: ResourceVersion,
-    /// Go on after this version, without ever listing: the store is told what happened since, in the source's own
+    /// Go on after this version, without ever listing but one item, for its version: the store is told what happened since, in the source's own
     /// words. There is no state to compare a list with, so what only a list could mend ends the run, at any time: a
-    /// source that no longer knows that far back with [`Error::Expired`], one that still does not know the version when
-    /// it is asked for the fifth time with [`Error::TooLargeResourceVersion`], an event that can't be read with
+    /// source that no longer knows that far back with [`Error::Expired`], one that has not come to the version with
+    /// [`Error::TooLargeResourceVersion`], and so one that still refuses it as such at the fifth try, an event that can't be read with
     /// [`Error::Decode`]. `None` (the default) begins with the whole state.
     pub resume_from: Option<ResourceVersion>,
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
@@ -69,6 +69,8 @@ pub struct ReflectorOptions {
     /// Asked about each error before the first sync that would else be waited out: yes ends the run with that error.
     /// Without it the reflector tries for ever.
     pub give_up: Option<GiveUp>,
+    /// The same of the start of a watch where none has stood yet: what was listed may not be allowed to be watched.
+    pub give_up_watch: Option<GiveUp>,
 }
 
 impl Default for ReflectorOptions {
@@ -89,6 +91,7 @@ impl Default for ReflectorOptions {
             jitter: Arc::new(fastrand::f64),
             observer: None,
             give_up: None,
+            give_up_watch: None,
         }
     }
 }

@@ -11,6 +11,8 @@ pub enum Phase {
     List,
     /// Receiving the initial state through a watch, from its request to the bookmark that ends it.
     WatchList,
+    /// Asking how far the source has come, before a watch is started after contact was lost.
+    Check,
     /// Starting a watch.
     Open,
     /// Following a watch that stands.
@@ -22,7 +24,7 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::List => "list",
-            Self::WatchList | Self::Open | Self::Watch => "watch",
+            Self::WatchList | Self::Check | Self::Open | Self::Watch => "watch",
         })
     }
 }
@@ -44,6 +46,8 @@ pub(super) enum Verdict {
     FallBack,
     /// List instead of watch-list, from now on.
     FallBackForGood,
+    /// On without the answer: who refuses to say how far it has come may serve the watch all the same.
+    Pass,
     /// No try can help.
     GiveUp,
 }
@@ -68,44 +72,68 @@ impl Verdict {
 /// and 429, and lists after any other error of a watch-list.
 pub(super) fn verdict(phase: Phase, error: &Error) -> Verdict {
     use Verdict::{
-        FallBack, FallBackForGood, GiveUp, Relist, RelistLater, RelistUnset, Rewatch, RewatchLater,
+        FallBack, FallBackForGood, GiveUp, Pass, Relist, RelistLater, RelistUnset, Rewatch, RewatchLater,
     };
-    let [list, watch_list, open, watch] = match error {
-        Error::Expired(_) => [RelistUnset, RelistUnset, Relist, Relist],
-        // Of a watch: versions went back (a restored backup), or this replica lags. A list tells which.
-        Error::TooLargeResourceVersion(_) => [RelistUnset, RelistUnset, RelistLater, RelistLater],
+    let [list, watch_list, check, open, watch] = match error {
+        Error::Expired(_) => [RelistUnset, RelistUnset, Pass, Relist, Relist],
+        // Of a watch: this replica lags, or its versions went back. A list tells which.
+        Error::TooLargeResourceVersion(_) => [RelistUnset, RelistUnset, Pass, RelistLater, RelistLater],
         // Nothing is wrong with what was asked.
         Error::TooManyRequests { .. }
         | Error::Unavailable { .. }
         | Error::Refused(_)
         | Error::Tls(_)
         | Error::Transport(_)
-        | Error::Unauthorized(_) => [RelistLater, RelistLater, RewatchLater, RewatchLater],
+        | Error::Unauthorized(_) => [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater],
         // Of a watch that stood: the connection went silent, and the server has done no wrong.
-        Error::Timeout(_) => [RelistLater, RelistLater, RewatchLater, Rewatch],
-        // A list may be allowed where a watch is not.
-        Error::Forbidden(_) => [RelistLater, FallBack, RewatchLater, RewatchLater],
-        // The server lost track, the resource is gone, or an event is unreadable and would be so again.
-        Error::Internal(_) | Error::NotFound(_) | Error::Decode(_) => {
-            [RelistLater, FallBack, RelistLater, RelistLater]
-        }
+        Error::Timeout(_) => [RelistLater, RelistLater, RewatchLater, RewatchLater, Rewatch],
+        // A list may be allowed where a watch is not, and the other way round.
+        Error::Forbidden(_) => [RelistLater, FallBack, Pass, RewatchLater, RewatchLater],
+        // The server lost track.
+        Error::Internal(_) => [RelistLater, FallBack, RewatchLater, RelistLater, RelistLater],
+        // The resource is gone, or an event is unreadable and would be so again.
+        Error::NotFound(_) | Error::Decode(_) => [RelistLater, FallBack, Pass, RelistLater, RelistLater],
         // Of a list the version is the only part that may become right by itself.
-        Error::Invalid(_) => [RelistUnset, FallBackForGood, RelistLater, RelistLater],
-        Error::NotSupported(_) => [GiveUp, FallBackForGood, GiveUp, GiveUp],
+        Error::Invalid(_) => [RelistUnset, FallBackForGood, Pass, RelistLater, RelistLater],
+        Error::NotSupported(_) => [GiveUp, FallBackForGood, Pass, GiveUp, GiveUp],
     };
     match phase {
         Phase::List => list,
         Phase::WatchList => watch_list,
+        Phase::Check => check,
         Phase::Open => open,
         Phase::Watch => watch,
     }
 }
 
+/// Whether the source was out of sight with that error, so that it may have become another one behind our back: a
+/// server that was restored from a backup, or that stands in the place of one. One that spoke was there.
+pub(super) fn out_of_sight(error: &Error) -> bool {
+    match error {
+        // Who does not know us any more may be another server.
+        Error::Unauthorized(_)
+        | Error::Unavailable { .. }
+        | Error::Refused(_)
+        | Error::Tls(_)
+        | Error::Transport(_)
+        | Error::Timeout(_) => true,
+        Error::Expired(_)
+        | Error::TooLargeResourceVersion(_)
+        | Error::TooManyRequests { .. }
+        | Error::Internal(_)
+        | Error::Forbidden(_)
+        | Error::NotFound(_)
+        | Error::NotSupported(_)
+        | Error::Invalid(_)
+        | Error::Decode(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Phase::{List, Open, Watch, WatchList};
+    use super::Phase::{Check, List, Open, Watch, WatchList};
     use super::Verdict::{
-        FallBack, FallBackForGood, GiveUp, Relist, RelistLater, RelistUnset, Rewatch, RewatchLater,
+        FallBack, FallBackForGood, GiveUp, Pass, Relist, RelistLater, RelistUnset, Rewatch, RewatchLater,
     };
     use super::*;
     use crate::listwatch::Status;
@@ -115,30 +143,36 @@ mod tests {
         let status = Status::default;
         let text = String::new;
         let table = [
-            (Error::Expired(status()), [RelistUnset, RelistUnset, Relist, Relist]),
-            (Error::TooLargeResourceVersion(status()), [RelistUnset, RelistUnset, RelistLater, RelistLater]),
+            (Error::Expired(status()), [RelistUnset, RelistUnset, Pass, Relist, Relist]),
+            (
+                Error::TooLargeResourceVersion(status()),
+                [RelistUnset, RelistUnset, Pass, RelistLater, RelistLater],
+            ),
             (
                 Error::TooManyRequests { status: status(), retry_after: None },
-                [RelistLater, RelistLater, RewatchLater, RewatchLater],
+                [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater],
             ),
             (
                 Error::Unavailable { status: status(), retry_after: None },
-                [RelistLater, RelistLater, RewatchLater, RewatchLater],
+                [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater],
             ),
-            (Error::Internal(status()), [RelistLater, FallBack, RelistLater, RelistLater]),
-            (Error::Unauthorized(status()), [RelistLater, RelistLater, RewatchLater, RewatchLater]),
-            (Error::Forbidden(status()), [RelistLater, FallBack, RewatchLater, RewatchLater]),
-            (Error::NotFound(status()), [RelistLater, FallBack, RelistLater, RelistLater]),
-            (Error::NotSupported(status()), [GiveUp, FallBackForGood, GiveUp, GiveUp]),
-            (Error::Invalid(status()), [RelistUnset, FallBackForGood, RelistLater, RelistLater]),
-            (Error::Refused(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater]),
-            (Error::Tls(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater]),
-            (Error::Transport(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater]),
-            (Error::Timeout(text()), [RelistLater, RelistLater, RewatchLater, Rewatch]),
-            (Error::Decode(text()), [RelistLater, FallBack, RelistLater, RelistLater]),
+            (Error::Internal(status()), [RelistLater, FallBack, RewatchLater, RelistLater, RelistLater]),
+            (
+                Error::Unauthorized(status()),
+                [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater],
+            ),
+            (Error::Forbidden(status()), [RelistLater, FallBack, Pass, RewatchLater, RewatchLater]),
+            (Error::NotFound(status()), [RelistLater, FallBack, Pass, RelistLater, RelistLater]),
+            (Error::NotSupported(status()), [GiveUp, FallBackForGood, Pass, GiveUp, GiveUp]),
+            (Error::Invalid(status()), [RelistUnset, FallBackForGood, Pass, RelistLater, RelistLater]),
+            (Error::Refused(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
+            (Error::Tls(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
+            (Error::Transport(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
+            (Error::Timeout(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, Rewatch]),
+            (Error::Decode(text()), [RelistLater, FallBack, Pass, RelistLater, RelistLater]),
         ];
         for (error, wanted) in table {
-            let found = [List, WatchList, Open, Watch].map(|phase| verdict(phase, &error));
+            let found = [List, WatchList, Check, Open, Watch].map(|phase| verdict(phase, &error));
             assert_eq!(found, wanted, "{error:?}");
         }
     }

@@ -116,6 +116,22 @@ impl Log {
         self.forgotten = self.version;
     }
 
+    /// Undoes what happened after that version, and forgets what happened before.
+    pub(super) fn go_back(&mut self, version: u64) {
+        assert!(self.forgotten == 0 && version < self.version, "what is to come back must be remembered");
+        self.objects.clear();
+        for Entry { change, object, .. } in self.entries.iter().filter(|entry| entry.version <= version) {
+            if *change == Change::Deleted {
+                self.objects.remove(object.key());
+            } else {
+                let value = serde_json::from_slice(&object.json()).expect("it was made from JSON");
+                self.objects.insert(Arc::clone(object.key()), (value, Arc::clone(object)));
+            }
+        }
+        self.version = version;
+        self.forget();
+    }
+
     /// Moves on as if something had changed elsewhere.
     pub(super) fn skip_to(&mut self, version: u64) {
         assert!(version >= self.version, "versions only grow");

@@ -33,6 +33,8 @@ pub(super) struct Channel {
     /// test sends, and closes when the source lets go of the watch.
     events: mpsc::UnboundedSender<Result<WatchEvent, Error>>,
     pub(super) bookmarks: bool,
+    /// Only what has a later version is sent.
+    pub(super) after: u64,
 }
 
 impl Channel {
@@ -108,7 +110,11 @@ impl ListerWatcher for FakeSource {
         self.released().await;
         let mut state = self.lock();
         let (sender, events) = mpsc::unbounded_channel();
-        let channel = Channel { events: sender, bookmarks: options.allow_bookmarks };
+        let channel = Channel {
+            events: sender,
+            bookmarks: options.allow_bookmarks,
+            after: if state.silent_ahead { number_of(&options.resource_version).unwrap_or(0) } else { 0 },
+        };
         match state.failing_watches.pop_front() {
             Some(Some(error)) => return Err(error),
             Some(None) => channel.end(),
@@ -199,7 +205,12 @@ impl State {
             return Err(invalid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
         }
         let version = &options.resource_version;
-        let number = self.requested(version)?;
+        let number = match number_of(version) {
+            Some(ahead) if self.silent_ahead && ahead > self.log.version && !options.send_initial_events => {
+                return Ok(Ok(Vec::new()));
+            }
+            _ => self.requested(version)?,
+        };
         match &self.initial_events {
             InitialEvents::Refused(error) if options.send_initial_events => return Err(error.clone()),
             InitialEvents::Unsupported if options.send_initial_events => {
@@ -247,6 +258,11 @@ impl State {
         }
         Ok(Some(number))
     }
+}
+
+/// The number of a version, if it is one.
+fn number_of(version: &ResourceVersion) -> Option<u64> {
+    version.to_string().parse().ok()
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ pub(super) struct Shared {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct State {
     pub(super) log: Log,
     pub(super) requests: Vec<Request>,
@@ -68,6 +69,8 @@ pub(super) struct State {
     pub(super) next_token: u64,
     pub(super) pages_at_any: bool,
     pub(super) expired_in_stream: bool,
+    /// A watch of a version to come is silent until then, and not refused.
+    pub(super) silent_ahead: bool,
 }
 
 impl Default for FakeSource {
@@ -168,6 +171,17 @@ impl FakeSource {
         state.watches.drain(..).for_each(Channel::end);
     }
 
+    /// Becomes what it was at that version, as a server that was restored from a backup, and breaks every watch with this
+    /// error. From then on a watch of a version that has not come is silent until it has, as a Kubernetes server's is.
+    pub fn restore(&self, version: u64, error: &Error) {
+        {
+            let mut state = self.lock();
+            state.log.go_back(version);
+            state.silent_ahead = true;
+        }
+        self.break_watches(error);
+    }
+
     /// Makes every continue token given out so far too old.
     pub fn expire_continue_tokens(&self) {
         self.lock().continues.clear();
@@ -257,7 +271,7 @@ impl FakeSource {
 impl State {
     fn broadcast(&mut self, event: impl Fn() -> WatchEvent) {
         self.watches.retain(Channel::is_open);
-        for watch in &self.watches {
+        for watch in self.watches.iter().filter(|watch| watch.after < self.log.version) {
             watch.send(Ok(event()));
         }
     }

@@ -99,7 +99,7 @@ fn start_watchers(env: &TestEnv, config: &std::path::Path) -> Vec<Watcher> {
     let start = |(arguments, http1, query): (&[&str], &str, &'static str)| {
         let arguments = [&["watch", "pods", "-A", "-o", "json"], arguments].concat();
         let kdelta = env.kdelta(&arguments).env("KUBECONFIG", config).env("DISABLE_HTTP2", http1);
-        let replay = Replay::of_selected(!query.is_empty());
+        let replay = Replay::of_selected(!query.is_empty(), arguments.contains(&"--by"));
         let mut watcher = Watcher { running: kdelta.start(), replay, query };
         watcher.read_until("SYNCED", |line| line["type"] == "SYNCED");
         watcher

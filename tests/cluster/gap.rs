@@ -88,3 +88,27 @@ fn a_cut_without_missed_changes_prints_nothing() {
     assert_eq!((&lines[0]["type"], &lines[0]["origin"]), (&json!("ADDED"), &json!("watch")));
     running.stderr.find("the recovery", |line| line.contains("resumed"));
 }
+
+#[test]
+fn an_end_that_was_asked_for_says_what_was_lost_on_the_way() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let mut proxy = Proxy::before(testbed.port());
+    let config = env.kubeconfig(testbed, "admin", &namespace, proxy.port());
+    let watch = ["watch", "cm", "-o", "json", "--count", "1"];
+    let mut running = env.kdelta(&watch).env("KUBECONFIG", &config).start();
+    running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    running.signal("USR1");
+    running.stderr.find("what was counted", |line| line.contains("0 received, 0 printed"));
+    proxy.cut();
+    running.stderr.find("the loss", |line| line.contains("lost"));
+    proxy.reopen();
+    running.stderr.find("the recovery", |line| line.contains("resumed"));
+    api.create_config_map(&namespace, "a", &json!({}));
+    assert_eq!(running.wait(), 0);
+    running.stderr.find("the summary", |line| {
+        line == "1 received, 1 printed, 0 suppressed, 0 coalesced, 1 reconnect, 0 relists\n"
+    });
+    // Where nothing was, a script is told nothing.
+    let done = env.kdelta_on(testbed, &[&watch[..], &["-n", &namespace]].concat()).finish();
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+}

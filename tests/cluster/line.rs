@@ -170,3 +170,18 @@ fn what_a_slow_reader_misses_is_merged_and_counted() {
     assert!(counts.starts_with(&wanted), "{counts}");
     child.kill().and_then(|()| child.wait()).expect("its end");
 }
+
+#[test]
+fn at_a_terminal_a_line_steers_nothing_and_means_the_same() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let data = json!({"k": "a\u{9b}31m\u{202e}b"});
+    on.api.create(&config_maps(&on.namespace), &json!({"metadata": {"name": "one"}, "data": data}));
+    let words = ["watch", "cm", "-n", &on.namespace, "-o", "json", "--until-synced"];
+    let call = || on.env.kdelta_on(on.testbed, &words);
+    let Some(shown) = call().at_a_terminal() else { return };
+    let shown = shown.finish_at_a_terminal();
+    assert!(shown.contains(r"a\u009b31m\u202eb") && !shown.contains('\u{9b}'), "{shown}");
+    let line: Value = serde_json::from_str(shown.lines().next().expect("a line").trim()).expect("JSON");
+    assert_eq!(line["object"]["data"], data);
+    assert!(call().finish().quiet_success().contains('\u{9b}'), "a program reads it as it is");
+}

@@ -8,7 +8,7 @@ use crate::support::{Api, OnServer, TestEnv, Testbed, config_maps, eventually};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-fn create_namespace(api: &Api, name: &str, labels: &Value) {
+pub(super) fn create_namespace(api: &Api, name: &str, labels: &Value) {
     api.create("/api/v1/namespaces", &json!({"metadata": {"name": name, "labels": labels}}));
 }
 
@@ -31,7 +31,7 @@ fn told(line: &Value) -> String {
     }
 }
 
-fn is(wanted: String) -> impl FnMut(&Value) -> bool {
+pub(super) fn is(wanted: String) -> impl FnMut(&Value) -> bool {
     move |line| told(line) == wanted
 }
 
@@ -118,15 +118,20 @@ fn namespaces_that_match_by_label_join_and_leave() {
     assert!(back.iter().all(|line| line["type"] != "MODIFIED"), "nothing while it was away: {back:#?}");
 }
 
-/// Lets a user do this with config maps, everywhere or in a namespace, and waits until the server knows.
-fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
+/// Lets a user read these, everywhere or in a namespace, and waits until the server knows.
+pub(super) fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
+    allow_to(api, user, namespace, resource, &["get", "list", "watch"]);
+}
+
+/// The same with these verbs, of which list is one.
+pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource: &str, verbs: &[&str]) {
     let root = "/apis/rbac.authorization.k8s.io/v1";
     let (place, kind) = match namespace {
         Some(namespace) => (format!("{root}/namespaces/{namespace}/role"), "Role"),
         None => (format!("{root}/clusterrole"), "ClusterRole"),
     };
     let name = format!("{user}-{resource}");
-    let rules = json!([{"apiGroups": [""], "resources": [resource], "verbs": ["get", "list", "watch"]}]);
+    let rules = json!([{"apiGroups": [""], "resources": [resource], "verbs": verbs}]);
     api.create(&format!("{place}s"), &json!({"metadata": {"name": name}, "rules": rules}));
     let subjects = json!([{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}]);
     let to = json!({"kind": kind, "name": name, "apiGroup": "rbac.authorization.k8s.io"});
@@ -308,13 +313,25 @@ fn define(api: &Api, group: &str, plural: &str, kind: &str) {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let versions =
         json!([{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": open}}]);
-    let names = json!({"plural": plural, "kind": kind});
+    // A category is one word: that of its group.
+    let category = group.split('.').next();
+    let names = json!({"plural": plural, "kind": kind, "categories": [category]});
     let spec = json!({"group": group, "scope": "Namespaced", "names": names, "versions": versions});
     api.create(CRDS, &json!({"metadata": {"name": format!("{plural}.{group}")}, "spec": spec}));
 }
 
 #[test]
 fn the_types_of_a_group_join_and_leave() {
+    types_join_and_leave(|group| format!("*.{group}"));
+}
+
+#[test]
+fn the_types_of_a_category_join_and_leave() {
+    types_join_and_leave(|group| group.split('.').next().expect("a category").to_owned());
+}
+
+/// Watches by the word for a group.
+fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let group = format!("{namespace}.kdelta.test");
     let create = |plural: &str, kind: &str, name: &str| {
@@ -325,7 +342,7 @@ fn the_types_of_a_group_join_and_leave() {
     };
     define(&api, &group, "gears", "Gear");
     create("gears", "Gear", "g1");
-    let word = format!("*.{group}");
+    let word = word(&group);
     let running = env.kdelta_on(testbed, &["watch", &word, "-n", &namespace, "-o", "json"]).start();
     running.stdout.json_until("the one that is there", is(format!("ADDED {namespace}/g1")));
 
@@ -351,7 +368,7 @@ fn the_types_of_a_group_join_and_leave() {
 }
 
 /// A kubeconfig with a context for each of these servers, as its administrator, and one that leads nowhere.
-fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
+pub(super) fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
     let mut config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": servers[0].0,
         "clusters": [{"name": "down", "cluster": {"server": "https://127.0.0.1:1"}}],
@@ -415,6 +432,17 @@ fn one_cluster_goes_and_comes_back_and_the_other_never_stops() {
     let rows: BTreeSet<_> = rows[1..].iter().map(|row| row[..3].to_vec()).collect();
     assert_eq!(rows, BTreeSet::from([vec!["goes", "ADDED", "x"], vec!["stays", "ADDED", "x"]]), "{table}");
 
+    // Each cluster is counted for itself.
+    other.create_config_map(&namespace, "y", &json!({}));
+    let index = ["index", "cm", "-n", &namespace, "--by", "name", "--context", "stays,goes"];
+    let counted = on(&index).finish().quiet_success();
+    let rows: Vec<Vec<&str>> = counted.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        rows,
+        [["CONTEXT", "VALUE", "COUNT"], ["stays", "x", "1"], ["goes", "x", "1"], ["goes", "y", "1"]],
+        "{counted}"
+    );
+
     let running = on(&["watch", "cm", "-n", &namespace, "--context", "stays,goes", "-o", "json"]).start();
     let mut synced = BTreeSet::new();
     running.stdout.json_until("both", |line| {
@@ -442,11 +470,23 @@ fn a_context_that_can_not_be_reached_does_not_end_the_others() {
     api.create_config_map(&namespace, "x", &json!({}));
     let on = |words: &[&str]| env.kdelta(words).env("KUBECONFIG", &config).finish();
     let down = "down: The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n";
-    for words in [&["watch", "--until-synced"][..], &["get"]] {
-        let words = [words, &["cm,secrets", "-n", &namespace, "-o", "name", "--all-contexts"]].concat();
+    let cases: [(&[&str], &str); 3] = [
+        (&["watch", "--until-synced", "-o", "name", "cm,secrets"], "configmap/x"),
+        (&["get", "cm,secrets", "--no-headers"], "up configmap/x 1 "),
+        (&["index", "cm,secrets", "--by", "name", "--no-headers"], "up x 1"),
+    ];
+    for (words, printed) in cases {
+        let words = [words, &["-n", &namespace, "--all-contexts"]].concat();
         let done = on(&words);
-        assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\n"), "{words:?} {}", done.stderr);
+        let cells: Vec<&str> = done.stdout.split_whitespace().collect();
+        assert!(cells.join(" ").starts_with(printed), "{words:?} {} {}", done.stdout, done.stderr);
+        assert_eq!((done.code, done.stdout.lines().count()), (4, 1), "{words:?} {}", done.stderr);
         assert_eq!(done.stderr, down, "{words:?}");
+    }
+    for format in ["json", "yaml", "name"] {
+        let error = on(&["get", "cm", "-n", &namespace, "-o", format, "--all-contexts"]).failure(2);
+        let wanted = format!("error: -o {format} can't say which context an object is of");
+        assert!(error.starts_with(&wanted), "{error}");
     }
     let done = on(&["watch", "cm", "--context", "down,d*"]);
     assert_eq!(done.failure(1), down["down: ".len()..], "one context is one, however it is asked for");

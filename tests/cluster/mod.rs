@@ -1,6 +1,7 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
 mod access;
+mod back;
 mod chaos;
 mod cuts;
 mod deltas;
@@ -9,6 +10,7 @@ mod ends;
 mod gap;
 mod handed_back;
 mod informer;
+mod late;
 mod line;
 mod login;
 mod many;
@@ -17,7 +19,9 @@ mod parity;
 mod pods;
 mod recovery;
 mod replay;
+mod representations;
 mod resume;
+mod rights;
 mod stalled;
 mod steady;
 mod streams;

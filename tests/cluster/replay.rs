@@ -17,6 +17,8 @@ pub(super) struct Replay {
     gone: HashSet<String>,
     /// Whether objects may come back: what leaves a selection does.
     selected: bool,
+    /// No line says where to go on.
+    without_resume: bool,
     lines: u64,
     /// What has been told of each collection, by kind.
     pub(super) parts: BTreeMap<String, Part>,
@@ -51,24 +53,33 @@ fn key(kind: &str, metadata: &Value) -> String {
 }
 
 impl Replay {
-    /// Of a watch of what the server selects, where objects may come back.
-    pub(super) fn of_selected(selected: bool) -> Self {
-        Self { selected, ..Self::default() }
+    /// Of a watch of what is selected, where objects may come back: by the server, or here, and then no line says where to
+    /// go on.
+    pub(super) fn of_selected(selected: bool, here: bool) -> Self {
+        Self { selected, without_resume: here, ..Self::default() }
+    }
+
+    /// The version of a line, which it also says to go on from.
+    fn version(&self, line: &Value, version: &Value) -> u64 {
+        let resume = (!self.without_resume).then_some(version);
+        assert_eq!(line.get("resume"), resume, "{line}");
+        number(version)
     }
 
     /// Fails the test where a line says what can't be.
     pub(super) fn take(&mut self, line: &Value) {
         self.lines += 1;
         assert_eq!(line["seq"], self.lines, "{line}");
-        let part = self.parts.entry(text(&line["kind"])).or_default();
         match line["type"].as_str() {
             Some("SYNCED") => {
+                let told_to = self.version(line, &line["object"]["metadata"]["resourceVersion"]);
+                let part = self.parts.entry(text(&line["kind"])).or_default();
                 assert!(!part.synced, "once: {line}");
-                part.synced = true;
-                part.told_to = number(&line["resume"]);
+                (part.synced, part.told_to) = (true, told_to);
             }
             Some("GAP") => {
                 let (from, to) = (number(&line["from"]), number(&line["to"]));
+                let part = self.parts.entry(text(&line["kind"])).or_default();
                 assert!(part.synced && part.told_to <= from && from <= to, "{} {line}", part.told_to);
                 assert!(line.get("resume").is_none(), "{line}");
                 part.gaps += 1;
@@ -79,14 +90,16 @@ impl Replay {
     }
 
     fn delta(&mut self, line: &Value) {
-        let part = self.parts.entry(text(&line["kind"])).or_default();
         let key = key(&text(&line["kind"]), line);
         let (uid, version) = (text(&line["uid"]), number(&line["resourceVersion"]));
         self.deltas += 1;
+        if line["origin"] == "watch" {
+            self.version(line, &line["resourceVersion"]);
+        }
+        let part = self.parts.entry(text(&line["kind"])).or_default();
         match line["origin"].as_str() {
             Some("watch") => {
                 assert!(part.synced && part.told_to < version, "after {}: {line}", part.told_to);
-                assert_eq!(number(&line["resume"]), version, "{line}");
                 part.told_to = version;
                 part.watched.push((text(&line["type"]), key.clone(), version));
                 self.behind = self.behind.max(seconds_behind(line).unwrap_or_default());

@@ -211,3 +211,21 @@ fn kubectl_creates_changes_scales_and_deletes() {
     kubectl(&["delete", "namespace", "play"]);
     assert_eq!(kubectl(&["get", "pods", "-n", "play"]), "");
 }
+
+#[test]
+fn a_demo_in_the_place_of_another_one_is_not_taken_for_it() {
+    let env = TestEnv::new();
+    let mut first = DemoServer::start(&env, &[]);
+    let port = first.url.rsplit(':').next().expect("a port").to_owned();
+    let running = env.kdelta(&["watch", "ns", "-s", &first.url, "-o", "json"]).start();
+    running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    first.running.signal("KILL");
+    assert_eq!(first.running.wait(), -1);
+    running.stderr.find("the loss", |line| line.contains("lost"));
+    let second = DemoServer::start(&env, &["--port", &port]);
+    let lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
+    assert_eq!(lines.len(), 1, "nothing of the second is told as if it were the first: {lines:#?}");
+    let version = |field: &str| lines[0][field].as_str().and_then(|text| text.parse::<u64>().ok());
+    assert!(version("from") < version("to"), "{lines:#?}");
+    drop(second);
+}

@@ -227,12 +227,18 @@ impl Manners {
     }
 }
 
-/// TLS as that server speaks it, with its certificate.
-pub(crate) fn server_tls(testbed: &Testbed) -> ServerConfig {
+/// The certificate that such a server shows, with its key.
+pub(crate) fn server_keys(testbed: &Testbed) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     let state = testbed.state();
     let certificate = CertificateDer::from_pem_file(state.join("apiserver.crt")).expect("a certificate");
     let key = PrivateKeyDer::from_pem_file(state.join("apiserver.key")).expect("a key");
     let _first = rustls::crypto::ring::default_provider().install_default();
+    (certificate, key)
+}
+
+/// TLS as that server speaks it, with its certificate.
+pub(crate) fn server_tls(testbed: &Testbed) -> ServerConfig {
+    let (certificate, key) = server_keys(testbed);
     let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
     config.expect("a key of its certificate")
 }

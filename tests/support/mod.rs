@@ -17,7 +17,7 @@ pub(crate) use contract::{Contract, schema};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
 pub(crate) use faults::{Answer as FaultAnswer, Bookmarks, FaultProxy, Strike, Which};
-pub(crate) use forward::{Forward, server_tls};
+pub(crate) use forward::{Forward, server_keys, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Kdelta, Running};
 pub(crate) use proxy::Proxy;

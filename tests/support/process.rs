@@ -1,6 +1,6 @@
 //! The program as a child process: run to its end, or running with its lines read as they come.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -69,6 +69,34 @@ impl Kdelta {
         Running { child, stdout, stderr }
     }
 
+    /// The same at a terminal of its own, by util-linux' `script`: what it writes to either stream comes as stdout, with
+    /// the terminal's line ends, and [`Running::type_line`] types there. Nothing on a machine that has no `script`.
+    pub(crate) fn at_a_terminal(self) -> Option<Self> {
+        let has_script = Command::new("script").arg("--version").output().is_ok();
+        if !has_script {
+            super::tell("SKIPPED: there is no `script` to run the program at a terminal");
+            return None;
+        }
+        let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
+        let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let line = words.map(quoted).collect::<Vec<_>>().join(" ");
+        let mut command = Command::new("script");
+        command.args(["-qefc", &line, "/dev/null"]).env_clear().stdin(Stdio::piped());
+        command.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(self.command.get_current_dir().expect("a folder"));
+        Some(Self { command, contract: None })
+    }
+
+    /// What it shows at a terminal until its end, which is a good one.
+    #[track_caller]
+    pub(crate) fn finish_at_a_terminal(self) -> String {
+        let mut running = self.start();
+        let code = running.wait();
+        let shown = running.stdout.drain();
+        assert_eq!(code, 0, "{shown}");
+        shown
+    }
+
     /// Gives it something to read.
     pub(crate) fn stdin(mut self, from: impl Into<Stdio>) -> Self {
         self.command.stdin(from);
@@ -113,6 +141,12 @@ impl Running {
     pub(crate) fn wait(&mut self) -> i32 {
         let status = super::eventually("the program ends", || self.child.try_wait().expect("a child"));
         status.code().unwrap_or(-1)
+    }
+
+    /// Types a line, where it is at a terminal.
+    pub(crate) fn type_line(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().expect("a terminal");
+        stdin.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
     }
 
     /// Its process id.

@@ -61,7 +61,9 @@ impl Proxy {
 
     /// Accepts again.
     pub(crate) fn reopen(&mut self) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).expect("the same port again");
+        // A connection that some other test makes may have been given the port meanwhile.
+        let bind = || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok();
+        let listener = super::eventually("the same port is free again", bind);
         self.accept(listener);
     }
 

@@ -26,6 +26,7 @@ type eventLine struct {
 	OldResourceVersion string `json:"oldResourceVersion,omitempty"`
 	Unchanged          bool   `json:"unchanged,omitempty"`
 	Tombstone          bool   `json:"tombstone,omitempty"`
+	Sent               string `json:"testbed/sent,omitempty"`
 	Object             any    `json:"object,omitempty"`
 }
 
@@ -83,6 +84,7 @@ func (p *eventPrinter) describe(kind string, obj any) *eventLine {
 		Name:            meta.GetName(),
 		UID:             string(meta.GetUID()),
 		ResourceVersion: meta.GetResourceVersion(),
+		Sent:            meta.GetAnnotations()[sentAnnotation],
 	}
 	if p.objects {
 		line.Object = obj

@@ -1,7 +1,8 @@
 //! Reads kubeconfig files and merges them: per name the first file wins, and nothing of a file's text is ever shown.
 
 use std::collections::HashSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use kube_client::config::{Kubeconfig, KubeconfigError};
@@ -32,6 +33,16 @@ pub(super) fn read(options: &ConfigOptions) -> Result<Kubeconfig, Error> {
     Ok(merged)
 }
 
+/// The file whose user of that name counts.
+pub(super) fn of_user(options: &ConfigOptions, name: &str) -> Option<PathBuf> {
+    let named = options.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty());
+    let mut files = named.map_or_else(|| paths(options), |path| vec![path]).into_iter();
+    files.find(|path| {
+        let config = read_file(path).ok().flatten();
+        config.is_some_and(|config| config.auth_infos.iter().any(|user| user.name == name))
+    })
+}
+
 /// The files to merge, in order, each once.
 fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
     let Some(list) = options.kubeconfig_env.as_ref().filter(|list| !list.is_empty()) else {
@@ -44,6 +55,10 @@ fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
 
 /// One file with its relative paths made relative to it; `None` when it is missing.
 fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
+    if is_half_a_character(path) {
+        let reason = "it ends in the middle of a character of UTF-16".to_owned();
+        return Err(Error::File { path: path.to_owned(), reason });
+    }
     let mut config = match Kubeconfig::read_from(path) {
         Ok(config) => config,
         Err(KubeconfigError::ReadConfig(error, _)) if error.kind() == io::ErrorKind::NotFound => {
@@ -59,6 +74,17 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
     config.api_version = None;
     config.current_context = config.current_context.filter(|name| !name.is_empty());
     Ok(Some(config))
+}
+
+/// Whether a file says that it is UTF-16 and has an odd number of bytes, which kube-client panics at. What is no file, as a
+/// pipe, can be read only once and is not looked at.
+fn is_half_a_character(path: &Path) -> bool {
+    if !std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() % 2 == 1) {
+        return false;
+    }
+    let mut mark = [0; 2];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut mark));
+    read.is_ok() && matches!(mark, [0xff, 0xfe] | [0xfe, 0xff])
 }
 
 fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
@@ -116,6 +142,20 @@ fn redact(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_ends_in_half_a_character_is_said_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config");
+        for bytes in [&[0xfe, 0xff, 0xff][..], &[0xff, 0xfe, 0x61]] {
+            std::fs::write(&path, bytes).expect("a file");
+            let error = read_file(&path).expect_err("it is broken");
+            assert!(error.to_string().contains("in the middle of a character of UTF-16"), "{error}");
+        }
+        std::fs::write(&path, [0xff, 0xfe, 0x61, 0x00]).expect("a file");
+        let error = read_file(&path).expect_err("a letter is no kubeconfig");
+        assert!(!error.to_string().contains("UTF-16"), "{error}");
+    }
 
     #[test]
     fn a_parsers_message_loses_what_it_quotes() {

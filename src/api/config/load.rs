@@ -5,7 +5,7 @@ use kube_client::config::{
     NamedContext,
 };
 
-use super::{Config, ConfigOptions, cluster, files, given, in_cluster, server_url, user};
+use super::{Config, ConfigOptions, Origin, cluster, files, given, in_cluster, server_url, user};
 use crate::api::error::Error;
 
 /// The contexts that the files have, and what contexts are made of.
@@ -134,6 +134,10 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
             None
         }
     });
+    let origin = parts.user.auth_provider.as_ref().and_then(|_| {
+        let file = files::of_user(options, &parts.user_name)?;
+        Some(Origin { file, user: parts.user_name.clone() })
+    });
     let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
     let (authority, context) = (parts.cluster.certificate_authority.clone(), parts.context_name.clone());
     // Where the cluster names none kube-client would read the environment's proxy, by rules of its own.
@@ -162,6 +166,8 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
         way,
         proxies: options.proxies.clone(),
         stdin_is_terminal: options.stdin_is_terminal,
+        spare_refresh_tokens: options.spare_refresh_tokens,
+        origin,
     })
 }
 

@@ -6,14 +6,17 @@ mod in_cluster;
 mod load;
 mod no_proxy;
 mod options;
+mod origin;
 mod proxy;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod user;
 mod way;
 
 pub use load::Contexts;
 pub use options::{ConfigOptions, InCluster};
+pub(super) use origin::Origin;
 pub use proxy::EnvironmentProxies;
 pub(super) use proxy::{Protocol, Proxy};
 pub(super) use way::Way;
@@ -36,6 +39,9 @@ pub struct Config {
     way: Way,
     proxies: EnvironmentProxies,
     stdin_is_terminal: bool,
+    spare_refresh_tokens: bool,
+    /// Where a user stands whose tokens are to be kept.
+    origin: Option<Origin>,
 }
 
 impl Config {
@@ -54,6 +60,8 @@ impl Config {
             way: Way::default(),
             proxies: EnvironmentProxies::default(),
             stdin_is_terminal: false,
+            spare_refresh_tokens: false,
+            origin: None,
         })
     }
 
@@ -115,7 +123,7 @@ impl Config {
         Self { stdin_is_terminal: true, ..self }
     }
 
-    /// How others than the server are reached: through the environment's proxies.
+    /// How others than the server are reached: through the environment's proxies, in the same protocol.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a proxy that can't be spoken to.
@@ -123,7 +131,17 @@ impl Config {
         let proxy = self.proxies.before(other);
         let proxy =
             proxy.map_err(|why| Error::Invalid(format!("the proxy of the environment has an {why}")))?;
-        Ok(Way { proxy, ..Way::default() })
+        Ok(Way { proxy, server_name: None, ..self.way.clone() })
+    }
+
+    /// Whether a refresh token is to be left unspent.
+    pub(super) fn spares_refresh_tokens(&self) -> bool {
+        self.spare_refresh_tokens
+    }
+
+    /// Where tokens of the user are kept.
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
     }
 
     /// Whether a credential plugin may ask its user.

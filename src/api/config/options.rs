@@ -71,6 +71,9 @@ pub struct ConfigOptions {
     /// and standard error of this process to itself. Otherwise it has no input, and what it says is told as
     /// [`crate::api::Notice::Plugin`].
     pub stdin_is_terminal: bool,
+    /// Whether a refresh token of `OpenID` Connect is to be left unspent: an id-token that is no longer good is an error
+    /// then. For what may be given up at any moment, when a token that was spent would be lost.
+    pub spare_refresh_tokens: bool,
     /// What a pod is given to find its own server.
     pub in_cluster: InCluster,
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
+use url::Url;
 
 use super::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster, Proxy};
 use crate::api::Secret;
@@ -410,4 +411,17 @@ fn a_proxy_of_the_flags_stands_before_the_clusters_and_that_before_the_environme
         "invalid 'proxy-url' \"ftp://p\" for cluster \"c\": \
          unsupported scheme \"ftp\", must be http, https, or socks5"
     );
+}
+
+#[test]
+fn others_than_the_server_are_spoken_to_in_the_same_protocol_and_by_their_own_name() {
+    let options = ConfigOptions {
+        server: Some("https://a".into()),
+        tls_server_name: Some("b".into()),
+        http1_only: true,
+        ..ConfigOptions::default()
+    };
+    let config = Config::load(&options).unwrap();
+    let way = config.way_to(&Url::parse("https://issuer").unwrap()).unwrap();
+    assert!(way.http1_only && way.server_name.is_none() && config.way().server_name.is_some());
 }

@@ -6,6 +6,8 @@ use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
+use super::family::{Leash, Place};
+
 /// What is taken of a plugin's stdout: a token or certificate is some kilobytes.
 const STDOUT_LIMIT: u64 = 1024 * 1024;
 /// What is passed on of a line, and of a run.
@@ -29,27 +31,29 @@ pub(super) enum Failure {
     Io(io::Error),
 }
 
-/// Runs a command to its end. Interactive, it has our standard input and standard error; else it has no input, and each
-/// line of its stderr is told as it comes. Dropping the future kills it.
+/// Runs a command to its end. At the terminal it has our standard input and standard error; else it has no input, and
+/// each line of its stderr is told as it comes. Dropping the future kills it, and apart from us all that it has started.
 ///
 /// # Errors
 /// [`Failure`]; a failing exit status is none.
 pub(super) async fn run(
     mut command: Command,
-    interactive: bool,
+    place: Place,
     tell: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Ended, Failure> {
-    command.stdout(Stdio::piped()).kill_on_drop(true);
-    if interactive {
+    place.prepare(&mut command);
+    command.stdout(Stdio::piped());
+    if place == Place::Terminal {
         command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
     }
     let mut child = command.spawn().map_err(Failure::Start)?;
-    let Some(stderr) = child.stderr.take() else { return to_its_end(&mut child).await };
+    let leash = Leash::on(&child, place);
+    let Some(stderr) = child.stderr.take() else { return to_its_end(&mut child, leash).await };
     let mut words = Words { stderr, line: Vec::new(), told: 0, tell };
     let ended = {
-        let mut ending = std::pin::pin!(to_its_end(&mut child));
+        let mut ending = std::pin::pin!(to_its_end(&mut child, leash));
         tokio::select! {
             biased;
             () = words.pass_on() => ending.await,
@@ -61,7 +65,7 @@ pub(super) async fn run(
     ended
 }
 
-async fn to_its_end(child: &mut Child) -> Result<Ended, Failure> {
+async fn to_its_end(child: &mut Child, leash: Leash) -> Result<Ended, Failure> {
     let mut stdout = Vec::new();
     if let Some(pipe) = child.stdout.take() {
         pipe.take(STDOUT_LIMIT + 1).read_to_end(&mut stdout).await.map_err(Failure::Io)?;
@@ -70,6 +74,7 @@ async fn to_its_end(child: &mut Child) -> Result<Ended, Failure> {
         return Err(Failure::TooLong);
     }
     let status = child.wait().await.map_err(Failure::Io)?;
+    leash.release();
     Ok(Ended { status, stdout })
 }
 
@@ -129,7 +134,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut told = Vec::new();
-        let ended = run(command, false, &mut |line| told.push(line.to_owned())).await;
+        let ended = run(command, Place::Apart, &mut |line| told.push(line.to_owned())).await;
         (ended, told)
     }
 
@@ -163,5 +168,33 @@ mod tests {
         let (ended, told) = shell(script).await;
         assert!(ended.is_ok_and(|ended| ended.status.success()));
         assert_eq!(told.len(), WORDS_LIMIT / "some of the many words that nobody wants".len());
+    }
+
+    #[tokio::test]
+    async fn what_a_plugin_has_started_is_killed_with_it() {
+        let (mut command, folder) = (Command::new("sh"), tempfile::tempdir().unwrap());
+        command.args(["-c", "sleep 600 & echo $! > child.new && mv child.new child; wait"]);
+        command.current_dir(folder.path());
+        let started = async {
+            loop {
+                if let Ok(pid) = std::fs::read_to_string(folder.path().join("child")) {
+                    return pid.trim().to_owned();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let mut unheard = |_: &str| {};
+        let pid = tokio::select! {
+            _ = run(command, Place::Apart, &mut unheard) => panic!("it waits"),
+            pid = started => pid,
+        };
+        // Gone, or dead and not yet buried by whoever inherited it.
+        let runs = || {
+            let state = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+            state.is_ok_and(|state| !state.contains(") Z "))
+        };
+        while runs() {
+            tokio::task::yield_now().await;
+        }
     }
 }

@@ -2,17 +2,20 @@
 //!
 //! Each request shows a [`Proof`]. Where it comes from a file, a plugin or an issuer it is renewed shortly before it
 //! expires, and once more when the server refuses it: of many requests refused together one renews, the others wait for
-//! it. What was renewed is kept in memory only, never written back to a kubeconfig file.
+//! it. Of what a plugin or an issuer makes, clients of one process that would have the same made share it.
 
 mod basic;
 mod certificate;
 mod child;
 mod exec_credential;
+mod family;
 mod id_token;
 mod impersonation;
 mod oidc;
 mod plugin;
+mod refusals;
 mod renewing;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod token_file;
@@ -25,9 +28,11 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::sign::CertifiedKey;
 use secrecy::ExposeSecret;
 
+pub use self::family::end_plugins;
+
 use self::certificate::Certificate;
-use self::oidc::Oidc;
-use self::plugin::Plugin;
+use self::oidc::{ISSUERS, Oidc};
+use self::plugin::{PLUGINS, Plugin};
 use self::renewing::Renewing;
 use self::token_file::TokenFile;
 use super::config::Config;
@@ -44,14 +49,16 @@ pub(super) struct Credentials {
     certificate: Option<Certificate>,
     /// Whom to act as.
     impersonation: HeaderMap,
+    /// Who hears what a plugin says.
+    listener: Option<Listener>,
 }
 
 /// Where a proof comes from.
 enum Source {
     Fixed(Option<HeaderValue>),
     File(TokenFile),
-    Plugin(Renewing<Plugin>),
-    Oidc(Renewing<Oidc>),
+    Plugin(Arc<Renewing<Plugin>>),
+    Oidc(Arc<Renewing<Oidc>>),
 }
 
 /// What one request shows. Neither `Debug` nor anything else shows what it holds.
@@ -79,9 +86,10 @@ impl Credentials {
     pub(super) fn open(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
         let kube = config.kube();
         Ok(Self {
-            source: Source::of(config, listener)?,
+            source: Source::of(config)?,
             certificate: Certificate::of(&kube.auth_info, Instant::now())?,
             impersonation: impersonation::headers(&kube.auth_info)?,
+            listener,
         })
     }
 
@@ -99,8 +107,8 @@ impl Credentials {
         let proof = match &self.source {
             Source::Fixed(header) => Proof { authorization: header.clone(), ..Proof::default() },
             Source::File(file) => Proof { authorization: Some(file.header(now)), ..Proof::default() },
-            Source::Plugin(plugin) => plugin.current().await?,
-            Source::Oidc(oidc) => oidc.current().await?,
+            Source::Plugin(plugin) => plugin.current(self.listener.as_ref()).await?,
+            Source::Oidc(oidc) => oidc.current(self.listener.as_ref()).await?,
         };
         Ok(match &self.certificate {
             Some(certificate) => Proof { identity: Some(certificate.identity(now)), ..proof },
@@ -116,13 +124,14 @@ impl Credentials {
         let now = Instant::now();
         let fresh_certificate =
             self.certificate.as_ref().and_then(|own| own.instead_of(refused.identity(), now));
+        let listener = self.listener.as_ref();
         let fresh = match &self.source {
             Source::Fixed(_) => None,
             Source::File(file) => file
                 .instead_of(refused.authorization.as_ref(), now)
                 .map(|header| Proof { authorization: Some(header), ..refused.clone() }),
-            Source::Plugin(plugin) => plugin.instead_of(refused.number).await?,
-            Source::Oidc(oidc) => oidc.instead_of(refused.number).await?,
+            Source::Plugin(plugin) => plugin.instead_of(refused.number, listener).await?,
+            Source::Oidc(oidc) => oidc.instead_of(refused.number, listener).await?,
         };
         if fresh.is_none() && fresh_certificate.is_none() {
             return Ok(None);
@@ -133,6 +142,16 @@ impl Credentials {
             None => proof.identity.clone(),
         });
         Ok(Some(Proof { identity, ..proof }))
+    }
+
+    /// The server took this proof.
+    pub(super) fn accepted(&self, proof: &Proof) {
+        match &self.source {
+            // A file is read at no cost to anybody.
+            Source::Fixed(_) | Source::File(_) => {}
+            Source::Plugin(plugin) => plugin.accepted(proof.number),
+            Source::Oidc(oidc) => oidc.accepted(proof.number),
+        }
     }
 
     /// The headers of a request that shows this proof.
@@ -147,7 +166,7 @@ impl Credentials {
 
 impl Source {
     /// What is given directly stands before an issuer, that before a plugin; the configuration has left one of the last.
-    fn of(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
+    fn of(config: &Config) -> Result<Self, Error> {
         let user = &config.kube().auth_info;
         if let (Some(name), Some(password)) = (&user.username, &user.password) {
             return Ok(Self::Fixed(Some(basic::header(name, password.expose_secret())?)));
@@ -160,12 +179,12 @@ impl Source {
             return Ok(Self::Fixed(token));
         }
         if let Some(provider) = &user.auth_provider {
-            return Ok(Self::Oidc(Renewing::new(Oidc::of(&provider.config, config)?)));
+            let oidc = Oidc::of(&provider.config, config)?;
+            return Ok(Self::Oidc(ISSUERS.share(oidc.made_of(), oidc)));
         }
-        Ok(match &user.exec {
-            Some(exec) => Self::Plugin(Renewing::new(Plugin::of(exec, config, listener))),
-            None => Self::Fixed(None),
-        })
+        let Some(exec) = &user.exec else { return Ok(Self::Fixed(None)) };
+        let plugin = Plugin::of(exec, config);
+        Ok(Self::Plugin(PLUGINS.share(plugin.made_of(), plugin)))
     }
 }
 

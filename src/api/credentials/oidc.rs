@@ -1,8 +1,10 @@
 //! `OpenID` Connect (`auth-provider` of name `oidc`): the token of the kubeconfig while it is good, then a new one from its
 //! issuer.
 //!
-//! As client-go does it, except that new tokens are not written back to the kubeconfig file, and that a token that the
-//! server refuses is renewed as well. `extra-scopes` has no meaning when a token is refreshed.
+//! As client-go does it: new tokens are written into the kubeconfig, for the next program. Beyond that a token that the
+//! server refuses is renewed as well, tokens that another program has put into the kubeconfig are taken before one is
+//! spent, and a kubeconfig that can't be written is said and no reason to fail. `extra-scopes` has no meaning when a token
+//! is refreshed.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,11 +22,13 @@ use serde::Deserialize;
 use tower::BoxError;
 use url::Url;
 
-use super::renewing::{Issued, Issuer};
+use super::renewing::{Issued, Issuer, Occasion};
+use super::shared::Registry;
 use super::{basic, bearer, cut, id_token};
 use crate::api::config::Config;
 use crate::api::error::Error;
 use crate::api::failure::{sentence, system_words};
+use crate::api::notice::Notice;
 use crate::api::secret::Secret;
 use crate::api::tls;
 use crate::api::transport::Transport;
@@ -33,6 +37,9 @@ use crate::api::transport::Transport;
 const ANSWER_LIMIT: usize = 1024 * 1024;
 /// How long an issuer may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The issuers of this process: contexts of one user have one log-in, and no refresh token is spent twice.
+pub(super) static ISSUERS: Registry<Oidc> = Registry::new();
 
 /// An issuer and what it takes to be known by it.
 pub(super) struct Oidc {
@@ -43,7 +50,15 @@ pub(super) struct Oidc {
     id_token: Option<Secret>,
     /// The last one that the issuer gave, or the kubeconfig's.
     refresh_token: Option<Secret>,
-    http: Transport,
+    /// The token that stood in the kubeconfig when it was last looked at: another one there is somebody else's.
+    seen: Option<Secret>,
+    /// Whether somebody has heard that the kubeconfig can't be written.
+    told: bool,
+    /// The authorities that the issuer's certificate is checked against; `None` is the system's.
+    authorities: Option<Vec<Vec<u8>>>,
+    config: Config,
+    /// Made for the first refresh: while the token is good nothing is needed that may be missing.
+    http: Option<Transport>,
 }
 
 #[derive(Deserialize)]
@@ -73,19 +88,75 @@ impl Oidc {
         let secret = |name: &str| given(name).cloned().map(Secret::from);
         let issuer = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
         let issuer = issuer.ok_or_else(|| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
-        let http = transport(&issuer, authorities(settings)?, config)?;
         Ok(Self {
             issuer,
             client_id,
             client_secret: secret("client-secret").unwrap_or_else(|| Secret::new("")),
             id_token: secret("id-token"),
             refresh_token: secret("refresh-token"),
-            http,
+            seen: secret("id-token"),
+            told: false,
+            authorities: authorities(settings)?,
+            config: config.clone(),
+            http: None,
         })
     }
 
-    /// Asks the issuer for a new token.
-    async fn refresh(&mut self, refresh_token: &Secret) -> Result<String, String> {
+    /// All that decides what it does. It holds credentials.
+    pub(super) fn made_of(&self) -> String {
+        let exposed = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
+        let known_by = (&self.client_id, self.client_secret.expose(), &self.authorities);
+        let tokens = (exposed(&self.id_token), exposed(&self.refresh_token));
+        let (way, spares) = (self.config.way_to(&self.issuer).ok(), self.config.spares_refresh_tokens());
+        format!("{} {known_by:?} {tokens:?} {way:?} {spares} {:?}", self.issuer, self.config.origin())
+    }
+
+    /// The token of the kubeconfig where another program has put a new one there since.
+    fn found(&mut self) -> Option<Secret> {
+        let settings = self.config.origin()?.settings()?;
+        let given =
+            |name: &str| settings.get(name).filter(|text| !text.is_empty()).cloned().map(Secret::from);
+        let found = given("id-token").filter(|found| Some(found) != self.seen.as_ref())?;
+        if !self.is_named_by(settings.get("idp-issuer-url"), settings.get("client-id")) {
+            return None;
+        }
+        self.seen = Some(found.clone());
+        self.refresh_token = given("refresh-token").or(self.refresh_token.take());
+        Some(found)
+    }
+
+    fn is_named_by(&self, issuer: Option<&String>, client: Option<&String>) -> bool {
+        issuer.and_then(|text| Url::parse(text).ok()).as_ref() == Some(&self.issuer)
+            && client == Some(&self.client_id)
+    }
+
+    /// Writes a new token, and the one to renew it, where the next program looks for them.
+    fn keep(&mut self, id_token: &str, rotated: bool, why: Occasion<'_>) {
+        let Some(origin) = self.config.origin().cloned() else { return };
+        let mut tokens = vec![("id-token", id_token)];
+        let refresh_token = self.refresh_token.clone().filter(|_| rotated);
+        tokens.extend(refresh_token.as_ref().map(|token| ("refresh-token", token.expose())));
+        let kept = origin
+            .keep(&tokens, |found| self.is_named_by(found.get("idp-issuer-url"), found.get("client-id")));
+        match kept {
+            Ok(()) => self.seen = Some(Secret::new(id_token)),
+            Err(reason) if !self.told => {
+                self.told = true;
+                let next = if rotated { "; other programs will have to log in again" } else { "" };
+                let (user, file) = (&origin.user, origin.file.display());
+                let text = format!("the new tokens of user {user:?} can't be kept in {file}: {reason}{next}");
+                why.tell(Notice::TokensNotKept(&text));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Asks the issuer for a new token; answers also whether it gave another one to renew that.
+    async fn refresh(&mut self, refresh_token: &Secret) -> Result<(String, bool), String> {
+        if self.http.is_none() {
+            let made = transport(&self.issuer, self.authorities.clone(), &self.config);
+            self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
+        }
         let endpoint = self.token_endpoint().await?;
         let in_header = !self.client_secret.expose().is_empty();
         let mut answer = self.ask(&endpoint, refresh_token, in_header).await?;
@@ -101,10 +172,10 @@ impl Oidc {
             "token response did not contain an id_token, either the scope \"openid\" wasn't requested upon login, \
              or the provider doesn't support id_tokens as part of the refresh response",
         )?;
-        if let Some(next) = answer.refresh_token.filter(|token| !token.is_empty()) {
-            self.refresh_token = Some(next.into());
-        }
-        Ok(id_token)
+        let next = answer.refresh_token.filter(|token| !token.is_empty()).map(Secret::from);
+        let rotated = next.as_ref().is_some_and(|next| next != refresh_token);
+        self.refresh_token = next.or(self.refresh_token.take());
+        Ok((id_token, rotated))
     }
 
     async fn token_endpoint(&self) -> Result<Url, String> {
@@ -169,7 +240,8 @@ impl Oidc {
         };
         let request = head.header(ACCEPT, "application/json").body(Bytes::from(body));
         let request = request.map_err(|error| failed(error.into()))?;
-        let mut answer = self.http.send(request, Some(PATIENCE)).await.map_err(failed)?;
+        let Some(http) = &self.http else { return Err("oidc: there are no connections yet".to_owned()) };
+        let mut answer = http.send(request, Some(PATIENCE)).await.map_err(failed)?;
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > ANSWER_LIMIT {
@@ -182,25 +254,44 @@ impl Oidc {
 }
 
 impl Issuer for Oidc {
-    async fn issue(&mut self, refused: bool, now: Timestamp) -> Result<Option<Issued>, Error> {
-        if let Some(token) = self.id_token.take().filter(|_| !refused) {
-            let expires = id_token::expiry(token.expose()).map_err(Error::Credentials)?;
-            if now < expires {
-                let authorization = Some(bearer(token.expose())?);
-                return Ok(Some(Issued { authorization, expires: Some(expires), ..Issued::default() }));
-            }
+    async fn issue(&mut self, why: Occasion<'_>) -> Result<Option<Issued>, Error> {
+        if let Some(token) = self.id_token.take().filter(|_| !why.refused)
+            && let Some(issued) = while_good(&token, why.now)?
+        {
+            return Ok(Some(issued));
+        }
+        if let Some(token) = self.found()
+            && let Ok(Some(issued)) = while_good(&token, why.now)
+        {
+            return Ok(Some(issued));
         }
         let Some(refresh_token) = self.refresh_token.clone() else {
-            if refused {
+            if why.refused {
                 return Ok(None);
             }
-            let why = "No valid id-token, and cannot refresh without refresh-token";
-            return Err(Error::Credentials(why.to_owned()));
+            let text = "No valid id-token, and cannot refresh without refresh-token";
+            return Err(Error::Credentials(text.to_owned()));
         };
-        let token = self.refresh(&refresh_token).await.map_err(Error::Credentials)?;
+        if self.config.spares_refresh_tokens() {
+            let text = "No valid id-token, and the refresh-token is to be left unspent";
+            return Err(Error::Credentials(text.to_owned()));
+        }
+        let (token, rotated) = self.refresh(&refresh_token).await.map_err(Error::Credentials)?;
         let expires = Some(id_token::expiry(&token).map_err(Error::Credentials)?);
-        Ok(Some(Issued { authorization: Some(bearer(&token)?), expires, ..Issued::default() }))
+        let authorization = Some(bearer(&token)?);
+        self.keep(&token, rotated, why);
+        Ok(Some(Issued { authorization, expires, ..Issued::default() }))
     }
+}
+
+/// A token to be shown, unless it has expired.
+fn while_good(token: &Secret, now: Timestamp) -> Result<Option<Issued>, Error> {
+    let expires = id_token::expiry(token.expose()).map_err(Error::Credentials)?;
+    if now >= expires {
+        return Ok(None);
+    }
+    let authorization = Some(bearer(token.expose())?);
+    Ok(Some(Issued { authorization, expires: Some(expires), ..Issued::default() }))
 }
 
 /// The authorities that the issuer's certificate is checked against; `None` is the system's.

@@ -2,22 +2,31 @@
 
 use std::io;
 
-use jiff::Timestamp;
 use kube_client::config::{ExecConfig, ExecInteractiveMode};
 use tokio::process::Command;
+use tokio::sync::Mutex;
 
 use super::child::{self, Ended, Failure};
 use super::cut;
 use super::exec_credential::{self, Cluster};
-use super::renewing::{Issued, Issuer};
+use super::family::Place;
+use super::renewing::{Issued, Issuer, Occasion};
+use super::shared::Registry;
 use crate::api::config::Config;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
-use crate::api::notice::{Listener, Notice};
+use crate::api::notice::Notice;
 
 const NOT_INSTALLED: &str = "\n\nIt looks like you are trying to use a client-go credential plugin that is not \
      installed.\n\nTo learn more about this feature, consult the documentation available at:\n      \
      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins";
+
+/// The plugins of this process: contexts that run the same one have one log-in.
+pub(super) static PLUGINS: Registry<Plugin> = Registry::new();
+
+/// Held by the plugin that has the terminal: two of them would take each other's answers. An async mutex, as its user
+/// may be asked for minutes.
+static TERMINAL: Mutex<()> = Mutex::const_new(());
 
 /// How the plugin is run, settled.
 pub(super) struct Plugin {
@@ -29,12 +38,11 @@ pub(super) struct Plugin {
     mode: ExecInteractiveMode,
     stdin_is_terminal: bool,
     cluster: Option<Cluster>,
-    listener: Option<Listener>,
 }
 
 impl Plugin {
     /// The plugin of a configuration, which has checked that nothing is missing.
-    pub(super) fn of(exec: &ExecConfig, config: &Config, listener: Option<Listener>) -> Self {
+    pub(super) fn of(exec: &ExecConfig, config: &Config) -> Self {
         let variable = |pair: &std::collections::HashMap<String, String>| {
             Some((pair.get("name")?.clone(), pair.get("value").cloned().unwrap_or_default()))
         };
@@ -48,8 +56,15 @@ impl Plugin {
             mode: exec.interactive_mode.clone().unwrap_or(ExecInteractiveMode::IfAvailable),
             stdin_is_terminal: config.stdin_is_terminal(),
             cluster: exec.cluster.clone().map(|cluster| Cluster::of(cluster, compression_is_off)),
-            listener,
         }
+    }
+
+    /// All that decides what it does. It may hold credentials.
+    pub(super) fn made_of(&self) -> String {
+        let Self { version, command, arguments, environment, install_hint, mode, stdin_is_terminal, cluster } =
+            self;
+        let info = exec_credential::info(version, cluster.as_ref(), *stdin_is_terminal);
+        format!("{command:?} {arguments:?} {environment:?} {install_hint:?} {mode:?} {info}")
     }
 
     /// Whether it may ask its user.
@@ -65,13 +80,7 @@ impl Plugin {
         }
     }
 
-    fn tell(&self, notice: Notice<'_>) {
-        if let Some(listener) = &self.listener {
-            listener(notice);
-        }
-    }
-
-    async fn run(&self) -> Result<Issued, String> {
+    async fn run(&self, why: Occasion<'_>) -> Result<Issued, String> {
         let interactive = self.is_interactive()?;
         let mut command = Command::new(&self.command);
         // Over our own environment, which a child inherits.
@@ -80,19 +89,19 @@ impl Plugin {
         command.env("KUBERNETES_EXEC_INFO", info);
         let mut words = String::new();
         let mut tell = |line: &str| {
-            if self.listener.is_none() && words.len() < 2000 {
+            if why.listener.is_none() && words.len() < 2000 {
                 words.push_str(line);
                 words.push('\n');
             }
-            self.tell(Notice::Plugin(line));
+            why.tell(Notice::Plugin(line));
         };
-        if interactive {
-            self.tell(Notice::PluginAsks);
-        }
-        let ended = child::run(command, interactive, &mut tell).await;
-        if interactive {
-            self.tell(Notice::PluginAsked);
-        }
+        let ended = if interactive {
+            let _terminal = TERMINAL.lock().await;
+            let _asking = Asking::begin(why);
+            child::run(command, Place::Terminal, &mut tell).await
+        } else {
+            child::run(command, Place::of_the_silent(), &mut tell).await
+        };
         let ended = ended.map_err(|failure| self.not_run(&failure))?;
         if !ended.status.success() {
             return Err(self.failed(&ended, &words));
@@ -125,9 +134,25 @@ impl Plugin {
 }
 
 impl Issuer for Plugin {
-    async fn issue(&mut self, _refused: bool, _now: Timestamp) -> Result<Option<Issued>, Error> {
-        let issued = self.run().await;
+    async fn issue(&mut self, why: Occasion<'_>) -> Result<Option<Issued>, Error> {
+        let issued = self.run(why).await;
         issued.map(Some).map_err(|why| Error::Credentials(format!("getting credentials: {why}")))
+    }
+}
+
+/// A plugin has the terminal until this is dropped, also when the run is given up.
+struct Asking<'a>(Occasion<'a>);
+
+impl<'a> Asking<'a> {
+    fn begin(why: Occasion<'a>) -> Self {
+        why.tell(Notice::PluginAsks);
+        Self(why)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.tell(Notice::PluginAsked);
     }
 }
 

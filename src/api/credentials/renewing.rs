@@ -9,7 +9,9 @@ use rustls::sign::CertifiedKey;
 use tokio::sync::Mutex;
 
 use super::Proof;
+use super::refusals::Refusals;
 use crate::api::error::Error;
+use crate::api::notice::{Listener, Notice};
 
 /// How long before its end a credential is renewed, so that it does not expire on its way; of one that lives for less
 /// than a hundred seconds the last tenth.
@@ -17,13 +19,27 @@ const LEEWAY: SignedDuration = SignedDuration::from_secs(10);
 
 /// Who makes credentials.
 pub(super) trait Issuer: Send {
-    /// Makes new credentials: `refused` says that the server no longer takes those before. Nothing when there are no
-    /// others, which is not to be answered unless they were refused.
-    fn issue(
-        &mut self,
-        refused: bool,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Option<Issued>, Error>> + Send;
+    /// Makes new credentials. Nothing when there are no others, which is not to be answered unless those before were
+    /// refused.
+    fn issue(&mut self, why: Occasion<'_>) -> impl Future<Output = Result<Option<Issued>, Error>> + Send;
+}
+
+/// Why credentials are made, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Occasion<'a> {
+    /// Whether the server no longer takes those before.
+    pub(super) refused: bool,
+    pub(super) now: Timestamp,
+    /// Who hears what there is to say: an issuer may serve several clients, and the one that has it work is told.
+    pub(super) listener: Option<&'a Listener>,
+}
+
+impl Occasion<'_> {
+    pub(super) fn tell(self, notice: Notice<'_>) {
+        if let Some(listener) = self.listener {
+            listener(notice);
+        }
+    }
 }
 
 /// What was made.
@@ -44,6 +60,8 @@ pub(super) struct Renewing<I> {
     state: Mutex<State<I>>,
     /// How often the issuer has ended its work: who waited for the lock sees by it that it also waited for a failure.
     ended: AtomicU64,
+    /// The last proof that a server took. Outside the lock: nobody who is let in waits for whoever logs in.
+    accepted: AtomicU64,
     clock: Clock,
 }
 
@@ -51,6 +69,7 @@ struct State<I> {
     issuer: I,
     held: Option<Held>,
     failure: Option<Error>,
+    refusals: Refusals,
 }
 
 struct Held {
@@ -65,29 +84,39 @@ impl<I: Issuer> Renewing<I> {
     }
 
     fn at(issuer: I, clock: Clock) -> Self {
-        let state = State { issuer, held: None, failure: None };
-        Self { state: Mutex::new(state), ended: AtomicU64::new(0), clock }
+        let state = State { issuer, held: None, failure: None, refusals: Refusals::default() };
+        Self { state: Mutex::new(state), ended: AtomicU64::new(0), accepted: AtomicU64::new(0), clock }
     }
 
     /// What is held, or what is made in its place when it is about to expire.
     ///
     /// # Errors
     /// The issuer's. Whoever waited while it failed gets that failure too; the next one makes it try again.
-    pub(super) async fn current(&self) -> Result<Proof, Error> {
-        let found = self.get(None).await?;
+    pub(super) async fn current(&self, listener: Option<&Listener>) -> Result<Proof, Error> {
+        let found = self.get(None, listener).await?;
         found.ok_or_else(|| Error::Credentials("there are no credentials".to_owned()))
     }
 
     /// What is held when it is another proof than the refused one, or what is made in its place; nothing when the
-    /// issuer has no other.
+    /// issuer has no other, or was asked for one too short a time ago: a server that refuses whatever it is shown is no
+    /// reason to run a plugin, or to spend a refresh token, with each retry of each watch.
     ///
     /// # Errors
     /// As [`Renewing::current`].
-    pub(super) async fn instead_of(&self, refused: u64) -> Result<Option<Proof>, Error> {
-        self.get(Some(refused)).await
+    pub(super) async fn instead_of(
+        &self,
+        refused: u64,
+        listener: Option<&Listener>,
+    ) -> Result<Option<Proof>, Error> {
+        self.get(Some(refused), listener).await
     }
 
-    async fn get(&self, refused: Option<u64>) -> Result<Option<Proof>, Error> {
+    /// A server took this proof.
+    pub(super) fn accepted(&self, number: u64) {
+        self.accepted.fetch_max(number, Ordering::Relaxed);
+    }
+
+    async fn get(&self, refused: Option<u64>, listener: Option<&Listener>) -> Result<Option<Proof>, Error> {
         let seen = self.ended.load(Ordering::Acquire);
         let mut state = self.state.lock().await;
         let (held_number, is_good) = match &state.held {
@@ -103,8 +132,16 @@ impl<I: Issuer> Renewing<I> {
         {
             return Err(failure.clone());
         }
-        let made = state.issuer.issue(is_refused, (self.clock)()).await;
+        let was_good = self.accepted.load(Ordering::Relaxed) >= held_number;
+        if is_refused && !state.refusals.may_renew((self.clock)(), was_good) {
+            return Ok(None);
+        }
+        let occasion = Occasion { refused: is_refused, now: (self.clock)(), listener };
+        let made = state.issuer.issue(occasion).await;
         self.ended.fetch_add(1, Ordering::AcqRel);
+        if is_refused {
+            state.refusals.renewed((self.clock)(), was_good);
+        }
         state.failure = made.as_ref().err().cloned();
         let Some(made) = made? else { return Ok(None) };
         // An equal certificate is the same: connections that show it are kept.
@@ -151,18 +188,18 @@ mod tests {
     }
 
     impl Issuer for Numbered {
-        async fn issue(&mut self, refused: bool, now: Timestamp) -> Result<Option<Issued>, Error> {
+        async fn issue(&mut self, why: Occasion<'_>) -> Result<Option<Issued>, Error> {
             let number = self.made.fetch_add(1, Ordering::SeqCst) + 1;
             // Others get the time to wait for it.
             tokio::task::yield_now().await;
             if self.fails {
                 return Err(Error::Credentials(format!("failure {number}")));
             }
-            if refused && self.none_when_refused {
+            if why.refused && self.none_when_refused {
                 return Ok(None);
             }
             let authorization = HeaderValue::from_str(&format!("Bearer {number}")).unwrap();
-            let expires = Some(now + SignedDuration::from_secs(self.life));
+            let expires = Some(why.now + SignedDuration::from_secs(self.life));
             Ok(Some(Issued { authorization: Some(authorization), identity: None, expires }))
         }
     }
@@ -186,7 +223,7 @@ mod tests {
         for (second, expected) in [(0, "Bearer 1"), (989, "Bearer 1"), (990, "Bearer 2"), (1979, "Bearer 2")]
         {
             time.set(second);
-            assert_eq!(token(&renewing.current().await.unwrap()), expected, "{second}");
+            assert_eq!(token(&renewing.current(None).await.unwrap()), expected, "{second}");
         }
     }
 
@@ -195,7 +232,7 @@ mod tests {
         let (renewing, time, _) = renewing(20);
         for (second, expected) in [(0, "Bearer 1"), (17, "Bearer 1"), (18, "Bearer 2")] {
             time.set(second);
-            assert_eq!(token(&renewing.current().await.unwrap()), expected, "{second}");
+            assert_eq!(token(&renewing.current(None).await.unwrap()), expected, "{second}");
         }
         assert_eq!(good_until(Timestamp::MIN, Timestamp::MAX), Timestamp::MIN, "expired long ago");
     }
@@ -203,35 +240,95 @@ mod tests {
     #[tokio::test]
     async fn many_who_are_refused_together_cause_one_renewal() {
         let (renewing, _, made) = renewing(1000);
-        let first = renewing.current().await.unwrap();
+        let first = renewing.current(None).await.unwrap();
         let renewed =
-            futures_util::future::join_all((0..20).map(|_| renewing.instead_of(first.number))).await;
+            futures_util::future::join_all((0..20).map(|_| renewing.instead_of(first.number, None))).await;
         for proof in renewed {
             assert_eq!(token(&proof.unwrap().unwrap()), "Bearer 2");
         }
         assert_eq!(made.load(Ordering::SeqCst), 2);
-        assert_eq!(token(&renewing.current().await.unwrap()), "Bearer 2");
+        assert_eq!(token(&renewing.current(None).await.unwrap()), "Bearer 2");
     }
 
     #[tokio::test]
     async fn many_who_wait_for_a_failure_share_it_and_the_next_tries_again() {
         let (renewing, _, made) = renewing(1000);
         renewing.state.lock().await.issuer.fails = true;
-        let failed = futures_util::future::join_all((0..20).map(|_| renewing.current())).await;
+        let failed = futures_util::future::join_all((0..20).map(|_| renewing.current(None))).await;
         for failure in failed {
             assert_eq!(failure.err().unwrap().to_string(), "failure 1");
         }
         assert_eq!(made.load(Ordering::SeqCst), 1);
         renewing.state.lock().await.issuer.fails = false;
-        assert_eq!(token(&renewing.current().await.unwrap()), "Bearer 2");
+        assert_eq!(token(&renewing.current(None).await.unwrap()), "Bearer 2");
     }
 
     #[tokio::test]
     async fn an_issuer_without_another_keeps_what_it_has() {
         let (renewing, ..) = renewing(1000);
         renewing.state.lock().await.issuer.none_when_refused = true;
-        let first = renewing.current().await.unwrap();
-        assert!(renewing.instead_of(first.number).await.unwrap().is_none());
-        assert_eq!(token(&renewing.current().await.unwrap()), "Bearer 1");
+        let first = renewing.current(None).await.unwrap();
+        assert!(renewing.instead_of(first.number, None).await.unwrap().is_none());
+        assert_eq!(token(&renewing.current(None).await.unwrap()), "Bearer 1");
+    }
+
+    /// The seconds of a time of that many in which new ones are made, where a server refuses whatever it is shown to
+    /// `watches` that ask again each second.
+    async fn renewals(renewing: &Renewing<Numbered>, time: &Time, seconds: i64, watches: usize) -> Vec<i64> {
+        let mut renewals = Vec::new();
+        for second in 0..seconds {
+            time.set(second);
+            let before = renewing.ended.load(Ordering::SeqCst);
+            let shown = renewing.current(None).await.unwrap();
+            let asked = (0..watches).map(|_| renewing.instead_of(shown.number, None));
+            for other in futures_util::future::join_all(asked).await {
+                let other = other.unwrap();
+                assert!(
+                    other.is_none_or(|other| other.number > shown.number),
+                    "refused ones are not shown again"
+                );
+            }
+            let made = renewing.ended.load(Ordering::SeqCst) - before;
+            renewals.extend((0..made).map(|_| second));
+        }
+        renewals
+    }
+
+    #[tokio::test]
+    async fn a_server_that_refuses_whatever_it_is_shown_is_shown_others_ever_more_seldom() {
+        let (renewing, time, _) = renewing(1_000_000);
+        let renewals = renewals(&renewing, &time, 1300, 9).await;
+        // The first, its replacement at once, and then after 5, 10, 20, … seconds, at most 300.
+        assert_eq!(renewals, [0, 0, 5, 15, 35, 75, 155, 315, 615, 915, 1215]);
+    }
+
+    #[tokio::test]
+    async fn what_was_good_for_a_while_is_replaced_at_once_but_not_again_and_again() {
+        let (renewing, time, made) = renewing(1_000_000);
+        renewals(&renewing, &time, 100, 1).await;
+        let before = made.load(Ordering::SeqCst);
+        for (second, expected) in [(100, 0), (160, 1), (161, 0), (164, 0), (165, 1)] {
+            time.set(second);
+            let shown = renewing.current(None).await.unwrap();
+            if second >= 160 {
+                renewing.accepted(shown.number);
+            }
+            let other = renewing.instead_of(shown.number, None).await.unwrap();
+            assert_eq!(other.is_some(), expected == 1, "{second}");
+        }
+        assert_eq!(made.load(Ordering::SeqCst) - before, 2);
+    }
+
+    #[tokio::test]
+    async fn a_renewal_that_fails_counts_and_expiry_waits_for_nothing() {
+        let (renewing, time, made) = renewing(100);
+        let first = renewing.current(None).await.unwrap();
+        renewing.state.lock().await.issuer.fails = true;
+        assert!(renewing.instead_of(first.number, None).await.is_err());
+        assert!(renewing.instead_of(first.number, None).await.unwrap().is_none(), "not at once again");
+        renewing.state.lock().await.issuer.fails = false;
+        time.set(99);
+        assert_eq!(token(&renewing.current(None).await.unwrap()), "Bearer 3");
+        assert_eq!(made.load(Ordering::SeqCst), 3);
     }
 }

@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::api::ConfigOptions;
 use crate::api::notice::Notice;
 use crate::api::test_server::{TestServer, json as answer};
+use crate::listwatch::{ListerWatcher, WatchStream};
 
 fn config(user: AuthInfo) -> Config {
     let mut config = Config::for_server("https://127.0.0.1:1").unwrap();
@@ -85,6 +87,128 @@ async fn a_plugin_is_run_once_until_its_token_expires_or_is_refused() {
 }
 
 #[tokio::test]
+async fn a_server_that_refuses_every_token_makes_a_plugin_run_twice_and_not_with_each_request() {
+    let folder = TempDir::new().unwrap();
+    let server = TestServer::start(|_| answer(401, "{}")).await;
+    let mut config = Config::for_server(&server.url).unwrap();
+    config.kube_mut().auth_info = plugin(&folder, &numbered("2999-01-01T00:00:00Z"));
+    let client = crate::api::Client::new(&config).unwrap();
+    for _ in 0..5 {
+        let refused = client.send(&crate::api::Request::new("/version")).await.err().unwrap();
+        assert!(matches!(refused, crate::listwatch::Error::Unauthorized(_)), "{refused:?}");
+    }
+    assert_eq!((runs(&folder), server.asked().len()), (2, 2 + 4));
+}
+
+#[tokio::test]
+async fn clients_that_run_the_same_plugin_have_one_log_in() {
+    let folder = TempDir::new().unwrap();
+    let user = plugin(&folder, &numbered("2999-01-01T00:00:00Z"));
+    let both = [credentials(user.clone()), credentials(user.clone())];
+    let proofs = futures_util::future::join_all(both.iter().map(Credentials::proof)).await;
+    let proofs: Vec<_> = proofs.into_iter().map(Result::unwrap).collect();
+    assert_eq!((token(&proofs[0]), token(&proofs[1])), ("Bearer token-1", "Bearer token-1"));
+    let fresh = both[0].instead_of(&proofs[0]).await.unwrap().unwrap();
+    assert_eq!((token(&fresh), token(&both[1].proof().await.unwrap())), ("Bearer token-2", "Bearer token-2"));
+
+    let mut other = user.clone();
+    other.exec.as_mut().unwrap().env =
+        Some(vec![[("name", "A"), ("value", "b")].map(|(k, v)| (k.into(), v.into())).into()]);
+    assert_eq!(token(&credentials(other).proof().await.unwrap()), "Bearer token-3", "another environment");
+    drop(both);
+    assert_eq!(
+        token(&credentials(user).proof().await.unwrap()),
+        "Bearer token-4",
+        "the last client has gone"
+    );
+}
+
+#[tokio::test]
+async fn two_plugins_have_the_terminal_one_after_the_other() {
+    let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+    let taken = folders[0].path().join("taken");
+    let script = format!("mkdir '{0}' || exit 9\nsleep 0.2\nrmdir '{0}'\n", taken.display());
+    let both = folders.each_ref().map(|folder| {
+        let mut user = plugin(folder, &format!("{script}{}", numbered("2999-01-01T00:00:00Z")));
+        user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
+        Credentials::open(&config(user).with_terminal(), None).unwrap()
+    });
+    for proof in futures_util::future::join_all(both.iter().map(Credentials::proof)).await {
+        assert_eq!(token(&proof.unwrap()), "Bearer token-1");
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_given_up_gives_the_terminal_back() {
+    let folder = TempDir::new().unwrap();
+    let mut user = plugin(&folder, "exec sleep 600");
+    user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = Arc::clone(&heard);
+    let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
+    let held = Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap();
+    let begun = async {
+        while runs(&folder) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = held.proof() => panic!("it sleeps"),
+        () = begun => {}
+    }
+    assert_eq!(*heard.lock().unwrap(), ["PluginAsks", "PluginAsked"]);
+}
+
+/// A client certificate and its key as a plugin says them.
+fn made_certificate() -> Value {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec![]).unwrap().self_signed(&key).unwrap();
+    json!({"clientCertificateData": certificate.pem(), "clientKeyData": key.serialize_pem()})
+}
+
+#[tokio::test]
+async fn a_watch_ends_where_another_certificate_has_come_and_a_list_runs_on() {
+    let folder = TempDir::new().unwrap();
+    for number in 1..3 {
+        let version = "client.authentication.k8s.io/v1";
+        let said = json!({"apiVersion": version, "kind": "ExecCredential", "status": made_certificate()});
+        fs::write(folder.path().join(format!("said-{number}")), said.to_string()).unwrap();
+    }
+    let event = r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}"#;
+    let server = TestServer::start(move |head| match head {
+        // Neither body ends.
+        _ if head.contains("watch=") => format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{event}\n"),
+        _ if head.contains("/version") => "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{".to_owned(),
+        _ => answer(401, "{}"),
+    })
+    .await;
+    let mut config = Config::for_server(&server.url).unwrap();
+    config.kube_mut().auth_info = plugin(&folder, "cd \"$(dirname \"$0\")\"; cat said-$(wc -l < runs)");
+    let client = crate::api::Client::new(&config).unwrap();
+    let mut list = client.send(&crate::api::Request::new("/version")).await.unwrap();
+    assert_eq!(list.chunk().await.unwrap().unwrap(), "{");
+    let pods = crate::object::ApiResource {
+        group: String::new(),
+        version: "v1".into(),
+        resource: "pods".into(),
+        kind: "Pod".into(),
+        namespaced: true,
+    };
+    let pods = crate::api::ResourceClient::new(client.clone(), pods);
+    let mut watch = pods.watch(&crate::listwatch::WatchOptions::default()).await.unwrap();
+    assert!(matches!(watch.next().await, Some(Ok(crate::listwatch::WatchEvent::Added(_)))));
+    let refused = client.send(&crate::api::Request::new("/refused")).await.err();
+    assert!(matches!(refused, Some(crate::listwatch::Error::Unauthorized(_))), "{refused:?}");
+    assert_eq!(runs(&folder), 2);
+    assert!(watch.next().await.is_none());
+    tokio::select! {
+        biased;
+        more = list.chunk() => panic!("{more:?}"),
+        () = tokio::task::yield_now() => {}
+    }
+}
+
+#[tokio::test]
 async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
     let folder = TempDir::new().unwrap();
     let go = folder.path().join("go");
@@ -101,6 +225,7 @@ async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
         _ = client.send(&request) => panic!("there is no token yet"),
         () = begun => {}
     }
+    assert!(client.held_up() > Duration::ZERO, "it is not the server that is waited for");
     fs::write(&go, "").unwrap();
     let error = client.send(&request).await.err().unwrap();
     assert!(matches!(error, crate::listwatch::Error::Refused(_)), "{error:?}");
@@ -312,4 +437,95 @@ fn an_issuer_has_a_url_and_a_client() {
     ] {
         assert_eq!(Credentials::open(&config(settings), None).err().unwrap().to_string(), words);
     }
+}
+
+/// A kubeconfig whose user has these tokens of that issuer, and what it leads to.
+fn kubeconfig(
+    folder: &TempDir,
+    issuer: &str,
+    id_token: &str,
+    refresh_token: &str,
+) -> (PathBuf, ConfigOptions) {
+    let text = format!(
+        "# mine\ncurrent-context: a\ncontexts: [{{name: a, context: {{cluster: a, user: me}}}}]\n\
+         clusters: [{{name: a, cluster: {{server: 'https://127.0.0.1:1'}}}}]\nusers:\n- name: me\n  user:\n    \
+         auth-provider:\n      name: oidc\n      config:\n        client-id: kdelta # me\n        \
+         id-token: {id_token}\n        idp-issuer-url: {issuer}\n        refresh-token: {refresh_token}\n"
+    );
+    let path = folder.path().join("config");
+    fs::write(&path, text).unwrap();
+    (path.clone(), ConfigOptions { kubeconfig: Some(path), ..ConfigOptions::default() })
+}
+
+fn opened(options: &ConfigOptions, listener: Option<Listener>) -> Credentials {
+    Credentials::open(&Config::load(options).unwrap(), listener).unwrap()
+}
+
+#[tokio::test]
+async fn new_tokens_are_kept_in_the_kubeconfig_and_nothing_else_in_it_changes() {
+    let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", FAR));
+    let server = issuer(200, json!({"id_token": fresh, "refresh_token": "next"})).await;
+    let old = id_token("old", 1_000_000_000);
+    let (path, options) = kubeconfig(&folder, &server.url, &old, "first");
+    let before = fs::read_to_string(&path).unwrap();
+    let both = [opened(&options, None), opened(&options, None)];
+    for held in &both {
+        assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {fresh}"));
+    }
+    assert_eq!(server.asked().len(), 2, "contexts of one user have one log-in");
+    let after = fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        after,
+        before.replace(&old, &fresh).replace("refresh-token: first", "refresh-token: \"next\"")
+    );
+}
+
+#[tokio::test]
+async fn tokens_that_another_program_has_put_into_the_kubeconfig_are_taken_before_one_is_spent() {
+    let (folder, theirs) = (TempDir::new().unwrap(), id_token("theirs", FAR));
+    let server = issuer(200, json!({"id_token": id_token("ours", FAR)})).await;
+    let (_, options) = kubeconfig(&folder, &server.url, &id_token("old", FAR), "first");
+    let held = opened(&options, None);
+    let first = held.proof().await.unwrap();
+    kubeconfig(&folder, &server.url, &theirs, "second");
+    let second = held.instead_of(&first).await.unwrap().unwrap();
+    assert_eq!((token(&second), server.asked().len()), (format!("Bearer {theirs}").as_str(), 0));
+}
+
+#[tokio::test]
+async fn a_kubeconfig_that_can_not_be_written_is_said_once_and_the_tokens_are_used() {
+    let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", 1_000_000_000));
+    let server = issuer(200, json!({"id_token": fresh, "refresh_token": "next"})).await;
+    let (path, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
+    let before = fs::read_to_string(&path).unwrap();
+    let mut mode = fs::metadata(&path).unwrap().permissions();
+    mode.set_readonly(true);
+    fs::set_permissions(&path, mode).unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = Arc::clone(&heard);
+    let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
+    let held = opened(&options, Some(Arc::new(listener)));
+    for _ in 0..2 {
+        assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {fresh}"));
+    }
+    assert_eq!((server.asked().len(), fs::read_to_string(&path).unwrap()), (4, before), "both had expired");
+    let said = format!(
+        "the new tokens of user \"me\" can't be kept in {}: permission denied; other programs will have to log in again",
+        path.display()
+    );
+    assert_eq!(*heard.lock().unwrap(), [format!("{:?}", Notice::TokensNotKept(&said))]);
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_is_to_be_spared_is_not_spent() {
+    let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", FAR));
+    let server = issuer(200, json!({"id_token": fresh})).await;
+    let (_, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
+    let spared = opened(&ConfigOptions { spare_refresh_tokens: true, ..options.clone() }, None);
+    assert_eq!(failure(&spared).await, "No valid id-token, and the refresh-token is to be left unspent");
+    assert!(server.asked().is_empty());
+    let good = id_token("good", FAR);
+    let (_, options) = kubeconfig(&folder, &server.url, &good, "first");
+    let spared = opened(&ConfigOptions { spare_refresh_tokens: true, ..options }, None);
+    assert_eq!(token(&spared.proof().await.unwrap()), format!("Bearer {good}"));
 }

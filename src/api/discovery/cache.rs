@@ -55,18 +55,19 @@ impl Cache {
         Self { file: folder.join(format!("{name}.json")), server: server.to_owned(), life }
     }
 
-    /// The catalog, when there is one that is young enough.
-    pub(super) fn read(&self, now: SystemTime) -> Option<Catalog> {
+    /// The catalog and its age, when there is one that is young enough.
+    pub(super) fn read(&self, now: SystemTime) -> Option<(Catalog, Duration)> {
         let stored: Stored = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
         let age = seconds(now).checked_sub(stored.written)?;
         if stored.form != FORM || stored.server != self.server || age >= self.life.as_secs() {
             return None;
         }
         let missing = stored.missing.into_iter();
-        Some(Catalog::new(
+        let catalog = Catalog::new(
             stored.resources.into_iter().map(StoredResource::load).collect(),
             missing.map(|(group, version, reason)| Missing { group, version, reason }).collect(),
-        ))
+        );
+        Some((catalog, Duration::from_secs(age)))
     }
 
     /// Keeps a catalog: readers see the old file or the new one, never a part, and nobody else reads either.

@@ -128,6 +128,11 @@ impl Catalog {
         }
     }
 
+    /// Whether a word is the name of a resource that can be listed, and of no category.
+    pub(super) fn names_one(&self, text: &str) -> bool {
+        self.category(text).is_empty() && self.find(text).is_ok()
+    }
+
     /// Resources of other groups that a short name could mean as well, as `group_resource`; none for every other word.
     #[must_use]
     pub fn passed_over(&self, text: &str) -> Vec<String> {
@@ -150,6 +155,12 @@ impl Catalog {
             }
         }
         over
+    }
+
+    /// Whether a word stands for the resources of a category, as `all`.
+    #[must_use]
+    pub fn is_category(&self, word: &str) -> bool {
+        !self.category(word).is_empty()
     }
 
     fn category(&self, word: &str) -> Vec<Discovered> {

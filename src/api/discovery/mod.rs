@@ -29,7 +29,8 @@ use catalog::NoMatch;
 pub struct DiscoveryOptions {
     /// The folder for one file per server; `None` keeps nothing on disk.
     pub cache_folder: Option<PathBuf>,
-    /// How long such a file counts.
+    /// How long such a file counts for every question. For 6 hours, as long as kubectl's, it is enough for a word that
+    /// names one resource.
     pub cache_life: Duration,
     /// How long each request may take.
     pub timeout: Option<Duration>,
@@ -44,6 +45,9 @@ impl Default for DiscoveryOptions {
         }
     }
 }
+
+/// How long a file counts for whoever finds in it what is asked for, and can [`Discovery::doubt`] it later.
+const USABLE: Duration = Duration::from_hours(6);
 
 /// Why a word could not be turned into a resource.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -100,7 +104,24 @@ struct Inner {
     timeout: Option<Duration>,
     cache: Option<Cache>,
     /// An async lock, held while the server is asked: of many who want to know, one asks and the others wait.
-    known: Mutex<Option<Arc<Catalog>>>,
+    known: Mutex<Option<Known>>,
+    /// How long what a file says counts for every question.
+    cache_life: Duration,
+}
+
+/// What is known, and from whom.
+#[derive(Clone)]
+struct Known {
+    catalog: Arc<Catalog>,
+    told_by: Source,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Server,
+    File,
+    /// One that is no longer young.
+    OldFile,
 }
 
 impl Discovery {
@@ -108,9 +129,15 @@ impl Discovery {
     #[must_use]
     pub fn new(client: &Client, options: &DiscoveryOptions) -> Self {
         let folder = options.cache_folder.as_deref();
-        let cache = folder.map(|folder| Cache::new(folder, client.config().server(), options.cache_life));
-        let inner =
-            Inner { client: client.clone(), timeout: options.timeout, cache, known: Mutex::new(None) };
+        let cache =
+            folder.map(|folder| Cache::new(folder, client.config().server(), USABLE.max(options.cache_life)));
+        let inner = Inner {
+            client: client.clone(),
+            timeout: options.timeout,
+            cache,
+            known: Mutex::new(None),
+            cache_life: options.cache_life,
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -120,7 +147,7 @@ impl Discovery {
     /// [`Error::Server`] when it had to be asked and could not be.
     pub async fn catalog(&self) -> Result<Arc<Catalog>, Error> {
         let mut known = self.inner.known.lock().await;
-        Ok(self.known(&mut known).await?.0)
+        self.young(&mut known).await
     }
 
     /// What the server offers now, asked anew.
@@ -140,8 +167,14 @@ impl Discovery {
     /// [`ResolveError`]; unknown only after the server was asked anew.
     pub async fn resolve(&self, word: &str) -> Result<Vec<Discovered>, ResolveError> {
         let mut known = self.inner.known.lock().await;
-        let (mut catalog, is_new) = self.known(&mut known).await?;
+        let was_known = known.is_some();
+        let Known { mut catalog, told_by } = self.known(&mut known).await?;
+        if told_by == Source::OldFile && !catalog.names_one(word) {
+            catalog = self.ask(&mut known).await?;
+            return catalog.find(word).map_err(|why| refusal(why, word, &catalog));
+        }
         let mut found = catalog.find(word);
+        let is_new = told_by == Source::Server && !was_known;
         if found == Err(NoMatch::Unknown) && !is_new {
             catalog = self.ask(&mut known).await?;
             found = catalog.find(word);
@@ -149,23 +182,51 @@ impl Discovery {
         found.map_err(|why| refusal(why, word, &catalog))
     }
 
-    /// What is known, and whether the server told it just now.
-    async fn known(&self, known: &mut Option<Arc<Catalog>>) -> Result<(Arc<Catalog>, bool), Error> {
-        if let Some(catalog) = known {
-            return Ok((Arc::clone(catalog), false));
+    /// Resources of other groups that a word which was resolved could mean as well: [`Catalog::passed_over`].
+    pub async fn passed_over(&self, word: &str) -> Vec<String> {
+        let known = self.inner.known.lock().await;
+        known.as_ref().map(|known| known.catalog.passed_over(word)).unwrap_or_default()
+    }
+
+    /// What was resolved is not there. Unless the server itself has told it, it is asked anew; answers whether that
+    /// makes a difference.
+    ///
+    /// # Errors
+    /// As [`Discovery::refresh`].
+    pub async fn doubt(&self) -> Result<bool, Error> {
+        let mut known = self.inner.known.lock().await;
+        let Some(before) = known.clone().filter(|known| known.told_by != Source::Server) else {
+            return Ok(false);
+        };
+        Ok(self.ask(&mut known).await? != before.catalog)
+    }
+
+    /// What is known and good for every question.
+    async fn young(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
+        match self.known(known).await? {
+            Known { told_by: Source::OldFile, .. } => self.ask(known).await,
+            young => Ok(young.catalog),
+        }
+    }
+
+    /// What is known, be it old.
+    async fn known(&self, known: &mut Option<Known>) -> Result<Known, Error> {
+        if let Some(known) = known {
+            return Ok(known.clone());
         }
         if let Some(cache) = self.inner.cache.clone() {
             // A file of some megabytes at most; read off the async threads and awaited here.
             let read = tokio::task::spawn_blocking(move || cache.read(SystemTime::now())).await;
-            if let Ok(Some(catalog)) = read {
-                debug!(resources = catalog.resources.len(), "discovery from a file");
-                return Ok((Arc::clone(known.insert(Arc::new(catalog))), false));
+            if let Ok(Some((catalog, age))) = read {
+                debug!(resources = catalog.resources.len(), ?age, "discovery from a file");
+                let told_by = if age < self.inner.cache_life { Source::File } else { Source::OldFile };
+                return Ok(known.insert(Known { catalog: Arc::new(catalog), told_by }).clone());
             }
         }
-        Ok((self.ask(known).await?, true))
+        Ok(Known { catalog: self.ask(known).await?, told_by: Source::Server })
     }
 
-    async fn ask(&self, known: &mut Option<Arc<Catalog>>) -> Result<Arc<Catalog>, Error> {
+    async fn ask(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
         let catalog = Arc::new(fetch::fetch(&self.inner.client, self.inner.timeout).await?);
         debug!(
             resources = catalog.resources.len(),
@@ -181,7 +242,7 @@ impl Discovery {
                 debug!(%error, "discovery could not be kept");
             }
         }
-        Ok(Arc::clone(known.insert(catalog)))
+        Ok(Arc::clone(&known.insert(Known { catalog, told_by: Source::Server }).catalog))
     }
 }
 

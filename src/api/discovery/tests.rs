@@ -149,6 +149,65 @@ async fn a_resource_defined_meanwhile_is_found() {
     assert_eq!(server.asked().len(), 4);
 }
 
+/// Discovery whose file counts no longer as young.
+fn with_an_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
+    let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
+    let cache_folder = Some(folder.path().join("discovery"));
+    Discovery::new(
+        &client,
+        &DiscoveryOptions { cache_folder, cache_life: Duration::ZERO, ..Default::default() },
+    )
+}
+
+#[tokio::test]
+async fn an_old_file_is_enough_for_the_name_of_one_resource_and_for_nothing_else() {
+    let server = TestServer::start(aggregated).await;
+    let folder = TempDir::new().unwrap();
+    discovery(&server, Some(&folder)).catalog().await.unwrap();
+    assert_eq!(server.asked().len(), 2);
+    for word in ["pods", "deploy", "WidgetThing", "deployments.v1.apps"] {
+        let old = with_an_old_file(&server, &folder);
+        assert_eq!(resolved(&old, word).await.len(), 1);
+        assert_eq!(old.passed_over(word).await, Vec::<String>::new());
+    }
+    assert_eq!(server.asked().len(), 2, "no request for a name that is known");
+    // What belongs to a category may be more by now.
+    assert_eq!(resolved(&with_an_old_file(&server, &folder), "all").await.len(), 3);
+    assert_eq!(server.asked().len(), 4);
+    assert!(with_an_old_file(&server, &folder).resolve("nothing").await.is_err());
+    assert_eq!(server.asked().len(), 6);
+    with_an_old_file(&server, &folder).catalog().await.unwrap();
+    assert_eq!(server.asked().len(), 8);
+}
+
+#[tokio::test]
+async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
+    let gone = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&gone);
+    let server = TestServer::start(move |head| {
+        if head.starts_with("GET /apis ") && seen.load(Ordering::SeqCst) {
+            return json(200, r#"{"kind":"APIGroupDiscoveryList","items":[]}"#);
+        }
+        aggregated(head)
+    })
+    .await;
+    let folder = TempDir::new().unwrap();
+    let first = discovery(&server, Some(&folder));
+    assert_eq!(resolved(&first, "widgets").await.len(), 1);
+    assert!(!first.doubt().await.unwrap(), "the server itself has said it");
+    assert_eq!(server.asked().len(), 2);
+    let second = discovery(&server, Some(&folder));
+    assert_eq!(resolved(&second, "widgets").await.len(), 1);
+    assert!(!second.doubt().await.unwrap(), "it says the same");
+    assert_eq!(server.asked().len(), 4);
+    gone.store(true, Ordering::SeqCst);
+    let third = discovery(&server, Some(&folder));
+    assert_eq!(resolved(&third, "widgets").await.len(), 1);
+    assert!(third.doubt().await.unwrap());
+    assert_eq!(server.asked().len(), 6);
+    assert!(third.resolve("widgets").await.is_err());
+}
+
 #[tokio::test]
 async fn a_server_that_can_not_tell_all_at_once_is_asked_part_by_part() {
     let server = TestServer::start(|head| match head.split_whitespace().nth(1).unwrap() {
@@ -213,7 +272,8 @@ async fn a_file_is_private_and_counts_only_while_young_whole_and_of_this_server(
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     assert_eq!(cache.read(now), None);
     cache.write(&catalog, now).unwrap();
-    assert_eq!(cache.read(now).as_ref(), Some(&*catalog));
+    let kept = cache.read(now + life / 2);
+    assert_eq!(kept.as_ref().map(|(catalog, age)| (catalog, *age)), Some((&*catalog, life / 2)));
     assert_eq!(cache.read(now + life), None, "old");
     assert_eq!(cache.read(now - life), None, "from the future");
     assert_eq!(

@@ -4,15 +4,18 @@
 //! only the value that a cut went through, and hand on every other value as a slice of the chunk itself. They find
 //! where values begin and end and do not validate what is inside: whoever reads the value does.
 //!
-//! [`ListSplitter`] takes the elements out of one list, [`WatchSplitter`] the frames out of an endless stream. Both
-//! are fed the same way: call `next` with the unread rest of a chunk until it answers `None`, then with the next
+//! [`ListSplitter`] takes the elements out of one list, [`WatchSplitter`] the frames out of an endless stream;
+//! [`PackedListSplitter`] and [`PackedWatchSplitter`] do so where a server writes Protocol Buffers. All are fed the same
+//! way: call `next` with the unread rest of a chunk until it answers `None`, then with the next
 //! chunk, and `finish` at the end of the body.
 
 mod list;
+mod packed;
 mod scan;
 mod watch;
 
 pub use list::{ListSplitter, Piece};
+pub(crate) use packed::{Packed, PackedListSplitter, PackedWatchSplitter};
 pub use watch::WatchSplitter;
 pub(crate) use watch::{FrameType, WatchFrame};
 

@@ -81,7 +81,8 @@ struct Wire<'a> {
 }
 
 impl FrameType {
-    fn named(name: &[u8]) -> Option<Self> {
+    /// By the name that it has on the wire.
+    pub(crate) fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"ADDED" => Self::Added,
             b"MODIFIED" => Self::Modified,

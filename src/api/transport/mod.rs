@@ -7,22 +7,26 @@ mod proxied;
 
 pub(super) use proxied::ByProxy;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Method;
 use http::header::{HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
 use http::uri::Scheme;
+use http::{Method, Uri};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::AsyncReadExt;
 use tokio::time::{self, Instant};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt};
 use tower_http::decompression::Decompression;
 
 use super::config::{Protocol, Proxy, Way};
+use super::failure::is_alert;
 
 /// Bytes the server may send ahead of us on one stream, and on all of a connection: the second holds the sum of the
 /// first, so that a stream nobody reads can't hold up the others.
@@ -31,6 +35,9 @@ const CONNECTION_WINDOW: u32 = 80 * STREAM_WINDOW;
 
 /// How often a request is sent again that a server has handed back unread, as one does that is about to end.
 const HANDED_BACK: u32 = 2;
+
+/// How long a server may take to say once more why it closes connections.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The bytes of an answer, decompressed.
 type Body = UnsyncBoxBody<Bytes, BoxError>;
@@ -44,15 +51,21 @@ pub(super) struct Transport {
     http: Http,
     /// What a proxy is told that passes on plain requests.
     to_proxy: Option<HeaderValue>,
+    /// Whether anything was ever answered. Relaxed: it only spares a look.
+    answered: Arc<AtomicBool>,
+    dial: dial::Connector,
 }
 
 impl Transport {
     /// Connects to nothing yet.
     pub(super) fn new(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Self {
+        let dial = dial::connector(way, tls.clone());
         let passes_on = way.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
         Self {
             http: direct::http(way, tls.clone(), gzip).unwrap_or_else(|| by_other_ways(way, tls, gzip)),
             to_proxy: passes_on.and_then(Proxy::authorization),
+            answered: Arc::default(),
+            dial,
         }
     }
 
@@ -76,6 +89,7 @@ impl Transport {
         loop {
             match within(until, self.http.clone().oneshot(request.clone())).await? {
                 Ok(answer) => {
+                    self.answered.store(true, Ordering::Relaxed);
                     let (head, body) = answer.into_parts();
                     return Ok(Answer { head, body, until });
                 }
@@ -86,9 +100,28 @@ impl Transport {
                 {
                     tries += 1;
                 }
+                // Of what failed before HTTP began, the reason is known.
+                Err(error) if began_http(&*error) => {
+                    return Err(self.told_otherwise(request.uri()).await.unwrap_or(error));
+                }
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The alert by which a server that never answered anything ends TLS. With TLS 1.3 it tells of a client certificate
+    /// that it misses or does not take when the handshake is over for us; HTTP/2 is busy with its own then, and says no
+    /// more than that the connection was closed.
+    async fn told_otherwise(&self, server: &Uri) -> Option<BoxError> {
+        if self.answered.load(Ordering::Relaxed) || server.scheme() != Some(&Scheme::HTTPS) {
+            return None;
+        }
+        let look = async {
+            let mut connection = TokioIo::new(self.dial.clone().oneshot(server.clone()).await.ok()?);
+            connection.read(&mut [0]).await.err()
+        };
+        let error: BoxError = time::timeout(LOOK, look).await.ok()??.into();
+        is_alert(&*error).then_some(error)
     }
 }
 
@@ -147,6 +180,12 @@ fn is_handed_back(error: &(dyn std::error::Error + 'static)) -> bool {
         let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
         error.is_remote() && (going || refused)
     })
+}
+
+/// Whether there was a connection to speak HTTP on.
+fn began_http(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(<dyn std::error::Error>::is::<hyper::Error>)
 }
 
 /// Whether the connection ended before an answer began, as one does that was idle and that the server closes just when

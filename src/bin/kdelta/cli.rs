@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use kdelta::api::Notice;
+use kdelta::api::{Notice, end_plugins};
 
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::commands::{self, Watched};
@@ -19,6 +19,9 @@ use crate::session::{self, EndsAtOnce, Session};
 use crate::settings::{Connection, Environment, Settings, Task};
 use invoked::{called, program_name, to_complete};
 
+/// The width of the help where nobody knows that of the screen.
+const USUAL_WIDTH: usize = 100;
+
 /// Does what the words ask for. The first of them is how the program was called.
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     if let Some(line) = to_complete(&words) {
@@ -26,11 +29,11 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     }
     let program = program_name(words.first());
     let called = called(&words, &program);
-    let cli = match parse(words, &program) {
+    let environment = Environment::read();
+    let cli = match parse(words, &program, environment.no_columns) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, &called),
     };
-    let environment = Environment::read();
     let settings = Settings::read(&cli, &environment);
     let (is_terminal, colour) = match &settings {
         Ok(settings) => (settings.terminal.stderr.is_terminal, settings.terminal.stderr.colour),
@@ -86,7 +89,7 @@ fn mistake(error: &clap::Error, called: &str) -> String {
     format!("{said}\nSee '{called} --help' for help and examples")
 }
 
-fn parse(words: Vec<OsString>, program: &str) -> Result<Cli, clap::Error> {
+fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, clap::Error> {
     if let [_, help, topic] = words.as_slice()
         && help == "help"
         && let Some(mut topic) = topic.to_str().and_then(topics::topic)
@@ -94,6 +97,10 @@ fn parse(words: Vec<OsString>, program: &str) -> Result<Cli, clap::Error> {
         topic.try_get_matches_from_mut(["help", "--help"])?;
     }
     let mut app = Cli::command().bin_name(program);
+    if no_columns {
+        // clap would take no width for the narrowest.
+        app = app.term_width(USUAL_WIDTH);
+    }
     let words = accept_kubectl_spelling(words, &app);
     let matches = app.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut app))
@@ -107,6 +114,7 @@ fn complete(line: &[OsString]) -> ExitCode {
     // A line that nobody reads is none.
     let _ =
         runtime.block_on(commands::complete::run(line, &Environment::read(), &topics::TOPICS, Stdout::new()));
+    end_plugins();
     runtime.shutdown_background();
     ExitCode::Ok
 }
@@ -119,10 +127,15 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let (out, colour) = (Stdout::new(), settings.terminal.stdout.colour);
+    let out = Stdout::new();
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
+        // First of all: whoever asks how it goes must not end it.
+        let _answers = match &settings.task {
+            Task::Watch(_) => Some(watched.answers()?),
+            _ => None,
+        };
         if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
             return commands::demo::run(asked, out).await;
         }
@@ -133,7 +146,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
                 .await;
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         if let Task::Watch(watch) = &settings.task {
-            return commands::watch::run(&session, watch, &watched, colour, out).await;
+            return commands::watch::run(&session, watch, &watched, settings.terminal.stdout, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
@@ -147,6 +160,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
         }
     });
+    end_plugins();
     // A name look-up may still hold a blocking thread: nobody waits for it any more.
     runtime.shutdown_background();
     ended
@@ -158,6 +172,7 @@ fn told(messages: &Messages, notice: Notice<'_>) {
         Notice::Plugin(line) => messages.notice(line),
         Notice::PluginAsks => messages.show_counts(false),
         Notice::PluginAsked => messages.show_counts(true),
+        Notice::TokensNotKept(text) => messages.warning(text),
         _ => {}
     }
 }
@@ -179,6 +194,11 @@ mod tests {
     fn a_mistake_is_told_in_a_sentence_and_with_the_way_to_the_help() {
         for (line, said) in [
             ("get pods --sort-by=x", "error: unknown flag: --sort-by\nSee 'kubectl delta get --help'"),
+            (
+                "watch pods --fields -type",
+                "error: invalid value '-type' for '--fields <FIELD>'\n  [possible values: v, seq",
+            ),
+            ("watch pods --count -1", "error: invalid value '-1' for '--count <N>': "),
             ("watch -Z pods", "error: unknown flag: -Z\nSee 'kubectl delta watch --help'"),
             (
                 "get pods --no-header",
@@ -203,16 +223,27 @@ mod tests {
         ] {
             let words: Vec<OsString> = std::iter::once("x").chain(line.split(' ')).map(Into::into).collect();
             let called = called(&words, "kubectl delta");
-            let error = parse(words, "kubectl delta").expect_err(line);
+            let error = parse(words, "kubectl delta", false).expect_err(line);
             let told = mistake(&error, &called);
             assert!(told.starts_with(said), "{line}: {told}");
         }
     }
 
     #[test]
+    fn help_has_its_usual_width_where_the_environment_says_none() {
+        let words = || vec!["x".into(), "get".into(), "--help".into()];
+        let text = |no_columns| parse(words(), "kdelta", no_columns).expect_err("help").to_string();
+        assert!(
+            text(true).lines().any(|line| line.len() > 80 && line.len() <= USUAL_WIDTH),
+            "{}",
+            text(true)
+        );
+    }
+
+    #[test]
     fn help_shows_how_the_program_was_called() {
         let error =
-            parse(vec!["x".into(), "get".into(), "--help".into()], "kubectl delta").expect_err("help");
+            parse(vec!["x".into(), "get".into(), "--help".into()], "kubectl delta", false).expect_err("help");
         assert!(error.to_string().contains("Usage: kubectl delta get"), "{error}");
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum ExitCode {
     Empty = 3,
     /// Some of what was asked for failed; the rest was done.
     Partial = 4,
+    /// Its terminal is gone: the system's answer to SIGHUP, which is left to it.
+    HungUp = 129,
     /// Stopped by SIGINT.
     Interrupted = 130,
     /// The reader of stdout is gone; nothing is said about it.
@@ -40,8 +42,8 @@ const MEANINGS: [(&[ExitCode], &str); 6] = [
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
     (&[ExitCode::Partial], "some of what was watched failed, the rest went on to its end"),
     (
-        &[ExitCode::Interrupted, ExitCode::BrokenPipe, ExitCode::Terminated],
-        "ended by SIGINT, by a closed pipe, by SIGTERM",
+        &[ExitCode::HungUp, ExitCode::Interrupted, ExitCode::BrokenPipe, ExitCode::Terminated],
+        "ended by SIGHUP, by SIGINT, by a closed pipe, by SIGTERM",
     ),
 ];
 

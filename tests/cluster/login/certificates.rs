@@ -1,12 +1,21 @@
 //! Client certificates: given and in files, with keys in each form, and renewed.
 
+use std::io::Write;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::support::{OnServer, Proxy, TestEnv, config_maps, eventually};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
+
+use crate::support::{OnServer, Proxy, TestEnv, Testbed, config_maps, eventually, server_keys};
 
 const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
 
@@ -75,4 +84,74 @@ fn a_watch_comes_back_with_the_certificate_that_was_put_into_its_files() {
     proxy.reopen();
     api.create(&config_maps(namespace), &json!({"metadata": {"name": "later"}}));
     watch.stdout.find("what came after the renewal", |line| line == "configmap/later\n");
+}
+
+/// A server that wants a certificate of the testbed's authority and has nothing to say: it ends with the test.
+struct Strict {
+    port: u16,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Strict {
+    fn new(testbed: &Testbed, version: &'static SupportedProtocolVersion, protocol: &[u8]) -> Self {
+        let (certificate, key) = server_keys(testbed);
+        let mut roots = RootCertStore::empty();
+        let authority = CertificateDer::from_pem_file(testbed.ca_file()).expect("an authority");
+        roots.add(authority).expect("an authority");
+        let verifier = WebPkiClientVerifier::builder(Arc::new(roots)).build().expect("a verifier");
+        let config = ServerConfig::builder_with_protocol_versions(&[version]);
+        let config = config.with_client_cert_verifier(verifier).with_single_cert(vec![certificate], key);
+        let mut config = config.expect("a key of its certificate");
+        config.alpn_protocols = vec![protocol.to_vec()];
+        let config = Arc::new(config);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let thread = thread::spawn(move || {
+            for mut stream in listener.incoming().map(|stream| stream.expect("a client")) {
+                if stream.peek(&mut [0]).is_ok_and(|read| read == 0) {
+                    return;
+                }
+                let mut connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
+                while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
+                while connection.wants_write() && connection.write_tls(&mut stream).is_ok() {}
+                let _sent = (stream.flush(), stream.shutdown(Shutdown::Write));
+                // Until the other side has read the alert: an early close would have it see a reset instead.
+                let _read = std::io::copy(&mut stream, &mut std::io::sink());
+            }
+        });
+        Self { port, thread: Some(thread) }
+    }
+}
+
+impl Drop for Strict {
+    fn drop(&mut self) {
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+        let _ended = self.thread.take().map(thread::JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_certificate_that_tls_itself_wants_is_told_in_one_sentence_in_any_version_of_http_and_tls() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]);
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        for protocol in ["h2", "http/1.1"] {
+            let server = Strict::new(on.testbed, version, protocol.as_bytes());
+            let url = format!("https://127.0.0.1:{}", server.port);
+            let said = |user: &Value| {
+                let config = on.env.login(on.testbed, &url, user);
+                on.ask_with(&config, &[], &[]).expect_err("nobody is let in")
+            };
+            let unable = "Unable to connect to the server: remote error: tls:";
+            let wanted = "certificate required: the server wants a client certificate";
+            assert_eq!(
+                said(&json!({"token": "t"})),
+                format!("{unable} {wanted}\n"),
+                "{protocol} {version:?}"
+            );
+            let told = said(&files(&stranger));
+            let why = "error decrypting message: the server does not take the client certificate";
+            assert_eq!(told, format!("{unable} {why}\n"), "{protocol} {version:?}");
+        }
+    }
 }

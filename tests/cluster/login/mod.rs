@@ -1,5 +1,6 @@
 //! Every way to a server and every way to log in there: the right one is let in, a wrong one is refused and said.
 
+mod asking;
 mod certificates;
 mod impersonation;
 mod in_cluster;

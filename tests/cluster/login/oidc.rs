@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::cluster::kubectl;
 use crate::support::{OnServer, Proxy, TestEnv, config_maps};
 
 const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
@@ -44,25 +45,86 @@ fn a_token_that_its_issuer_did_not_sign_is_refused() {
 }
 
 #[test]
-fn an_expired_token_is_renewed_and_the_file_stays_as_it_is() {
+fn a_good_token_needs_nothing_of_its_issuer_not_even_authorities_that_are_trusted() {
     let Some(on) = TestEnv::on_server() else { return };
-    let (expired, refresh) = on.issue("reader", -60);
+    let (token, refresh) = on.issue("reader", 600);
+    let settings =
+        [("id-token", token.as_str()), ("refresh-token", &refresh), ("idp-certificate-authority", "")];
+    let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
+    let call = on.env.kdelta(&["get", "ns", "default", "-o", "name"]).env("KUBECONFIG", config);
+    let call = call.env("SSL_CERT_FILE", "/no/such/file").env("SSL_CERT_DIR", "/no/such/folder");
+    assert_eq!(call.finish().quiet_success(), "namespace/default\n");
+}
+
+#[test]
+fn an_expired_token_is_renewed_and_the_next_program_finds_the_new_ones() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (expired, _) = on.issue("reader", -60);
     let (_, good) = on.issue("reader", 600);
     let secret = on.testbed.client_secret();
     let settings = [("id-token", expired.as_str()), ("refresh-token", good.as_str())];
     let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
-    let before = fs::read_to_string(&config).expect("the kubeconfig");
+    let read = || fs::read_to_string(&config).expect("the kubeconfig");
+    let before = read();
     assert_eq!(on.ask_with(&config, &[], &[]), Ok(String::new()));
-    assert_eq!(fs::read_to_string(&config).expect("the kubeconfig"), before);
+    let kept: Value = serde_json::from_str(&read()).expect("JSON, as before");
+    let tokens = &kept["users"][0]["user"]["auth-provider"]["config"];
+    let token = |name: &str| tokens[name].as_str().unwrap_or_else(|| panic!("{name}")).to_owned();
+    let (id, refresh) = (token("id-token"), token("refresh-token"));
+    assert_eq!(read(), before.replace(&expired, &id).replace(&good, &refresh), "and nothing else");
+    assert!(id != expired && refresh != good);
+    // The issuer takes a refresh token once: this is let in by what was kept.
+    assert_eq!(on.ask_with(&config, &[], &[&id, &refresh, secret]), Ok(String::new()));
+    assert_eq!(read(), before.replace(&expired, &id).replace(&good, &refresh), "nothing was to be renewed");
+    if let Some(mut command) =
+        kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default", "-o", "name"])
+    {
+        let output = command.env("HOME", on.env.home()).output().expect("kubectl runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "namespace/default\n", "{output:?}");
+    }
+}
+
+#[test]
+fn a_tab_spends_no_refresh_token_and_says_nothing() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (expired, _) = on.issue("reader", -60);
+    let (good, refresh) = on.issue("reader", 600);
+    let complete = |id_token: &str| {
+        let settings = [("id-token", id_token), ("refresh-token", refresh.as_str())];
+        let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
+        let call = on.env.kdelta(&["__complete", "get", "ns", "defaul"]).env("KUBECONFIG", &config);
+        (config, call.finish().quiet_success())
+    };
+    assert_eq!(complete(&good).1, "default\n:4\n");
+    let (config, said) = complete(&expired);
+    assert_eq!(said, ":4\n");
+    assert_eq!(on.ask_with(&config, &[], &[]), Ok(String::new()), "the refresh token is still good");
+}
+
+#[test]
+fn tokens_that_can_not_be_kept_or_renewed_are_said() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let (expired, refresh) = on.issue("reader", -60);
+    let (_, good) = on.issue("reader", 600);
+    let settings = [("id-token", expired.as_str()), ("refresh-token", good.as_str())];
+    let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
+    fs::write(config.with_added_extension("lock"), "").expect("a lock");
+    let said = on.ask_with(&config, &[], &[]).expect("it is let in");
+    let start = format!("Warning: the new tokens of user \"me\" can't be kept in {}: ", config.display());
+    assert!(
+        said.starts_with(&start) && said.ends_with("; other programs will have to log in again\n"),
+        "{said}"
+    );
     // That one was good once, and what the issuer makes of the other is expired again.
     let unable = "Unable to connect to the server: ";
     assert_eq!(
-        on.ask_with(&config, &[], &[&expired, &good, secret]),
+        on.ask_with(&config, &[], &[&expired, &good]),
         Err(format!(
             "{unable}failed to refresh token: oauth2: \"invalid_grant\" \
              \"the refresh token is not known or was used\"\n"
         ))
     );
+    fs::remove_file(config.with_added_extension("lock")).expect("the lock");
     let useless = user(&on, &[("refresh-token", &refresh)]);
     assert_eq!(on.ask_as(&useless, &[]), Err(UNAUTHORIZED.into()));
     assert_eq!(

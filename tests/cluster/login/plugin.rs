@@ -99,6 +99,71 @@ fn many_watches_whose_token_was_taken_back_cause_one_run() {
     assert_eq!(plugin.runs(), 2);
 }
 
+/// A time that many seconds from now.
+fn soon(seconds: i64) -> String {
+    (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
+}
+
+#[test]
+fn contexts_of_one_user_have_one_log_in() {
+    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&env, "v1", &json!({"token": testbed.token("reader")}));
+    let config = env.login(testbed, testbed.server(), &plugin.user("v1"));
+    let text = std::fs::read_to_string(&config).expect("the kubeconfig");
+    let mut several: Value = serde_json::from_str(&text).expect("JSON");
+    let context = several["contexts"][0]["context"].clone();
+    several["contexts"] = (1..9).map(|n| json!({"name": format!("c{n}"), "context": context})).collect();
+    let config = env.file("several.kubeconfig", &several.to_string());
+    let words = ["get", "ns", "default", "--all-contexts", "--no-headers"];
+    let said = env.kdelta(&words).env("KUBECONFIG", config).finish();
+    assert_eq!(
+        (said.stdout.matches(" default ").count(), said.stderr.as_str()),
+        (8, GREETING),
+        "{}",
+        said.stdout
+    );
+    assert_eq!(plugin.runs(), 1);
+}
+
+#[test]
+fn a_watch_shows_other_credentials_before_the_first_expire() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = &on;
+    let account = ServiceAccount::new(api, namespace);
+    // Good for longer than it says: none is refused, and only the clock has another one made.
+    let status = |number: i32| {
+        let mut status = json!({"token": account.token(&format!("t{number}"))});
+        if number % 2 == 1 {
+            status = certificate(&env.certificate(testbed, &format!("c{number}"), &[]));
+        }
+        status["expirationTimestamp"] = json!(soon(4));
+        status
+    };
+    let plugin = Plugin::new(env, "v1", &status(0));
+    let mut proxy = Proxy::before(testbed.port());
+    let server = format!("https://127.0.0.1:{}", proxy.port());
+    let config = env.login(testbed, &server, &plugin.user("v1"));
+    api.create(&config_maps(namespace), &json!({"metadata": {"name": "number-0"}}));
+    let words = ["watch", "cm", "-n", namespace, "-o", "name", "-v=6"];
+    let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
+    watch.stdout.find("the initial state", |line| line == "configmap/number-0\n");
+    for number in 1..4 {
+        let start = std::time::Instant::now();
+        eventually("it expires", || (start.elapsed().as_secs() >= 4).then_some(()));
+        let before = plugin.runs();
+        plugin.says("v1", &status(number));
+        proxy.cut();
+        proxy.reopen();
+        let name = format!("number-{number}");
+        api.create(&config_maps(namespace), &json!({"metadata": {"name": name}}));
+        watch.stdout.find("what came after the cut", |line| line == format!("configmap/{name}\n"));
+        assert!(plugin.runs() > before, "{number}");
+    }
+    watch.signal("INT");
+    let said = watch.stderr.drain();
+    assert!(said.contains("status=200") && !said.contains("status=401"), "{said}");
+}
+
 #[test]
 fn a_watch_goes_on_over_new_connections_when_its_certificate_was_renewed() {
     let Some(on) = TestEnv::on_server() else { return };

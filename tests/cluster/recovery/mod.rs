@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{
     Api, FaultProxy, OnServer, PATIENCE, Running, Strike, TestEnv, config_maps, eventually,
 };
-use row::Row;
+pub(super) use row::Row;
 
 /// Two watches of three objects, over HTTP/2 and over HTTP/1.1, behind a proxy that lets everything through at first.
 struct Scene {
@@ -119,7 +119,7 @@ impl Scene {
 }
 
 /// What a line tells of: type, name and origin; `*` behind the name of a deletion that was inferred.
-fn told(line: &Value) -> String {
+pub(super) fn told(line: &Value) -> String {
     let text = |field: &str| line[field].as_str().unwrap_or_default();
     let inferred = if line["finalStateUnknown"] == true { "*" } else { "" };
     format!("{} {}{inferred} {}", text("type"), text("name"), text("origin")).trim_end().to_owned()

@@ -12,7 +12,7 @@ use super::told;
 const ANYTHING: char = '…';
 
 /// One fault.
-pub(super) struct Row {
+pub(in crate::cluster) struct Row {
     /// The lines of stderr, in order.
     pub(super) stderr: Vec<String>,
     pub(super) data: Data,
@@ -32,7 +32,7 @@ pub(super) enum Data {
 
 impl Row {
     /// The row of the test that runs: the harness names its thread by it.
-    pub(super) fn of_this_test() -> Self {
+    pub(in crate::cluster) fn of_this_test() -> Self {
         let thread = std::thread::current();
         let test = thread.name().and_then(|path| path.rsplit("::").next()).expect("a name").to_owned();
         rows().into_iter().find(|row| row.test == test).unwrap_or_else(|| panic!("no row for {test}"))
@@ -40,7 +40,7 @@ impl Row {
 
     /// Fails the test unless that was said, line by line.
     #[track_caller]
-    pub(super) fn check_stderr(&self, who: &str, said: &[String]) {
+    pub(in crate::cluster) fn check_stderr(&self, who: &str, said: &[String]) {
         let fits = said.len() == self.stderr.len()
             && said.iter().zip(&self.stderr).all(|(line, pattern)| matches(line.trim_end(), pattern));
         assert!(fits, "{who} said {said:#?} where the table has {:#?}", self.stderr);
@@ -52,7 +52,7 @@ impl Data {
         match cell {
             "the changes" => Self::Changes,
             "`GAP`, the difference" => Self::Difference,
-            "–" | "what happened, once" => Self::Other,
+            "–" | "what happened, once" | "`GAP`, the difference to the backup" => Self::Other,
             other => panic!("no test knows what {other:?} means"),
         }
     }

@@ -49,6 +49,35 @@ async fn an_ordered_informer_tells_all_with_its_marks() {
     assert!(subscription.recv().await.is_none());
 }
 
+/// A server that was restored from a backup gives its versions a second time.
+#[tokio::test(start_paused = true)]
+async fn what_differs_is_told_also_where_uid_and_version_are_those_of_another_history() {
+    let labelled = |value: &str| {
+        let mut pod = pod("a");
+        pod["metadata"]["labels"] = serde_json::json!({"in": value});
+        pod
+    };
+    for kind in KINDS {
+        let source = source_of(&["a", "kept"]);
+        let informer = of_kind(&source, kind);
+        let mut subscription = informer.subscribe(10, None).expect("not stopped");
+        let running = Running::start(informer.clone());
+        told(&mut subscription).await;
+        source.modify(labelled("one history"));
+        source.add(pod("b"));
+        told(&mut subscription).await;
+        source.restore(3, &Error::Transport("cut".into()));
+        source.modify_silently(labelled("another history"));
+        let mut lines = told(&mut subscription).await;
+        lines.retain(|line| !line.starts_with("GAP"));
+        lines.sort();
+        assert_eq!(lines, ["-b@5? relist", "a@4>4 relist"], "{kind:?}");
+        let held = informer.get_store().get_by_key("a").expect("stored");
+        assert_eq!(held.json(), source.objects()[0].json());
+        running.stop().await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_delta_informer_tells_the_same_without_marks() {
     let source = source_of(&["a", "b"]);

@@ -19,7 +19,7 @@ async fn an_error_in_the_stream_closes_it_and_the_watch_resumes() {
     run.caught_up().await;
     pass(2).await;
     assert_eq!(run.events.all()[1..], ["Watch lost: cut", "retrying in 0.8s", "recovered at 1 after 0s"]);
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "watch 1"]);
+    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "list /1", "watch 1"]);
     assert_eq!(run.store.content(), ["a@2"]);
 }
 
@@ -186,7 +186,7 @@ async fn a_watch_that_goes_silent_beyond_its_timeout_is_opened_again() {
     pass(129).await;
     assert_eq!(source.requests().len(), 2);
     pass(2).await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "watch 1"]);
+    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "list /1", "watch 1"]);
     pass(1).await;
     assert_eq!(
         run.events.all()[1..],

@@ -1,6 +1,8 @@
 //! The reflector's behaviour, case by case, on a fake source and the paused time of the runtime.
 
+mod back;
 mod faults;
+mod held_up;
 mod list_watch;
 mod once;
 mod resume;
@@ -244,6 +246,7 @@ fn line(event: &ReflectorEvent) -> String {
         ReflectorEvent::Recovered { version, lasted } => {
             format!("recovered at {version} after {}s", lasted.as_secs())
         }
+        ReflectorEvent::WentBack { from, to } => format!("went back from {from} to {to}"),
         ReflectorEvent::StoreRefused { error } => format!("refused: {error}"),
         other => format!("{other:?}"),
     }

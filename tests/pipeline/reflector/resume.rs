@@ -25,7 +25,7 @@ async fn what_happened_since_the_version_is_told_in_the_sources_words_and_nothin
     source.add(pod("new"));
     run.caught_up().await;
     assert_eq!(run.store.calls.all(), ["update old@4 watch", "delete known@5 watch", "add new@6 watch"]);
-    assert_eq!(asked(&source.requests()), ["watch 3"]);
+    assert_eq!(asked(&source.requests()), ["list /1", "watch 3"], "where it stands, and no more");
     run.stop().await.expect("a stop is no error");
 }
 
@@ -45,7 +45,8 @@ async fn it_survives_what_a_watch_survives_and_still_never_lists() {
         source.modify(pod("a"));
         run.caught_up().await;
     }
-    assert!(asked(&source.requests()).iter().all(|request| request.starts_with("watch ")));
+    let asked = asked(&source.requests());
+    assert!(asked.iter().all(|request| request.starts_with("watch ") || request == "list /1"), "{asked:?}");
     assert_eq!(run.store.calls.all(), ["update a@3 watch", "update a@4 watch"]);
     assert_eq!(run.events.all().iter().filter(|event| event.starts_with("recovered")).count(), 3);
 }
@@ -53,18 +54,19 @@ async fn it_survives_what_a_watch_survives_and_still_never_lists() {
 #[tokio::test(start_paused = true)]
 async fn a_version_that_is_too_old_ends_it_at_any_time() {
     let source = FakeSource::new();
+    source.skip_to(2);
     source.fail_watch(expired());
     let error = start(&source, from("2")).task.await.expect("no panic").expect_err("too old");
     assert!(matches!(error, Error::Expired(_)), "{error:?}");
 
     source.add(pod("a"));
-    let run = start(&source, from("1"));
+    let run = start(&source, from("2"));
     run.caught_up().await;
     source.break_watches(&expired());
     let handle = run.handle.clone();
     let error = run.task.await.expect("no panic").expect_err("too old");
     assert!(matches!(error, Error::Expired(_)), "{error:?}");
-    assert_eq!(handle.last_sync_resource_version(), "2".into(), "which version that was");
+    assert_eq!(handle.last_sync_resource_version(), "3".into(), "which version that was");
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,7 +79,7 @@ async fn an_event_that_cannot_be_read_ends_it_at_once_for_the_same_watch_would_b
     source.break_watches(&Error::Decode("garbage".into()));
     let error = ended(run.task).await;
     assert!(matches!(error, Error::Decode(_)), "{error:?}");
-    assert_eq!(asked(&source.requests()), ["watch 1"]);
+    assert_eq!(asked(&source.requests()), ["list /1", "watch 1"]);
     assert_eq!(run.handle.last_sync_resource_version(), "2".into(), "the last that was read");
 }
 
@@ -92,14 +94,14 @@ async fn a_version_that_the_source_never_comes_to_ends_it_at_the_fifth_try() {
         // In the stream and at its start, four times in a row: then it stands, for longer than the longest wait.
         (0..3).for_each(|_| source.fail_watch(too_large()));
         source.break_watches(&too_large());
-        until(|| source.open_watches() == 1 && source.requests().len() % 4 == 1).await;
+        until(|| source.open_watches() == 1 && source.requests().len() % 4 == 2).await;
         pass(60).await;
     }
     (0..4).for_each(|_| source.fail_watch(too_large()));
     source.break_watches(&too_large());
     let error = ended(run.task).await;
     assert!(matches!(error, Error::TooLargeResourceVersion(_)), "{error:?}");
-    assert_eq!(source.requests().len(), 1 + 4 + 4 + 4);
+    assert_eq!(source.requests().len(), 2 + 4 + 4 + 4);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! A stop ends whatever the reflector is waiting for, and closes the stream.
 
 use super::*;
+use kdelta::reflector::GiveUp;
 use kdelta::testing::pod;
 
 // G3
@@ -98,4 +99,33 @@ async fn a_stop_is_heard_over_a_source_that_never_pauses() {
         stop.cancel();
         task.await.expect("no panic").expect("a stop is no error");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_was_never_allowed_ends_a_run_that_asks_for_it_and_no_other() {
+    let forbidden = || Error::Forbidden(said("no watch"));
+    let gives_up: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
+    let asks = ReflectorOptions { give_up_watch: Some(gives_up), ..plain() };
+
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    source.fail_watch(refused());
+    source.fail_watch(forbidden());
+    let run = start(&source, asks.clone());
+    let error = run.task.await.expect("no panic").expect_err("it may not watch");
+    assert!(matches!(error, Error::Forbidden(_)), "{error:?}");
+    assert_eq!(run.store.content(), ["a@2"], "what was listed stays");
+
+    // Without being asked for, and where a watch has stood, it is waited out.
+    source.fail_watch(forbidden());
+    let run = start(&source, plain());
+    run.caught_up().await;
+    run.stop().await.expect("a stop is no error");
+    let run = start(&source, asks);
+    run.caught_up().await;
+    source.fail_watch(forbidden());
+    source.break_watches(&cut());
+    source.add_silently(pod("b"));
+    run.caught_up().await;
+    run.stop().await.expect("a stop is no error");
 }

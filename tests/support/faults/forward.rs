@@ -61,6 +61,12 @@ fn is_of_a_collection(path: &str) -> bool {
     (path.starts_with("/api/") && depth > 2) || (path.starts_with("/apis/") && depth > 3)
 }
 
+/// What is asked for but Protocol Buffers: a watch is cut here between frames of JSON.
+fn without_protobuf(accept: &str) -> String {
+    let clauses = accept.split(',').filter(|clause| !clause.contains("protobuf"));
+    clauses.collect::<Vec<_>>().join(",")
+}
+
 async fn forward(
     request: &Request<Incoming>,
     query: &str,
@@ -77,7 +83,9 @@ async fn forward(
     let url = format!("{}{}?{query}", shared.server, request.uri().path());
     let mut asking = shared.upstream.get(url).bearer_auth(&shared.admin);
     for (name, value) in request.headers() {
-        if !HOP_BY_HOP.contains(name) {
+        if name == header::ACCEPT && is_watch {
+            asking = asking.header(name, without_protobuf(value.to_str().unwrap_or_default()));
+        } else if !HOP_BY_HOP.contains(name) {
             asking = asking.header(name, value);
         }
     }

@@ -47,6 +47,7 @@ pub(crate) struct LineArgs {
         long,
         value_name = "FIELD",
         value_delimiter = ',',
+        allow_hyphen_values = true,
         value_parser = PossibleValuesParser::new(FIELDS),
         hide_possible_values = true
     )]
@@ -54,11 +55,11 @@ pub(crate) struct LineArgs {
 
     /// Pass over updates that change nothing but this field, such as status.conditions[*].lastHeartbeatTime; may be
     /// repeated
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(crate) ignore: Vec<String>,
 
     /// Pass over updates that do not change this field, such as spec; may be repeated
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(crate) only: Vec<String>,
 
     /// Print a row for each update, also where it shows nothing new
@@ -76,11 +77,11 @@ pub(crate) struct LineArgs {
 pub(crate) struct FlowArgs {
     /// Go on after this version, the `resume` of a JSON line, without an initial state; of one type in one namespace
     /// or in all
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
     pub(crate) resource_version: Option<String>,
 
     /// Print everything again, as SYNC, each time that so much time has passed, such as 10m
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) resync: Option<String>,
 
     /// What to do when lines are read more slowly than changes come

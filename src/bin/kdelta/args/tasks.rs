@@ -60,11 +60,11 @@ pub(crate) struct WatchArgs {
 #[command(next_help_heading = "End")]
 pub(crate) struct UntilArgs {
     /// Stop after N printed deltas, whichever they are of
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_hyphen_values = true)]
     pub(crate) count: Option<u64>,
 
     /// Stop after a time, such as 30s or 1h30m
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
 
     /// Stop once the initial state is complete: all that matches at that moment

@@ -25,8 +25,18 @@ pub(super) fn everywhere(error: Error) -> anyhow::Error {
     anyhow::Error::from(error).context(Hint(hint.to_owned()))
 }
 
-/// The line for what is left out: these parts, in the order of their first mention; nothing for none.
+/// The line for what is left out: these parts; nothing for none.
 pub(super) fn line(parts: &[Part]) -> Option<String> {
+    each(parts).map(|each| format!("not allowed, and so left out: {each}"))
+}
+
+/// The line for what was left out until now; nothing for none.
+pub(super) fn allowed(parts: &[Part]) -> Option<String> {
+    each(parts).map(|each| format!("can be had now, and so is watched: {each}"))
+}
+
+/// These parts, in the order of their first mention.
+fn each(parts: &[Part]) -> Option<String> {
     let mut types: Vec<String> = Vec::new();
     let mut namespaces: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for part in parts {
@@ -46,7 +56,7 @@ pub(super) fn line(parts: &[Part]) -> Option<String> {
         }
     });
     let each: Vec<String> = each.collect();
-    (!each.is_empty()).then(|| format!("not allowed, and so left out: {}", each.join("; ")))
+    (!each.is_empty()).then(|| each.join("; "))
 }
 
 fn some(names: &[&str], what: &str) -> String {

@@ -6,7 +6,7 @@ use kdelta::object::ApiResource;
 
 use crate::output::{LineOptions, Listing, RowOptions, Stream};
 use crate::session::Planned;
-use crate::settings::{Format, Lines, Namespaces, Print, Selection};
+use crate::settings::{self, Format, Lines, Namespaces, Print, Selection};
 use crate::view::{Details, Layout, NamespaceColumn};
 
 /// What decides the form of the output: what it is of, and whether that is of several contexts.
@@ -65,16 +65,16 @@ impl Extent<'_> {
     }
 
     /// What `watch` prints.
-    pub(super) fn stream(&self, print: &Print, lines: &Lines, colour: bool) -> Stream {
+    pub(super) fn stream(&self, print: &Print, lines: &Lines, stdout: settings::Stream) -> Stream {
         match print.format {
             Format::Table { .. } => {
                 let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
                 let options = RowOptions { all: lines.show_all, details: lines.changes.then_some(details) };
-                Stream::table(self.layout(print, true), print.headers, colour, options)
+                Stream::table(self.layout(print, true), print.headers, stdout.colour, options)
             }
             Format::Json => {
                 let Lines { fields, old, changes, .. } = lines.clone();
-                Stream::json_lines(LineOptions { fields, old, changes })
+                Stream::json_lines(LineOptions { fields, old, changes, for_terminal: stdout.is_terminal })
             }
             Format::Yaml => Stream::yaml(),
             Format::Name => Stream::Name,

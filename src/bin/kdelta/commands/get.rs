@@ -34,6 +34,11 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     watched: &Watched,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    if session.has_several_contexts()
+        && let Some(format) = get.print.format.of_one_context()
+    {
+        return Err(anyhow::Error::new(NoContext(format)).context(Usage));
+    }
     let mut stats = Stats::new(get.stats);
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, watched).await?;
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print));
@@ -66,6 +71,13 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     Ok(empty::code(count, get.fail_if_empty, walk.end()?))
 }
 
+/// kubectl's formats have no place for a context, and an object that is taken for one of another cluster does harm.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "-o {0} can't say which context an object is of, and several are asked for: give one, or take the lines of `watch -o json --until-synced`"
+)]
+struct NoContext(&'static str);
+
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not
 /// want to hear of it.
 fn prints_nothing(get: &Get, parts: &[Planned]) -> bool {
@@ -76,7 +88,7 @@ fn prints_nothing(get: &Get, parts: &[Planned]) -> bool {
 
 /// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
 fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<Source> {
-    let representation = needs::representation(get.print.format, get.by.iter().map(|by| &by.index));
+    let representation = needs::representation(&get.print, get.by.iter().map(|by| &by.index));
     session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::Context;
 use kdelta::store::Indexers;
@@ -17,7 +18,7 @@ use crate::output::{Column, columns};
 use crate::session::{Filter, Session, function, needs_body};
 use crate::settings::{Index, Print};
 
-/// Fills the index and prints what it holds. Of several parts the counts are added up.
+/// Fills the index and prints what it holds. Of several parts of a context the counts are added up.
 pub(crate) async fn run(
     session: &Session,
     index: &Index,
@@ -26,7 +27,8 @@ pub(crate) async fn run(
 ) -> anyhow::Result<ExitCode> {
     let name = index.by.to_string();
     let function = function(&index.by).context(Usage)?;
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    // By context, in the order in which they are asked for, and by value.
+    let mut counts: BTreeMap<(usize, Arc<str>, String), usize> = BTreeMap::new();
     let mut objects = 0;
     let mut stats = Stats::new(index.stats);
     let mut walk = Walk::start(session, &index.selection, false, watched).await?;
@@ -48,7 +50,7 @@ pub(crate) async fn run(
         stats.hold(&*indexer);
         objects += indexer.list_keys().len();
         for (value, count) in indexer.index_counts(&name)? {
-            *counts.entry(value).or_default() += count;
+            *counts.entry((part.cluster, Arc::clone(&part.context), value)).or_default() += count;
         }
         let left_out = indexer.index_errors(&name);
         if left_out > 0 {
@@ -60,7 +62,7 @@ pub(crate) async fn run(
     // Numbers that are too low say nothing, unless it is said what they leave out.
     let end = walk.end()?;
     if let Some(values) = &index.values {
-        counts.retain(|value, _| values.contains(value));
+        counts.retain(|(_, _, value), _| values.contains(value));
     }
     if counts.is_empty() && end == ExitCode::Ok {
         if objects == 0 {
@@ -71,7 +73,12 @@ pub(crate) async fn run(
         }
     }
     let code = empty::code(counts.len(), index.fail_if_empty, end);
-    let rows = counts.into_iter().map(|(value, count)| vec![value, count.to_string()]);
-    columns(&[Column::Text("VALUE"), Column::Number("COUNT")], rows, index.headers, &mut out)?;
+    let several = session.has_several_contexts();
+    let rows = counts.into_iter().map(|((_, context, value), count)| {
+        let context = several.then(|| context.to_string());
+        context.into_iter().chain([value, count.to_string()]).collect()
+    });
+    let heads = [Column::Text("CONTEXT"), Column::Text("VALUE"), Column::Number("COUNT")];
+    columns(&heads[usize::from(!several)..], rows, index.headers, &mut out)?;
     Ok(code)
 }

@@ -3,14 +3,21 @@
 use kdelta::api::{IncludeObject, Representation};
 
 use crate::session::needs_body;
-use crate::settings::{Format, IndexName, Lines};
+use crate::settings::{Format, IndexName, Lines, Print};
 
-/// What objects must carry so that they can be printed in this format and found by these indices.
+/// What objects must carry so that they can be printed so and found by these indices.
 pub(super) fn representation<'a>(
-    format: Format,
+    print: &Print,
     indices: impl IntoIterator<Item = &'a IndexName>,
 ) -> Representation {
-    printed(format, indices.into_iter().any(needs_body))
+    let mut indices = indices.into_iter().peekable();
+    let shows_labels = print.show_labels || !print.label_columns.is_empty();
+    match print.format {
+        // What is found by nothing in it is printed as it comes.
+        Format::Name if indices.peek().is_none() => Representation::Names,
+        Format::Table { .. } if indices.peek().is_none() && !shows_labels => Representation::Rows,
+        format => printed(format, indices.any(needs_body)),
+    }
 }
 
 /// What objects must carry so that such lines of them can be printed, and that these indices find them.
@@ -53,14 +60,21 @@ mod tests {
         let table = Format::Table { wide: true };
         for (format, indices, wanted) in [
             (Format::Json, &[][..], Representation::Objects),
-            (Format::Name, &[], Representation::Metadata),
+            (Format::Name, &[], Representation::Names),
             (Format::Name, &label, Representation::Metadata),
             (Format::Name, &node, Representation::Objects),
-            (table, &[], Representation::Table(IncludeObject::Metadata)),
+            (table, &[], Representation::Rows),
             (table, &label, Representation::Table(IncludeObject::Metadata)),
             (table, &node, Representation::Table(IncludeObject::Object)),
         ] {
-            assert_eq!(representation(format, indices), wanted, "{format:?} {indices:?}");
+            let print = Print { format, ..Print::default() };
+            assert_eq!(representation(&print, indices), wanted, "{format:?} {indices:?}");
+        }
+        for print in [
+            Print { format: table, show_labels: true, ..Print::default() },
+            Print { format: table, label_columns: vec!["app".into()], ..Print::default() },
+        ] {
+            assert_eq!(representation(&print, []), Representation::Table(IncludeObject::Metadata));
         }
     }
 

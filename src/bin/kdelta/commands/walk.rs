@@ -15,6 +15,7 @@ use crate::settings::Selection;
 /// namespace come in its place.
 pub(super) struct Walk<'a> {
     watched: &'a Watched,
+    question: Question<'a>,
     survey: Survey,
     several_contexts: bool,
     several_homes: bool,
@@ -34,20 +35,35 @@ pub(super) struct Walk<'a> {
     partial: bool,
 }
 
+/// What is asked, and of whom.
+struct Question<'a> {
+    session: &'a Session,
+    selection: &'a Selection,
+    patient: bool,
+}
+
+impl Question<'_> {
+    fn survey(&self) -> Survey {
+        Survey::in_haste(self.session, self.selection, self.patient)
+    }
+}
+
 impl<'a> Walk<'a> {
     /// Finds out what there is.
     ///
     /// # Errors
     /// The one cluster can't be asked, or a word is no type.
     pub(super) async fn start(
-        session: &Session,
-        selection: &Selection,
+        session: &'a Session,
+        selection: &'a Selection,
         patient: bool,
         watched: &'a Watched,
     ) -> anyhow::Result<Self> {
+        let question = Question { session, selection, patient };
         let mut walk = Self {
             watched,
-            survey: Survey::start(session, selection, patient),
+            survey: question.survey(),
+            question,
             several_contexts: session.has_several_contexts(),
             several_homes: session.has_several_namespaces(),
             ahead: VecDeque::new(),
@@ -91,6 +107,12 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// As [`Walk::start`].
     pub(super) async fn failed(&mut self, part: Part, error: anyhow::Error) -> anyhow::Result<()> {
+        if is_unserved(&error) && self.survey.doubt(&part).await {
+            // What has been handed out is not asked for again, but for this one if the words still mean it.
+            self.seen.remove(&part);
+            self.survey = self.question.survey();
+            return self.settle().await;
+        }
         self.without += 1;
         let Some(refusal @ Error::Forbidden(_)) = error.downcast_ref::<Error>().cloned() else {
             self.failures.push((part, error));
@@ -120,7 +142,7 @@ impl<'a> Walk<'a> {
     /// Says what failed, and how the command ends.
     ///
     /// # Errors
-    /// What failed, where there is but one context.
+    /// What failed, where there is but one context: all of it, or a name that is missing.
     pub(super) fn end(mut self) -> anyhow::Result<ExitCode> {
         let nothing = self.without == self.seen.len();
         match self.refusal.take() {
@@ -142,8 +164,18 @@ impl<'a> Walk<'a> {
             });
         }
         if !self.several_contexts {
-            let failures = self.failures.into_iter().map(|(_, error)| error);
-            return Err(Several(failures.collect()).into());
+            // A name that is missing is an error of the whole, as kubectl has it.
+            let is_missing = |(part, error): &(Part, anyhow::Error)| {
+                part.name.is_some() && matches!(error.downcast_ref(), Some(Error::NotFound(_)))
+            };
+            let is_partial = !nothing && !self.failures.iter().any(is_missing);
+            let failures: Vec<_> = self.failures.into_iter().map(|(_, error)| error).collect();
+            let failed = anyhow::Error::new(Several(failures));
+            if !is_partial {
+                return Err(failed);
+            }
+            self.watched.tell_error("", &failed);
+            return Ok(ExitCode::Partial);
         }
         for (part, error) in self.failures {
             let report = Report::of(&error, "");
@@ -177,4 +209,10 @@ impl<'a> Walk<'a> {
         self.ahead = ahead.collect();
         Ok(())
     }
+}
+
+/// Whether an error says that a type is not served, and not that it has no such object.
+fn is_unserved(error: &anyhow::Error) -> bool {
+    let words = "the server could not find the requested resource";
+    matches!(error.downcast_ref::<Error>(), Some(Error::NotFound(status)) if status.message.ends_with(words))
 }

@@ -1,6 +1,8 @@
 //! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kdelta::informer::Registration;
@@ -11,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::exit::Report;
 use crate::output::Messages;
-use crate::session::{Part, Session, Source};
+use crate::session::{Answers, Part, Session, Source};
 use crate::view::{Crowd, Notices};
 
 /// Listens to reflectors. Cheap to clone; clones count together.
@@ -28,6 +30,7 @@ pub(crate) struct Watched {
 struct Place {
     crowd: Arc<Mutex<Crowd>>,
     number: usize,
+    messages: Arc<Messages>,
 }
 
 impl Place {
@@ -39,7 +42,10 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+        let line = self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+        if let Some(line) = line {
+            self.messages.notice(&line);
+        }
     }
 }
 
@@ -53,13 +59,31 @@ struct Counts {
     reconnects: AtomicU64,
     /// Parts that were ever watched, which numbers them.
     parts: AtomicUsize,
-    /// Those who know what was merged. A std mutex: held for a look or a push.
-    told_by: Mutex<Vec<Registration>>,
+    /// A std mutex: held for a look or a change.
+    merged: Mutex<Merged>,
+}
+
+/// What was merged for a reader that is too slow.
+#[derive(Default)]
+struct Merged {
+    /// Who knows it of the parts that run, by their numbers.
+    told_by: HashMap<usize, Registration>,
+    /// Of those that have gone.
+    before: u64,
 }
 
 impl Watched {
     pub(crate) fn new(messages: Arc<Messages>, verbose: bool) -> Self {
         Self { messages, verbose, counts: Arc::default(), crowd: Arc::default() }
+    }
+
+    /// From now on SIGUSR1 is answered with what has been counted.
+    ///
+    /// # Errors
+    /// The system does not let us listen.
+    pub(crate) fn answers(&self) -> io::Result<Answers> {
+        let own = self.clone();
+        Answers::with(move || own.messages.notice(&own.summary()))
     }
 
     pub(super) fn messages(&self) -> &Messages {
@@ -82,6 +106,7 @@ impl Watched {
         let place = Place {
             crowd: Arc::clone(&self.crowd),
             number: self.counts.parts.fetch_add(1, Ordering::Relaxed),
+            messages: Arc::clone(&self.messages),
         };
         let (watched, prefix) = (self.clone(), Arc::clone(&part.prefix));
         Arc::new(move |event| {
@@ -102,6 +127,20 @@ impl Watched {
             // It may be found missing next; where it is not, the new list is told.
             ReflectorEvent::Relisting { .. } => {}
             _ => observer(event),
+        })
+    }
+
+    /// The same observer for a part that is tried again without a word, as often as need be: told once it is listed.
+    pub(super) fn once_listed(observer: Observer) -> Observer {
+        // Relaxed: one reflector speaks at a time.
+        let listed = AtomicBool::new(false);
+        Arc::new(move |event| {
+            if matches!(event, ReflectorEvent::Listed { .. }) {
+                listed.store(true, Ordering::Relaxed);
+            }
+            if listed.load(Ordering::Relaxed) {
+                observer(event);
+            }
         })
     }
 
@@ -140,9 +179,18 @@ impl Watched {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From now on what is merged there is counted, too.
-    pub(super) fn count_merged(&self, registration: Registration) {
-        self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner).push(registration);
+    /// From now on what is merged of that part is counted, too.
+    pub(super) fn count_merged(&self, part: usize, registration: Registration) {
+        let mut merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        merged.told_by.insert(part, registration);
+    }
+
+    /// Nothing more is merged of that part.
+    pub(super) fn end_merged(&self, part: usize) {
+        let mut merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(registration) = merged.told_by.remove(&part) {
+            merged.before += registration.coalesced();
+        }
     }
 
     /// A delta was told.
@@ -161,11 +209,25 @@ impl Watched {
         self.counts.printed.load(Ordering::Relaxed)
     }
 
+    /// Says what was counted at an end that was asked for: to a person, and wherever a script should know that something
+    /// was lost or merged on the way.
+    pub(super) fn tell_end(&self) {
+        let Counts { relists, reconnects, .. } = &*self.counts;
+        let troubles = [relists, reconnects].map(|counter| counter.load(Ordering::Relaxed));
+        if self.messages.has_reader() || troubles != [0, 0] || self.coalesced() > 0 {
+            self.messages.notice(&self.summary());
+        }
+    }
+
+    fn coalesced(&self) -> u64 {
+        let merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        merged.before + merged.told_by.values().map(Registration::coalesced).sum::<u64>()
+    }
+
     /// All that was counted, on one line.
     pub(super) fn summary(&self) -> String {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let told_by = self.counts.told_by.lock().unwrap_or_else(PoisonError::into_inner);
-        let coalesced: u64 = told_by.iter().map(Registration::coalesced).sum();
+        let coalesced = self.coalesced();
         let Counts { told, printed, suppressed, relists, reconnects, .. } = &*self.counts;
         format!(
             "{} received, {} printed, {} suppressed, {coalesced} coalesced, {}, {}",

@@ -67,7 +67,7 @@ fn value(tree: &Tree<'_>, depth: usize, out: &mut Vec<u8>) {
         Tree::Int(number) => out.extend(number.to_string().bytes()),
         Tree::Float(number) => out.extend(number::json(*number).bytes()),
         Tree::Text(text) => string(text, out),
-        Tree::Raw(json) => out.extend(*json),
+        Tree::Raw(json) => out.extend_from_slice(json),
         Tree::Array(items) if items.is_empty() => out.extend(b"[]"),
         Tree::Object(members) if members.is_empty() => out.extend(b"{}"),
         Tree::Array(items) => {
@@ -94,35 +94,67 @@ fn value(tree: &Tree<'_>, depth: usize, out: &mut Vec<u8>) {
 }
 
 fn new_line(depth: usize, out: &mut Vec<u8>) {
+    const BLANKS: &[u8] = &[b' '; 64];
     out.push(b'\n');
-    out.extend(std::iter::repeat_n(b' ', depth * 4));
+    let mut blanks = depth * 4;
+    while blanks > 0 {
+        let some = blanks.min(BLANKS.len());
+        out.extend_from_slice(&BLANKS[..some]);
+        blanks -= some;
+    }
 }
+
+/// The bytes at which an escape may begin: of those beyond ASCII, the one that U+2028 and U+2029 begin with.
+const MAY_BE_ESCAPED: [bool; 256] = {
+    let mut bytes = [false; 256];
+    let mut at = 0;
+    while at <= 0x1f {
+        bytes[at] = true;
+        at += 1;
+    }
+    // " & < > \ and that one.
+    let others = [0x22, 0x26, 0x3c, 0x3e, 0x5c, 0xe2];
+    at = 0;
+    while at < others.len() {
+        bytes[others[at]] = true;
+        at += 1;
+    }
+    bytes
+};
 
 /// A string as Go's encoder writes it: what HTML or JavaScript could trip over is escaped too.
 fn string(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    // Written up to here.
+    let mut start = 0;
+    let mut at = 0;
     out.push(b'"');
-    let mut rest = text;
-    while let Some(at) = rest.find(is_escaped) {
-        let (plain, special) = rest.split_at(at);
-        out.extend(plain.bytes());
-        let Some(c) = special.chars().next() else { break };
-        match c {
-            '"' | '\\' => out.extend([b'\\', c as u8]),
-            '\n' => out.extend(b"\\n"),
-            '\r' => out.extend(b"\\r"),
-            '\t' => out.extend(b"\\t"),
-            '\x08' => out.extend(b"\\b"),
-            '\x0c' => out.extend(b"\\f"),
-            _ => out.extend(format!("\\u{:04x}", c as u32).bytes()),
+    while let Some(step) = bytes[at..].iter().position(|byte| MAY_BE_ESCAPED[usize::from(*byte)]) {
+        at += step;
+        let length = match bytes[at..] {
+            [0xe2, 0x80, 0xa8 | 0xa9, ..] => 3,
+            [0xe2, ..] => {
+                at += 1;
+                continue;
+            }
+            _ => 1,
+        };
+        out.extend_from_slice(&bytes[start..at]);
+        match bytes[at] {
+            special @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', special]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            0xe2 => out.extend_from_slice(if bytes[at + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" }),
+            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
         }
-        rest = &special[c.len_utf8()..];
+        at += length;
+        start = at;
     }
-    out.extend(rest.bytes());
+    out.extend_from_slice(&bytes[start..]);
     out.push(b'"');
-}
-
-fn is_escaped(c: char) -> bool {
-    matches!(c, '"' | '\\' | '<' | '>' | '&' | '\0'..='\x1f' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
@@ -177,12 +209,12 @@ mod tests {
     #[test]
     fn strings_are_escaped_as_go_escapes_them() {
         let text = printed(
-            r#"{"metadata":{"name":"a"},"s":"<a href=\"x\">&amp;</a> \u2028\u2029 \b\f\n\r\t\u0007\u001b\u007f é日👍 \\ \/"}"#,
+            r#"{"metadata":{"name":"a"},"s":"<a href=\"x\">&amp;</a> \u2028\u2029 \b\f\n\r\t\u0007\u001b\u007f é€日👍 \\ \/"}"#,
         );
         let line = text.lines().find(|line| line.contains("\"s\"")).expect("the line");
         assert_eq!(
             line,
-            "    \"s\": \"\\u003ca href=\\\"x\\\"\\u003e\\u0026amp;\\u003c/a\\u003e \\u2028\\u2029 \\b\\f\\n\\r\\t\\u0007\\u001b\u{7f} é日👍 \\\\ /\""
+            "    \"s\": \"\\u003ca href=\\\"x\\\"\\u003e\\u0026amp;\\u003c/a\\u003e \\u2028\\u2029 \\b\\f\\n\\r\\t\\u0007\\u001b\u{7f} é€日👍 \\\\ /\""
         );
     }
 

@@ -10,7 +10,7 @@ use kdelta::diff::changes;
 use kdelta::object::{ApiResource, FieldPath, Object, ResourceVersion};
 
 use super::tree;
-use crate::view::{Change, ChangeKind, Mark, MarkKind};
+use crate::view::{Change, ChangeKind, Mark, MarkKind, escape_json};
 
 /// The version of the line format.
 const FORMAT: u8 = 1;
@@ -24,6 +24,8 @@ pub(crate) struct LineOptions {
     pub(crate) old: bool,
     /// What is different between the two.
     pub(crate) changes: bool,
+    /// Whether a terminal shows them, which what a cluster says must not steer.
+    pub(crate) for_terminal: bool,
 }
 
 /// Writes JSON lines and counts them.
@@ -218,7 +220,13 @@ impl JsonLines {
 
     fn end(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.line.extend(b"}\n");
-        out.write_all(&self.line)?;
+        if self.options.for_terminal {
+            // The text of an object is UTF-8, and all of it that needs escaping stands in strings.
+            let shown = escape_json(std::str::from_utf8(&self.line).unwrap_or_default());
+            out.write_all(shown.as_bytes())?;
+        } else {
+            out.write_all(&self.line)?;
+        }
         out.flush()?;
         self.seq += 1;
         Ok(())
@@ -360,7 +368,7 @@ mod tests {
 
     #[test]
     fn the_old_state_and_the_changes_are_shown_on_request() {
-        let asked = LineOptions { old: true, changes: true, fields: None };
+        let asked = LineOptions { old: true, changes: true, ..LineOptions::default() };
         let text = line_of(asked.clone(), &update());
         assert!(
             text.ends_with(concat!(
@@ -382,7 +390,12 @@ mod tests {
     #[test]
     fn fields_that_are_chosen_come_in_their_usual_order() {
         let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-        let some = LineOptions { fields: fields(&["uid", "type", "changes"]), changes: true, old: true };
+        let some = LineOptions {
+            fields: fields(&["uid", "type", "changes"]),
+            changes: true,
+            old: true,
+            for_terminal: false,
+        };
         assert_eq!(
             line_of(some, &update()),
             concat!(
@@ -402,7 +415,7 @@ mod tests {
 
     /// One line of each kind.
     fn all_kinds() -> Vec<serde_json::Value> {
-        let mut lines = JsonLines::new(LineOptions { old: true, changes: true, fields: None });
+        let mut lines = JsonLines::new(LineOptions { old: true, changes: true, ..LineOptions::default() });
         let (mut out, version) = (Vec::new(), ResourceVersion::new("7"));
         let unknown = Change { final_state_unknown: true, ..change(ChangeKind::Deleted) };
         let sync = Change { origin: Origin::Resync, ..change(ChangeKind::Sync) };

@@ -60,9 +60,9 @@ impl Listing {
                 if table.layout().shows_namespace(resource) {
                     table.keep_namespace_column();
                 }
-                let layout = table.layout();
-                let line = layout.in_context(context, layout.line(object, resource, None, age));
-                table.line(&line, out)
+                let cells = table.spare_cells();
+                let line = table.layout().line(object, (resource, context), None, age, cells);
+                table.line(line, out)
             }
             Self::Json(list) => list.item(object, out),
             Self::JsonSingle => json::document(object, out),

@@ -122,9 +122,10 @@ impl Rows {
         // A state that lay in the index since it was sent, perhaps for hours.
         let is_old = change.final_state_unknown || change.kind == ChangeKind::Sync;
         let age = if is_old { Age::Fresh { now: *now } } else { Age::AsSent { now: *now } };
-        let line = layout.line(object, resource, Some(change.kind), age);
-        let line = layout.in_context(&change.context, line);
-        self.table.line(&line, out)?;
+        let of = (resource, &*change.context);
+        let cells = self.table.spare_cells();
+        let line = self.table.layout().line(object, of, Some(change.kind), age, cells);
+        self.table.line(line, out)?;
         for detail in &details {
             self.table.remark(detail);
         }

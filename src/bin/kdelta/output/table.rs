@@ -11,7 +11,7 @@ use std::sync::Arc;
 use colored::{Color, Colorize};
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{ChangeKind, Layout, Line, NamespaceColumn};
+use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn};
 
 const NARROWEST: usize = 6;
 const PADDING: usize = 3;
@@ -39,6 +39,8 @@ pub(crate) struct Table {
     /// The widths of other headings, in an endless table. Bounded by the kinds watched.
     widths: HashMap<Vec<String>, Vec<usize>>,
     block: Block,
+    /// The cells of the line before, for the room they have.
+    spare: Cells,
 }
 
 /// What the lines stand under.
@@ -60,7 +62,13 @@ impl Table {
             current: None,
             widths: HashMap::new(),
             block: Block::default(),
+            spare: Cells::default(),
         }
+    }
+
+    /// Cells for the next line, to be overwritten.
+    pub(crate) fn spare_cells(&mut self) -> Cells {
+        std::mem::take(&mut self.spare)
     }
 
     /// Which columns the table has.
@@ -78,15 +86,16 @@ impl Table {
     ///
     /// # Errors
     /// `out` failed.
-    pub(crate) fn line(&mut self, line: &Line, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn line(&mut self, line: Line, out: &mut impl Write) -> io::Result<()> {
         let same = self.current.as_ref().is_some_and(|current| {
             (Arc::ptr_eq(&current.resource, &line.resource) || current.resource == line.resource)
                 && (Arc::ptr_eq(&current.columns, &line.columns) || current.columns == line.columns)
         });
         if !same {
-            self.change_columns(line, out)?;
+            self.change_columns(&line, out)?;
         }
-        self.block.push(&line.cells, line.kind);
+        self.block.push(line.cells.iter(), line.kind);
+        self.spare = line.cells;
         if self.block.lines.len() >= MOST_WAITING { self.flush(out) } else { Ok(()) }
     }
 
@@ -130,7 +139,7 @@ impl Table {
             }
         };
         if header && self.headers {
-            self.block.push(&headings, None);
+            self.block.push(headings.iter().map(String::as_str), None);
         }
         let (resource, columns) = (Arc::clone(&line.resource), Arc::clone(&line.columns));
         self.current = Some(Current { resource, columns, headings, widths });
@@ -160,9 +169,9 @@ struct WaitingLine {
 }
 
 impl Block {
-    fn push(&mut self, cells: &[String], kind: Option<ChangeKind>) {
+    fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
         // A tab inside a cell starts another cell, as it does in kubectl's.
-        for cell in cells.iter().flat_map(|cell| cell.split('\t')) {
+        for cell in cells.flat_map(|cell| cell.split('\t')) {
             self.text.push_str(cell);
             self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
         }
@@ -309,7 +318,7 @@ mod tests {
         Line {
             resource: Arc::clone(resource),
             columns: columns(names),
-            cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+            cells: cells.iter().collect(),
             kind: None,
         }
     }
@@ -326,7 +335,7 @@ mod tests {
 
         fn lines(&mut self, resource: &Arc<ApiResource>, names: &[&str], rows: &[&[&str]]) {
             for cells in rows {
-                self.table.line(&line(resource, names, cells), &mut self.out).expect("a Vec takes all");
+                self.table.line(line(resource, names, cells), &mut self.out).expect("a Vec takes all");
             }
         }
 
@@ -471,7 +480,7 @@ mod tests {
             [(ChangeKind::Added, "a"), (ChangeKind::Modified, "bb"), (ChangeKind::Deleted, "c")]
         {
             let line = Line { kind: Some(kind), ..line(&pods, &["Name", "Age"], &[name, "1s"]) };
-            table.line(&line, &mut out).expect("a Vec takes all");
+            table.line(line, &mut out).expect("a Vec takes all");
         }
         table.flush(&mut out).expect("a Vec takes all");
         assert_eq!(

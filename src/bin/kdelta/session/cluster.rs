@@ -108,21 +108,38 @@ impl Cluster {
         &self.discovery
     }
 
-    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for.
+    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for. What
+    /// comes to a category later belongs to it where the plan is `lasting`; one that is not is made again where a type
+    /// turns out not to be there, so it may be made of what was known some hours ago.
     ///
     /// # Errors
     /// A word that is no type, a server that does not answer, names in all namespaces.
-    pub(super) async fn plan(&self, selection: &Selection, patient: bool) -> anyhow::Result<Plan> {
+    pub(super) async fn plan(
+        &self,
+        selection: &Selection,
+        patient: bool,
+        lasting: bool,
+    ) -> anyhow::Result<Plan> {
+        let catalog = if lasting { Some(self.discovery.catalog().await?) } else { None };
         let mut named: Vec<(Arc<ApiResource>, Vec<String>)> = Vec::new();
+        let mut categories = Vec::new();
         for target in &selection.targets {
             let Types::Word(word) = &target.types else { continue };
             let found = self.discovery.resolve(word).await?;
-            for other in self.discovery.catalog().await?.passed_over(word) {
+            let is_category = catalog.as_ref().is_some_and(|catalog| catalog.is_category(word));
+            if is_category && target.names.is_empty() {
+                categories.push(word);
+                continue;
+            }
+            for other in self.discovery.passed_over(word).await {
                 (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
             }
             named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
         }
         let mut plan = Plan::new(self.origin.clone(), selection, named)?;
+        for word in categories {
+            plan.follow_category(word);
+        }
         if plan.needs_kinds() {
             // Not from a file: what was defined a minute ago belongs to it.
             let catalog = self.discovery.refresh().await?;
@@ -184,7 +201,7 @@ pub(super) struct Selected<'a> {
 /// The same representation with whole objects in it.
 fn with_body(representation: Representation) -> Representation {
     match representation {
-        Representation::Objects | Representation::Metadata => Representation::Objects,
-        Representation::Table(_) => Representation::Table(IncludeObject::Object),
+        Representation::Objects | Representation::Metadata | Representation::Names => Representation::Objects,
+        Representation::Table(_) | Representation::Rows => Representation::Table(IncludeObject::Object),
     }
 }

@@ -67,6 +67,7 @@ pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> Confi
         tls_server_name,
         insecure_skip_tls_verify,
         disable_compression,
+        spare_refresh_tokens,
         request_timeout: _,
         cache_dir: _,
     } = connection.clone();
@@ -89,6 +90,7 @@ pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> Confi
         tls_server_name,
         insecure_skip_tls_verify,
         disable_compression,
+        spare_refresh_tokens,
         stdin_is_terminal,
         ..ConfigOptions::from_env()
     }

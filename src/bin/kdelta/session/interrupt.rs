@@ -4,6 +4,7 @@
 use std::io;
 use std::time::Duration;
 
+use kdelta::api::end_plugins;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -51,6 +52,7 @@ impl Interrupts {
             let asked = next(&mut signals).await;
             sender.send_replace(Some(asked));
             let last = timeout(CLEAN_END, next(&mut signals)).await.unwrap_or(asked);
+            end_plugins();
             std::process::exit(last.code());
         });
         Ok(Self { first, task })
@@ -110,6 +112,7 @@ impl EndsAtOnce {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let task = tokio::spawn(async move {
             let code = next(&mut signals).await.code();
+            end_plugins();
             last(&mut || std::process::exit(code));
         });
         Ok(Self { task })

@@ -22,6 +22,7 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as parts_for_tests;
 pub(crate) use plan::Planned;
+pub(crate) use scout::out_of_reach;
 pub(crate) use source::{Arrived, Source};
 pub(crate) use survey::{Setback, Survey};
 
@@ -160,9 +161,13 @@ pub(crate) fn reflector_options(
 ) -> ReflectorOptions {
     let defaults = ReflectorOptions::default();
     let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
+    let page_size = match selection.page_size {
+        KUBECTLS_PAGE => source.is_of_one_piece().then_some(0),
+        asked => Some(asked),
+    };
     ReflectorOptions {
         first_version,
-        page_size: (selection.page_size != KUBECTLS_PAGE).then_some(selection.page_size),
+        page_size,
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer: Some(source.learning(observer)),

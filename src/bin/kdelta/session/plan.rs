@@ -18,6 +18,8 @@ pub(crate) struct Plan {
     named: Vec<(Arc<ApiResource>, Vec<String>)>,
     /// What stands for types that come and go.
     open: Vec<Types>,
+    /// Categories, which stand for such types, too.
+    categories: Vec<String>,
     /// Whether `--all-kinds` is only what lives in namespaces.
     is_bound: bool,
     /// What the open types come to at the moment.
@@ -98,6 +100,7 @@ impl Plan {
             origin,
             named,
             open: types.filter(|types| types.is_open()).cloned().collect(),
+            categories: Vec::new(),
             is_bound: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
             kinds: Vec::new(),
             scope,
@@ -107,9 +110,14 @@ impl Plan {
         })
     }
 
+    /// What is in this category is asked for, too, whenever it comes.
+    pub(super) fn follow_category(&mut self, word: &str) {
+        self.categories.push(word.to_owned());
+    }
+
     /// Whether it has to be told which types there are.
     pub(super) fn needs_kinds(&self) -> bool {
-        !self.open.is_empty()
+        !self.open.is_empty() || !self.categories.is_empty()
     }
 
     /// Whether it has to be told which namespaces there are.
@@ -139,7 +147,7 @@ impl Plan {
         let known = std::mem::take(&mut self.kinds);
         for found in offered.iter().filter(|found| found.can("list") && found.can("watch")) {
             let resource = &found.resource;
-            if self.kinds.iter().any(|kind| is_same(kind, resource)) || !self.wants(resource, offered) {
+            if self.kinds.iter().any(|kind| is_same(kind, resource)) || !self.wants(found, offered) {
                 continue;
             }
             let in_use = known.iter().find(|kind| is_same(kind, resource));
@@ -258,7 +266,8 @@ impl Plan {
     }
 
     /// Whether one of the open types stands for it, of all that the server offers.
-    fn wants(&self, resource: &ApiResource, offered: &[Discovered]) -> bool {
+    fn wants(&self, found: &Discovered, offered: &[Discovered]) -> bool {
+        let resource = &found.resource;
         let is_named = self.named.iter().any(|(named, names)| names.is_empty() && is_same(named, resource));
         let stands = |types: &Types| match types {
             Types::All => {
@@ -270,7 +279,8 @@ impl Plan {
             Types::Matching { .. } => stands_for(types, resource) && !has_twin(resource, offered),
             Types::Word(_) => false,
         };
-        !is_named && self.open.iter().any(stands)
+        let is_member = found.categories.iter().any(|category| self.categories.contains(category));
+        !is_named && (is_member || self.open.iter().any(stands))
     }
 }
 

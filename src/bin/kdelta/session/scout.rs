@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kdelta::api::{Catalog, Representation};
+use kdelta::api::{self, Catalog, Representation, ResolveError};
 use kdelta::informer::{Notification, QueueKind, SharedIndexInformer, Subscription};
 use kdelta::listwatch::Error;
 use kdelta::object::ApiResource;
@@ -13,7 +13,7 @@ use kdelta::queue::Mark;
 use kdelta::reflector::{Observer, ReflectorEvent, ReflectorOptions};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::cluster::Selected;
@@ -39,6 +39,10 @@ const LOOKS: [Duration; 6] = [
 ];
 /// And when nothing is known to have changed: types of aggregated servers are announced to nobody.
 const REGULAR: Duration = Duration::from_secs(30);
+
+/// When a cluster that is out of reach is asked again: soon at first, then twice a minute.
+const RETURN: Duration = Duration::from_secs(2);
+const RETURN_AT_MOST: Duration = Duration::from_secs(30);
 
 /// Something that a scout found out.
 pub(super) struct News {
@@ -77,13 +81,26 @@ impl Scouts {
         self.receiver.recv().await
     }
 
-    /// Finds out what the words mean in a cluster; told once.
-    pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, patient: bool) {
+    /// Finds out what the words mean in a cluster; told once. A cluster that is out of reach is asked again where the plan
+    /// is `lasting`, and that it is told when it answers.
+    pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, patient: bool, lasting: bool) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let selection = Arc::clone(&self.selection);
         self.tasks.spawn(async move {
-            let plan = cluster.plan(&selection, patient).await;
-            tell(&cluster, What::Plan(Box::new(plan)), &sender).await;
+            let (mut pause, mut is_told) = (RETURN, false);
+            loop {
+                let plan = cluster.plan(&selection, patient, lasting).await;
+                let may_return = lasting && plan.as_ref().is_err_and(is_out_of_reach);
+                if !(may_return && is_told) {
+                    tell(&cluster, What::Plan(Box::new(plan)), &sender).await;
+                }
+                if !may_return {
+                    return;
+                }
+                is_told = true;
+                sleep(pause).await;
+                pause = (pause * 2).min(RETURN_AT_MOST);
+            }
         });
     }
 
@@ -143,6 +160,30 @@ impl Scouts {
             }
         });
     }
+}
+
+/// Whether a server was not reached, which may be otherwise in a while.
+pub(crate) fn out_of_reach(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Refused(_)
+            | Error::Tls(_)
+            | Error::Transport(_)
+            | Error::Timeout(_)
+            | Error::Unavailable { .. }
+    )
+}
+
+fn is_out_of_reach(error: &anyhow::Error) -> bool {
+    let asked = match error.downcast_ref() {
+        Some(ResolveError::Discovery(error)) => Some(error),
+        _ => error.downcast_ref(),
+    };
+    let answer = match asked {
+        Some(api::Error::Server(answer)) => Some(answer),
+        _ => error.downcast_ref(),
+    };
+    answer.is_some_and(out_of_reach)
 }
 
 async fn tell(cluster: &Cluster, what: What, sender: &mpsc::Sender<News>) {

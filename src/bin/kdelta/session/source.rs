@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use kdelta::api::{ResourceClient, ResourceList, ResourceWatch};
+use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{
     Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
@@ -94,7 +94,7 @@ pub(crate) struct Source {
     unselected: Option<(ResourceClient, FieldSelector)>,
     filter: Filter,
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
-    refused: AtomicBool,
+    refused: Arc<AtomicBool>,
     shared: Shared,
     /// Objects that have come in so far, for who shows it.
     arrived: Arc<Arrived>,
@@ -114,7 +114,7 @@ impl Source {
             asked,
             unselected,
             filter,
-            refused: AtomicBool::new(false),
+            refused: Arc::default(),
             shared,
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
@@ -149,12 +149,23 @@ impl Source {
         Self { unselected: None, ..self }
     }
 
+    /// Whether objects are selected here that the server could not select; known once the first of them comes.
+    pub(crate) fn selects_here(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.refused)
+    }
+
     /// One object by its name, whatever the filter says.
     ///
     /// # Errors
     /// What the server refused.
     pub(crate) async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
         self.asked.get_named(name).await
+    }
+
+    /// Whether what it asks for is little enough to come in one piece: pages would cost more than they spare, and rows
+    /// can be joined with their names only as a whole.
+    pub(super) fn is_of_one_piece(&self) -> bool {
+        matches!(self.asked.wanted(), Representation::Names | Representation::Rows)
     }
 
     /// How many objects have come in so far.
@@ -256,6 +267,10 @@ impl ListerWatcher for Source {
 
     fn supports_watch_list(&self) -> bool {
         self.asked.supports_watch_list()
+    }
+
+    fn held_up(&self) -> Duration {
+        self.asked.held_up()
     }
 
     fn gives_up_watch_list(&self) {

@@ -14,6 +14,8 @@ use crate::settings::Selection;
 pub(crate) struct Survey {
     clusters: Vec<Surveyed>,
     scouts: Scouts,
+    /// What messages begin with about clusters that were out of reach and answer now.
+    returned: Vec<String>,
 }
 
 struct Surveyed {
@@ -56,11 +58,22 @@ pub(crate) enum Setback {
 }
 
 impl Survey {
-    /// Starts. `patient` is whether a pattern may match no type for now.
+    /// Starts for as long as it is asked: what is out of reach may return, and categories may grow. `patient` is whether
+    /// a pattern may match no type for now.
     pub(crate) fn start(session: &Session, selection: &Selection, patient: bool) -> Self {
+        Self::of(session, selection, patient, true)
+    }
+
+    /// Starts for an answer that is waited for: what the words meant some hours ago is believed at first, and checked by
+    /// [`Survey::doubt`] where it is not there any more.
+    pub(crate) fn in_haste(session: &Session, selection: &Selection, patient: bool) -> Self {
+        Self::of(session, selection, patient, false)
+    }
+
+    fn of(session: &Session, selection: &Selection, patient: bool, lasting: bool) -> Self {
         let mut scouts = Scouts::new(selection);
         let survey = |cluster: &Arc<Cluster>| {
-            scouts.plan(cluster, patient);
+            scouts.plan(cluster, patient, lasting);
             Surveyed {
                 cluster: Arc::clone(cluster),
                 state: State::Unknown,
@@ -68,7 +81,8 @@ impl Survey {
                 look: Arc::default(),
             }
         };
-        Self { clusters: session.clusters.iter().map(survey).collect(), scouts }
+        let clusters = session.clusters.iter().map(survey).collect();
+        Self { clusters, scouts, returned: Vec::new() }
     }
 
     /// Waits until more is known. Dropping the future loses nothing.
@@ -80,6 +94,9 @@ impl Survey {
                 Ok(plan) => {
                     if plan.needs_kinds() {
                         self.scouts.kinds(&surveyed.cluster, Arc::clone(&surveyed.look));
+                    }
+                    if matches!(surveyed.state, State::Failed) {
+                        self.returned.push(surveyed.cluster.prefix().to_owned());
                     }
                     surveyed.state = State::Known(Box::new(plan));
                 }
@@ -112,6 +129,11 @@ impl Survey {
         }
         self.follow_namespaces(cluster);
         Ok(())
+    }
+
+    /// What messages begin with about the clusters that were out of reach, which has been told, and answer now.
+    pub(crate) fn take_returned(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.returned)
     }
 
     /// Whether the parts are all that there are at the moment.
@@ -150,6 +172,12 @@ impl Survey {
         let refused = plan.refuse(part);
         self.follow_namespaces(part.cluster);
         refused
+    }
+
+    /// A part's type is not there. Answers whether that was because the words mean something else by now.
+    pub(crate) async fn doubt(&self, part: &Part) -> bool {
+        // A server that does not answer any more changes nothing: what was not found stays so.
+        self.clusters[part.cluster].cluster.discovery().doubt().await.unwrap_or(false)
     }
 
     /// Has the types of a cluster looked at soon: something that was there is not.

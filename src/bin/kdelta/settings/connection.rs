@@ -30,6 +30,8 @@ pub(crate) struct Connection {
     /// How long a request other than a watch may take; `None` is for ever.
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) disable_compression: bool,
+    /// Whether a refresh token is to be left unspent, as for a TAB that is given up after a second.
+    pub(crate) spare_refresh_tokens: bool,
     /// A directory that is kdelta's alone; `None` where there is no home to put it in.
     pub(crate) cache_dir: Option<PathBuf>,
 }
@@ -50,15 +52,18 @@ pub(crate) enum Contexts {
 }
 
 impl Contexts {
-    fn read(all: bool, text: Option<&String>) -> Self {
+    fn read(all: bool, text: Option<&String>) -> Result<Self, UsageError> {
         let Some(text) = given(text).filter(|_| !all) else {
-            return if all { Self::All } else { Self::Current };
+            return Ok(if all { Self::All } else { Self::Current });
         };
         if Pattern::new(&text).is_plain() && !text.contains(',') {
-            return Self::Named(text);
+            return Ok(Self::Named(text));
         }
-        let patterns = text.split(',').filter(|each| !each.is_empty()).map(Pattern::new).collect();
-        Self::Matching { text, patterns }
+        let patterns: Vec<_> = text.split(',').filter(|each| !each.is_empty()).map(Pattern::new).collect();
+        if patterns.is_empty() {
+            return Err(UsageError::NoNames { flag: "context", text });
+        }
+        Ok(Self::Matching { text, patterns })
     }
 }
 
@@ -73,7 +78,7 @@ pub(crate) struct Impersonate {
 
 impl Connection {
     pub(super) fn read(args: &ConnectionArgs, environment: &Environment) -> Result<Self, UsageError> {
-        let contexts = Contexts::read(args.all_contexts, args.context.as_ref());
+        let contexts = Contexts::read(args.all_contexts, args.context.as_ref())?;
         if !matches!(contexts, Contexts::Current | Contexts::Named(_)) {
             let flags = [(args.server.is_some(), "server"), (args.cluster.is_some(), "cluster")];
             if let Some((_, flag)) = flags.into_iter().find(|(given, _)| *given) {
@@ -103,6 +108,7 @@ impl Connection {
             insecure_skip_tls_verify: args.insecure_skip_tls_verify,
             request_timeout: request_timeout(&args.request_timeout)?,
             disable_compression: args.disable_compression,
+            spare_refresh_tokens: false,
             cache_dir: cache_dir(args.cache_dir.as_deref(), environment),
         })
     }
@@ -174,13 +180,18 @@ mod tests {
 
     #[test]
     fn contexts_are_one_or_several() {
-        let read = |text: &str| Contexts::read(false, Some(&text.to_owned()));
+        let all = Contexts::read(true, Some(&"a".into()));
+        assert_eq!(all, Ok(Contexts::All));
+        for text in [",", ",,"] {
+            let error = Contexts::read(false, Some(&text.to_owned())).expect_err("no name");
+            assert_eq!(error.to_string(), format!("--context needs a name: there is none in {text:?}"));
+        }
+        let read = |text: &str| Contexts::read(false, Some(&text.to_owned())).expect("contexts");
         assert_eq!(read(""), Contexts::Current);
         assert_eq!(read("prod"), Contexts::Named("prod".into()));
         for text in ["a,b", "prod-*", "a,"] {
             assert!(matches!(read(text), Contexts::Matching { .. }), "{text}");
         }
-        assert_eq!(Contexts::read(true, Some(&"a".into())), Contexts::All);
     }
 
     #[test]

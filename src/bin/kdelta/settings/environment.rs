@@ -28,7 +28,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("NO_COLOR", "set to anything: no colour"),
     ("TERM", "dumb: no colour"),
     ("CLICOLOR", "0: no colour"),
-    ("CLICOLOR_FORCE", "anything but 0: colour in files and pipes too"),
+    ("CLICOLOR_FORCE", "anything but 0: colour in files and pipes too, whatever else says no"),
     ("FORCE_COLOR", "the same"),
     ("COLUMNS", "the width of the help"),
     ("USERPROFILE", "the home directory where HOME is not set"),
@@ -52,6 +52,8 @@ pub(crate) struct Environment {
     pub(crate) clicolor_off: bool,
     /// `$CLICOLOR_FORCE` or `$FORCE_COLOR` is set to anything but nothing and `0`.
     pub(crate) force_color: bool,
+    /// `$COLUMNS` is `0`, as some shells leave it where they know no width.
+    pub(crate) no_columns: bool,
     /// `$KDELTA_DEMO_SEED`.
     pub(crate) demo_seed: Option<String>,
     /// `$KUBE_FEATURE_WatchListClient`.
@@ -89,6 +91,7 @@ impl Environment {
             dumb_terminal: set("TERM").is_some_and(|term| term == "dumb"),
             clicolor_off: set("CLICOLOR").is_some_and(|value| value == "0"),
             force_color: forces("CLICOLOR_FORCE") || forces("FORCE_COLOR"),
+            no_columns: set("COLUMNS").is_some_and(|value| value == "0"),
             demo_seed: set("KDELTA_DEMO_SEED").map(|value| value.to_string_lossy().into_owned()),
             watch_list_client: set("KUBE_FEATURE_WatchListClient")
                 .map(|value| value.to_string_lossy().into_owned()),

@@ -29,7 +29,7 @@ pub(crate) struct Lines {
 /// Where a watch begins, and how it goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Flow {
-    /// The version to go on after, without an initial state; neither empty nor "0".
+    /// The version to go on after, without an initial state; one that can be compared (see [`is_version`]).
     pub(crate) from: Option<String>,
     /// How often to tell everything again.
     pub(crate) resync: Option<Duration>,
@@ -87,8 +87,8 @@ impl Flow {
         }
         let coalesce = args.on_slow == OnSlowArg::Coalesce;
         if let Some(version) = &args.resource_version {
-            if matches!(version.as_str(), "" | "0") {
-                return Err(UsageError::NoVersion);
+            if !is_version(version) {
+                return Err(UsageError::NoVersion(version.clone()));
             }
             let about_state = [
                 (selection.cached, "cached"),
@@ -115,6 +115,12 @@ impl Flow {
     }
 }
 
+/// Whether it is a version that a server gives: decimal digits of any length without a leading zero, which all servers
+/// give since Kubernetes 1.35 (KEP-5504), and gave before.
+fn is_version(text: &str) -> bool {
+    !text.starts_with('0') && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn first<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
     flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
 }
@@ -128,7 +134,11 @@ mod tests {
     use crate::settings::{Environment, Task, Watch};
 
     fn read(line: &str) -> Result<Task, UsageError> {
-        let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
+        read_words(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn read_words(words: &[&str]) -> Result<Task, UsageError> {
+        let cli = Cli::try_parse_from(std::iter::once(&"kdelta").chain(words)).expect("flags that exist");
         Task::read(&cli.command, cli.connection.namespace.as_deref(), &Environment::default())
     }
 
@@ -179,13 +189,29 @@ mod tests {
     #[test]
     fn to_go_on_from_a_version_is_to_have_no_initial_state() {
         assert_eq!(watch("watch po --resource-version 17").flow.from.as_deref(), Some("17"));
-        for version in ["0", ""] {
-            assert_eq!(read(&format!("watch po --resource-version={version}")), Err(UsageError::NoVersion));
+        for version in ["0", "", "abc", "017", "-1", "+1", "1.5", "1e3", "17 "] {
+            let wanted = Err(UsageError::NoVersion(version.to_owned()));
+            let words = ["watch", "po", &format!("--resource-version={version}")];
+            assert_eq!(read_words(&words), wanted, "{version:?}");
         }
+        let beyond = "9".repeat(30);
+        assert_eq!(
+            watch(&format!("watch po --resource-version {beyond}")).flow.from.as_deref(),
+            Some(&*beyond)
+        );
         for flag in ["cached", "until-synced", "by=node=x", "resync=1m", "on-slow=coalesce"] {
             let read = read(&format!("watch po --resource-version 17 --{flag}"));
             assert!(matches!(read, Err(UsageError::NoInitialState(_))), "{flag}: {read:?}");
         }
+    }
+
+    #[test]
+    fn what_is_merged_with_what_is_not_printed_would_be_lost() {
+        for line in ["watch po --watch-only", "get po --watch-only"] {
+            let read = read(&format!("{line} --on-slow=coalesce"));
+            assert_eq!(read, Err(UsageError::MergedWithUnprinted), "{line}");
+        }
+        assert!(watch("watch po --on-slow=coalesce").flow.coalesce);
     }
 
     #[test]

@@ -113,6 +113,7 @@ mod tests {
             (ColorWhen::Auto, false, &plain, false),
             (ColorWhen::Auto, true, &no_color, false),
             (ColorWhen::Auto, false, &forced, true),
+            (ColorWhen::Auto, false, &Environment { force_color: true, ..no_color.clone() }, true),
             (ColorWhen::Always, false, &no_color, true),
             (ColorWhen::Never, true, &forced, false),
             (ColorWhen::Auto, true, &Environment { dumb_terminal: true, ..Environment::default() }, false),

@@ -163,6 +163,18 @@ pub(crate) enum Format {
     Name,
 }
 
+impl Format {
+    /// How it is asked for, if what it prints says nothing of contexts.
+    pub(crate) fn of_one_context(self) -> Option<&'static str> {
+        match self {
+            Self::Table { .. } => None,
+            Self::Json => Some("json"),
+            Self::Yaml => Some("yaml"),
+            Self::Name => Some("name"),
+        }
+    }
+}
+
 impl Default for Format {
     fn default() -> Self {
         Self::Table { wide: false }
@@ -198,11 +210,8 @@ impl Task {
 }
 
 fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
-    if args.watch_only && args.until.until_synced {
-        return Err(UsageError::NothingToPrint);
-    }
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
-    Ok(Task::Watch(Watch {
+    let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
         selection,
         by,
@@ -211,7 +220,8 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
         print,
         until,
         ignore_not_found: args.ignore_not_found,
-    }))
+    };
+    watch.checked().map(Task::Watch)
 }
 
 fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
@@ -234,13 +244,10 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     if is_watch && args.outcome.stats {
         return Err(UsageError::StatsOfAWatch);
     }
-    if args.watch_only && args.until.until_synced {
-        return Err(UsageError::NothingToPrint);
-    }
     let (by, print) = (by(&args.index.by)?, Print::read(&args.print)?);
-    Ok(if is_watch {
+    if is_watch {
         let until = Until::read(&args.until)?;
-        Task::Watch(Watch {
+        let watch = Watch {
             flow: Flow::read(&args.flow, &selection, &by, until)?,
             selection,
             by,
@@ -249,12 +256,24 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
             print,
             until,
             ignore_not_found: args.ignore_not_found,
-        })
+        };
+        watch.checked().map(Task::Watch)
     } else {
         let OutcomeArgs { fail_if_empty, stats } = args.outcome;
         let ignore_not_found = args.ignore_not_found;
-        Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty, stats })
-    })
+        Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty, stats }))
+    }
+}
+
+impl Watch {
+    /// The same, if it can be meant.
+    fn checked(self) -> Result<Self, UsageError> {
+        match () {
+            () if !self.initial && self.until.synced => Err(UsageError::NothingToPrint),
+            () if !self.initial && self.flow.coalesce => Err(UsageError::MergedWithUnprinted),
+            () => Ok(self),
+        }
+    }
 }
 
 fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
@@ -307,7 +326,7 @@ impl Selection {
         let has_selector = label_selector.is_some() || field_selector.is_some();
         Ok(Self {
             targets: targets::parse(&args.resources, has_selector, args.all_kinds)?,
-            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector)),
+            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
             label_selector,
             field_selector,
             cached: args.cached,
@@ -319,15 +338,19 @@ impl Selection {
 
 impl Namespaces {
     /// `-A` wins, and an empty `-n` is none, as in kubectl.
-    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Self {
+    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
         let mut names: Vec<String> = Vec::new();
-        for name in namespace.unwrap_or_default().split(',').filter(|name| !name.is_empty() && !all) {
+        let text = namespace.unwrap_or_default();
+        if !text.is_empty() && text.chars().all(|c| c == ',') {
+            return Err(UsageError::NoNames { flag: "namespace", text: text.to_owned() });
+        }
+        for name in text.split(',').filter(|name| !name.is_empty() && !all) {
             if names.iter().all(|known| known != name) {
                 names.push(name.to_owned());
             }
         }
         let plain = |name: &String| Pattern::new(name).is_plain();
-        match labels {
+        Ok(match labels {
             Some(labels) => {
                 let of_all = names.is_empty().then(|| "*".to_owned());
                 let patterns = names.iter().chain(&of_all).map(|name| Pattern::new(name)).collect();
@@ -341,7 +364,7 @@ impl Namespaces {
                 let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
                 Self::Matching { always, patterns, labels: None }
             }
-        }
+        })
     }
 }
 
@@ -372,13 +395,17 @@ impl Print {
 
 impl Format {
     fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
-        Ok(match text.unwrap_or_default() {
+        // In capitals or not, as kubectl takes them.
+        Ok(match text.unwrap_or_default().to_lowercase().as_str() {
             "" => Self::Table { wide: false },
             "wide" => Self::Table { wide: true },
             "json" => Self::Json,
             "yaml" => Self::Yaml,
             "name" => Self::Name,
-            other => return Err(UsageError::OutputFormat { format: other.to_owned(), allowed }),
+            _ => {
+                let format = text.unwrap_or_default().to_owned();
+                return Err(UsageError::OutputFormat { format, allowed });
+            }
         })
     }
 }
@@ -460,6 +487,19 @@ mod tests {
         assert_eq!(matching("get po --namespace-selector env=prod"), told("", "*", "env=prod"));
         assert_eq!(matching("get po -A --namespace-selector env=prod"), told("", "*", "env=prod"));
         assert_eq!(matching("get po -n a,b* --namespace-selector env"), told("", "a,b*", "env"));
+    }
+
+    #[test]
+    fn a_format_is_taken_in_capitals_too_and_a_list_of_namespaces_names_some() {
+        for (text, format) in
+            [("JSON", Format::Json), ("Yaml", Format::Yaml), ("WIDE", Format::Table { wide: true })]
+        {
+            assert_eq!(Format::read(Some(text), OBJECT_FORMATS), Ok(format));
+        }
+        for text in [",", ",,"] {
+            let error = read(&format!("get pods -n {text}")).expect_err("no name");
+            assert_eq!(error.to_string(), format!("--namespace needs a name: there is none in {text:?}"));
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) enum UsageError {
     NamesOfMany(String),
     #[error("{0:?} is no type; --all-kinds means every type")]
     EveryType(String),
+    #[error("--{flag} needs a name: there is none in {text:?}")]
+    NoNames { flag: &'static str, text: String },
     #[error("--{0} means one cluster, and several contexts are asked for")]
     SeveralContexts(&'static str),
     #[error("{0} takes one context")]
@@ -66,12 +68,18 @@ pub(crate) enum UsageError {
     NeedsJson(&'static str),
     #[error("--changes needs a table or -o json")]
     ChangesFormat,
-    #[error("--resource-version must be the version to go on after, such as the resume of a JSON line")]
-    NoVersion,
+    #[error(
+        "--resource-version must be the version to go on after, such as the resume of a JSON line: a number above 0, not {0:?}"
+    )]
+    NoVersion(String),
     #[error(
         "--resource-version and --{0} exclude each other: a watch that goes on from a version has no initial state"
     )]
     NoInitialState(&'static str),
+    #[error(
+        "--watch-only and --on-slow=coalesce exclude each other: a change that comes while the initial state is read would be merged with it, and not be printed"
+    )]
+    MergedWithUnprinted,
     #[error("--as-user-extra must be KEY=VALUE, not {0:?}")]
     UserExtra(String),
     #[error("--{0} needs --demo")]

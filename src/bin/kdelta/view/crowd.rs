@@ -43,7 +43,7 @@ impl Crowd {
                 let is_new = self.lose(part, (prefix.to_owned(), error.to_string()));
                 own.filter(|_| is_new)
             }
-            ReflectorEvent::Relisting { .. } => {
+            ReflectorEvent::Relisting { .. } | ReflectorEvent::WentBack { .. } => {
                 let group = self.lost.get(&part).and_then(|reason| self.groups.get_mut(reason));
                 let told = group.is_some_and(|group| std::mem::replace(&mut group.relisting, true));
                 own.filter(|_| !told)
@@ -56,16 +56,16 @@ impl Crowd {
         }
     }
 
-    /// A part is no more.
-    pub(crate) fn leave(&mut self, part: usize) {
-        if let Some(reason) = self.lost.remove(&part)
-            && let Some(group) = self.groups.get_mut(&reason)
-        {
-            group.lost.remove(&part);
-            if group.lost.is_empty() {
-                self.groups.remove(&reason);
-            }
+    /// A part is no more. Where only it was still lost, what is to be said of those that are back.
+    pub(crate) fn leave(&mut self, part: usize) -> Option<String> {
+        let reason = self.lost.remove(&part)?;
+        let group = self.groups.get_mut(&reason)?;
+        group.lost.remove(&part);
+        if !group.lost.is_empty() {
+            return None;
         }
+        let group = self.groups.remove(&reason)?;
+        (group.resumed + group.relisted > 0).then(|| group.line(&reason.0))
     }
 
     /// Answers whether it is the first to be lost for this reason.
@@ -103,16 +103,21 @@ impl Crowd {
         if !group.lost.is_empty() {
             return None;
         }
-        let Group { resumed, relisted, longest, .. } = self.groups.remove(&reason)?;
-        if resumed + relisted == 1 {
-            return own;
-        }
-        let (prefix, _) = reason;
-        Some(format!(
-            "{prefix}{} watches are back after {:.1}s: {resumed} resumed, {relisted} re-listed",
-            resumed + relisted,
+        let group = self.groups.remove(&reason)?;
+        if group.resumed + group.relisted == 1 { own } else { Some(group.line(&reason.0)) }
+    }
+}
+
+impl Group {
+    /// That those of it that are not gone are back.
+    fn line(&self, prefix: &str) -> String {
+        let Self { resumed, relisted, longest, .. } = self;
+        let count = resumed + relisted;
+        let are = if count == 1 { "watch is" } else { "watches are" };
+        format!(
+            "{prefix}{count} {are} back after {:.1}s: {resumed} resumed, {relisted} re-listed",
             longest.as_secs_f64()
-        ))
+        )
     }
 }
 
@@ -191,11 +196,21 @@ mod tests {
         let mut crowd = Crowd::default();
         lost(&mut crowd, 1, "EOF");
         lost(&mut crowd, 2, "EOF");
-        crowd.leave(2);
+        assert_eq!(crowd.leave(2), None);
         assert_eq!(resumed(&mut crowd, 1).as_deref(), Some("1 resumed"));
         lost(&mut crowd, 3, "EOF");
-        crowd.leave(3);
+        assert_eq!(crowd.leave(3), None);
         assert_eq!(lost(&mut crowd, 4, "EOF").as_deref(), Some("4 lost: EOF"));
+    }
+
+    #[test]
+    fn the_last_that_leaves_has_it_said_that_the_others_are_back() {
+        let mut crowd = Crowd::default();
+        (1..=3).for_each(|part| drop(lost(&mut crowd, part, "EOF")));
+        assert_eq!((resumed(&mut crowd, 1), resumed(&mut crowd, 2)), (None, None));
+        let said = crowd.leave(3);
+        assert_eq!(said.as_deref(), Some("2 watches are back after 2.0s: 2 resumed, 0 re-listed"));
+        assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
     }
 
     #[test]

@@ -20,6 +20,9 @@ const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Characters of a value that are shown, at most.
 const LONGEST: usize = 100;
 
+/// Of those so many before the first that differs, where that is far in.
+const BEFORE: usize = 20;
+
 /// Lines for one update, at most.
 const MOST: usize = 50;
 
@@ -52,13 +55,17 @@ impl Details {
 
 fn line(change: &Change<'_>, is_secret: bool) -> String {
     let masked = is_secret && is_data(change);
-    let shown =
-        |value: Option<&str>| if masked { "***".to_owned() } else { shown(value.unwrap_or_default()) };
+    let [old, new] = [change.old, change.new].map(|value| text_of(value.unwrap_or_default()));
+    let from = match change.op {
+        ChangeOp::Replace => beginning(&old, &new),
+        ChangeOp::Add | ChangeOp::Remove => 0,
+    };
+    let shown = |text: &str| if masked { "***".to_owned() } else { shown(text, from) };
     let path = escape(&change.path.to_string()).replace(['\n', '\t'], " ");
     match change.op {
-        ChangeOp::Add => format!("+ {path}: {}", shown(change.new)),
-        ChangeOp::Remove => format!("- {path}: {}", shown(change.old)),
-        ChangeOp::Replace => format!("{path}: {} → {}", shown(change.old), shown(change.new)),
+        ChangeOp::Add => format!("+ {path}: {}", shown(&new)),
+        ChangeOp::Remove => format!("- {path}: {}", shown(&old)),
+        ChangeOp::Replace => format!("{path}: {} → {}", shown(&old), shown(&new)),
     }
 }
 
@@ -75,16 +82,30 @@ fn is_data(change: &Change<'_>) -> bool {
     }
 }
 
-/// A value on one line: a text without its quotes unless it is empty, anything else as JSON, cut where it is long.
-fn shown(json: &str) -> String {
-    let text = match serde_json::from_str::<String>(json) {
+/// A text without its quotes unless it is empty, anything else as JSON.
+fn text_of(json: &str) -> String {
+    match serde_json::from_str::<String>(json) {
         Ok(text) if !text.is_empty() => text,
         _ => json.to_owned(),
-    };
-    let mut line = match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    };
+    }
+}
+
+/// The character from which two texts are shown: the first, where the first that differs is then among those shown, else
+/// one a little before that.
+fn beginning(old: &str, new: &str) -> usize {
+    let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    let is_long = [old, new].iter().any(|text| text.chars().nth(LONGEST).is_some());
+    if is_long && same + BEFORE > LONGEST { same - BEFORE } else { 0 }
+}
+
+/// So many characters of a value from that one on, on one line, with dots where something is left out.
+fn shown(text: &str, from: usize) -> String {
+    let place = |at: usize| text.char_indices().nth(at).map(|(place, _)| place);
+    let start = place(from).unwrap_or(text.len());
+    let end = place(from + LONGEST);
+    let dots = |is_cut: bool| if is_cut { "..." } else { "" };
+    let mut line =
+        format!("{}{}{}", dots(start > 0), &text[start..end.unwrap_or(text.len())], dots(end.is_some()));
     line = line.replace('\n', "\\n").replace('\t', "\\t");
     escape(&line).into_owned()
 }
@@ -173,6 +194,14 @@ mod tests {
             told(PLAIN, "pods", &json!({"data": {"x": ""}}), &new)[0].chars().count(),
             8 + 5 + LONGEST + 3
         );
+        // What differs is seen, wherever it is.
+        let text =
+            |middle: &str| json!({"data": {"x": format!("{}{middle}{}", "é".repeat(300), "z".repeat(300))}});
+        let (same, rest) = ("é".repeat(BEFORE), "z".repeat(LONGEST - BEFORE - 3));
+        let line = &told(PLAIN, "pods", &text("one"), &text("two"))[0];
+        assert_eq!(*line, format!("data.x: ...{same}one{rest}... → ...{same}two{rest}..."));
+        let added = told(PLAIN, "pods", &text(""), &json!({"data": {"x": "é".repeat(300)}}));
+        assert!(added[0].ends_with(&format!("→ ...{same}")), "{}", added[0]);
         let many: serde_json::Map<_, _> = (0..80).map(|n| (format!("k{n}"), json!(n))).collect();
         let told = told(PLAIN, "pods", &json!({"data": {}}), &json!({"data": many}));
         assert_eq!((told.len(), told[MOST].as_str()), (MOST + 1, "and 30 more"));

@@ -29,6 +29,24 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// JSON on its way to a terminal: the characters that could steer it as `\u009b`, which means the same to whoever reads
+/// JSON.
+pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_unsafe) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_unsafe(c) {
+            // Writing to a String can't fail. All of them have four digits.
+            let _ = write!(out, "\\u{:04x}", c as u32);
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A table cell: escaped, and cut with `...` before the first character that would break the line, as in kubectl.
 pub(crate) fn escape_cell(text: &str) -> Cow<'_, str> {
     match text.find(['\n', '\r', '\x0c']) {
@@ -67,6 +85,16 @@ mod tests {
             assert_eq!(escape(text), expected);
         }
         assert!(matches!(escape("plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_for_a_terminal_means_the_same_and_steers_nothing() {
+        let said = "a\u{9b}31m\u{7f}\u{202e}txt ünï";
+        let json = serde_json::json!({ "k": said }).to_string();
+        let shown = escape_json(&json);
+        assert_eq!(shown, r#"{"k":"a\u009b31m\u007f\u202etxt ünï"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON")["k"], said);
+        assert!(matches!(escape_json("{\"k\":\"ünï\"}\n"), Cow::Borrowed(_)));
     }
 
     #[test]

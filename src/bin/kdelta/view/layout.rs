@@ -18,7 +18,7 @@ use super::meta::{self, Metadata};
 pub(crate) struct Layout {
     /// Columns of every priority, not only those of priority 0.
     pub(crate) wide: bool,
-    /// The CONTEXT column; see [`Layout::in_context`].
+    /// The CONTEXT column.
     pub(crate) context: bool,
     /// The EVENT column.
     pub(crate) event: bool,
@@ -50,9 +50,59 @@ pub(crate) struct Line {
     /// The server's columns, of every priority.
     pub(crate) columns: Arc<[Column]>,
     /// As many as [`Layout::headings`] has, or fewer where the server sent fewer.
-    pub(crate) cells: Vec<String>,
+    pub(crate) cells: Cells,
     /// What colours the line.
     pub(crate) kind: Option<ChangeKind>,
+}
+
+/// The cells of a line, their text in one piece: a large table is many small cells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Cells {
+    text: String,
+    /// Where each cell ends in the text.
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// They in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| &self.text[std::mem::replace(&mut start, *end)..*end])
+    }
+
+    /// Adds a cell.
+    pub(crate) fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.end();
+    }
+
+    /// Adds to a cell that [`Cells::end`] will end.
+    fn add(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    fn end(&mut self) {
+        self.ends.push(self.text.len());
+    }
+
+    /// Takes all away, but for the room they had.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Cells {
+    fn from_iter<I: IntoIterator<Item = S>>(cells: I) -> Self {
+        let mut all = Self::default();
+        cells.into_iter().for_each(|cell| all.push(cell.as_ref()));
+        all
+    }
 }
 
 impl Layout {
@@ -69,14 +119,16 @@ impl Layout {
         headings
     }
 
-    /// The line of an object. One that came without cells, because the server gave no table, shows its name and age.
-    /// Without metadata the cells that show it are empty.
+    /// The line of an object of that context. One that came without cells, because the server gave no table, shows its
+    /// name and age. Without metadata the cells that show it are empty. `cells` are those of a line that is not needed
+    /// any more, for the room they have.
     pub(crate) fn line(
         &self,
         object: &Object,
-        resource: &Arc<ApiResource>,
+        (resource, context): (&Arc<ApiResource>, &str),
         kind: Option<ChangeKind>,
         age: Age,
+        mut cells: Cells,
     ) -> Line {
         let needs_metadata = !self.labels.is_empty()
             || self.show_labels
@@ -86,49 +138,54 @@ impl Layout {
         let metadata = if has_metadata { meta::read(object) } else { Metadata::default() };
         let columns = object.row().map_or_else(name_and_age, |row| Arc::clone(row.columns()));
 
-        let mut cells = Vec::with_capacity(columns.len() + self.labels.len() + 3);
+        cells.clear();
+        if self.context {
+            cells.push(&escape_cell(context));
+        }
         if self.event {
-            cells.push(kind.map_or_else(String::new, |kind| format!("{:<8}", kind.as_str())));
+            cells.push(kind.map_or("", padded));
         }
         if self.shows_namespace(resource) {
-            cells.push(escape_cell(object.namespace()).into_owned());
+            cells.push(&escape_cell(object.namespace()));
         }
+        self.own_cells(object, resource, &columns, (&metadata, age), &mut cells);
+        if has_metadata {
+            self.labels.iter().for_each(|key| cells.push(&escape_cell(metadata.label(key))));
+            if self.show_labels {
+                cells.push(&escape_cell(&metadata.labels_text()));
+            }
+        } else {
+            (0..self.labels.len() + usize::from(self.show_labels)).for_each(|_| cells.push(""));
+        }
+        Line { resource: Arc::clone(resource), columns, cells, kind }
+    }
+
+    /// The cells under the server's columns.
+    fn own_cells(
+        &self,
+        object: &Object,
+        resource: &ApiResource,
+        columns: &[Column],
+        (metadata, age): (&Metadata, Age),
+        cells: &mut Cells,
+    ) {
         let mut name_found = false;
-        for (column, cell) in columns.iter().zip(own_cells(object, &metadata, age)) {
+        for (column, cell) in columns.iter().zip(sent_cells(object, metadata, age)) {
             // Only the first column of that format is the name.
             let is_name =
                 column.format == "name" && !std::mem::replace(&mut name_found, column.format == "name");
             if !self.shows(column) {
                 continue;
             }
-            let cell = match fresh_age(column, &metadata, age) {
-                Some(fresh) => Cow::Owned(fresh),
-                None => cell,
-            };
-            cells.push(if self.kind && is_name {
-                format!("{}/{}", escape_cell(&resource.group_kind_lower()), escape_cell(&cell))
-            } else {
-                escape_cell(&cell).into_owned()
-            });
+            if self.kind && is_name {
+                cells.add(&escape_cell(&resource.group_kind_lower()));
+                cells.add("/");
+            }
+            match fresh_age(column, metadata, age) {
+                Some(fresh) => cells.push(&escape_cell(&fresh)),
+                None => cells.push(&escape_cell(&cell)),
+            }
         }
-        if has_metadata {
-            cells.extend(self.labels.iter().map(|key| escape_cell(metadata.label(key)).into_owned()));
-            cells.extend(self.show_labels.then(|| escape_cell(&metadata.labels_text()).into_owned()));
-        } else {
-            cells.extend(std::iter::repeat_n(
-                String::new(),
-                self.labels.len() + usize::from(self.show_labels),
-            ));
-        }
-        Line { resource: Arc::clone(resource), columns, cells, kind }
-    }
-
-    /// The line with the cell of its context, where there is a column for it.
-    pub(crate) fn in_context(&self, context: &str, mut line: Line) -> Line {
-        if self.context {
-            line.cells.insert(0, escape_cell(context).into_owned());
-        }
-        line
     }
 
     /// Whether lines of this resource have a NAMESPACE column.
@@ -151,8 +208,18 @@ fn name_and_age() -> Arc<[Column]> {
     Arc::new([column("Name", "name"), column("Age", "")])
 }
 
+/// What happened, in a cell that is as wide as the widest of them.
+fn padded(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Added => "ADDED   ",
+        ChangeKind::Modified => "MODIFIED",
+        ChangeKind::Deleted => "DELETED ",
+        ChangeKind::Sync => "SYNC    ",
+    }
+}
+
 /// The server's cells, or those under [`name_and_age`].
-fn own_cells<'a>(
+fn sent_cells<'a>(
     object: &'a Object,
     metadata: &Metadata,
     age: Age,
@@ -218,8 +285,9 @@ mod tests {
     }
 
     fn shown(layout: &Layout, object: &Object, age: Age) -> (Vec<String>, Vec<String>) {
-        let line = layout.line(object, &pods(), Some(ChangeKind::Added), age);
-        (layout.headings(&line.columns, &line.resource), line.cells)
+        let line = layout.line(object, (&pods(), ""), Some(ChangeKind::Added), age, Cells::default());
+        let headings = layout.headings(&line.columns, &line.resource);
+        (headings, line.cells.iter().map(str::to_owned).collect())
     }
 
     #[test]
@@ -259,12 +327,19 @@ mod tests {
     }
 
     #[test]
+    fn what_happened_is_padded_to_one_width() {
+        for kind in [ChangeKind::Added, ChangeKind::Modified, ChangeKind::Deleted, ChangeKind::Sync] {
+            assert_eq!(padded(kind), format!("{:<8}", kind.as_str()));
+        }
+    }
+
+    #[test]
     fn the_context_comes_first() {
         let layout = Layout { context: true, event: true, ..Layout::default() };
-        let line = layout.line(&pod(), &pods(), Some(ChangeKind::Added), as_sent());
-        let line = layout.in_context("prod", line);
+        let used = ["of", "another", "line"].into_iter().collect();
+        let line = layout.line(&pod(), (&pods(), "prod"), Some(ChangeKind::Added), as_sent(), used);
         assert_eq!(layout.headings(&line.columns, &pods())[..3], ["CONTEXT", "EVENT", "NAME"]);
-        assert_eq!(line.cells[..3], ["prod", "ADDED   ", "web-1"]);
+        assert_eq!(line.cells.iter().take(3).collect::<Vec<_>>(), ["prod", "ADDED   ", "web-1"]);
     }
 
     #[test]

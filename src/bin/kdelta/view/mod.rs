@@ -15,6 +15,6 @@ pub(crate) use age::Age;
 pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
 pub(crate) use crowd::Crowd;
 pub(crate) use details::Details;
-pub(crate) use escape::{escape, escape_cell};
-pub(crate) use layout::{Layout, Line, NamespaceColumn};
+pub(crate) use escape::{escape, escape_cell, escape_json};
+pub(crate) use layout::{Cells, Layout, Line, NamespaceColumn};
 pub(crate) use notice::Notices;

@@ -31,6 +31,11 @@ impl Notices {
             ReflectorEvent::Relisting { from } => {
                 format!("the server no longer knows what happened since {from}, listing anew")
             }
+            ReflectorEvent::WentBack { from, to } => {
+                format!(
+                    "the server's versions went back from {from} to {to}, as after a restore, listing anew"
+                )
+            }
             ReflectorEvent::Recovered { version, lasted } => {
                 self.lost = None;
                 format!("resumed at {version} after {}, nothing was missed", seconds(*lasted))

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kdelta::object::{ApiResource, Column, Object};
 
 use super::age::Age;
-use super::layout::Layout;
+use super::layout::{Cells, Layout};
 
 /// Columns of the server's own that say how long something is ago or takes; those of custom resources are of a type
 /// that says so.
@@ -27,13 +27,15 @@ impl Layout {
         if resource.resource == "events" {
             return false;
         }
-        let [old, new] = [old, new].map(|object| self.line(object, resource, None, Age::AsSent { now }));
+        let line = |object| self.line(object, (resource, ""), None, Age::AsSent { now }, Cells::default());
+        let [old, new] = [old, new].map(line);
         if old.columns != new.columns || old.cells.len() != new.cells.len() {
             return false;
         }
-        let before = usize::from(self.event) + usize::from(self.shows_namespace(resource));
+        let before = [self.context, self.event, self.shows_namespace(resource)];
+        let before = before.into_iter().filter(|has| *has).count();
         let columns: Vec<&Column> = new.columns.iter().filter(|column| self.shows(column)).collect();
-        old.cells.iter().zip(&new.cells).enumerate().all(|(at, (old, new))| {
+        old.cells.iter().zip(new.cells.iter()).enumerate().all(|(at, (old, new))| {
             let column = at.checked_sub(before).and_then(|at| columns.get(at));
             old == new
                 || without_ago(old) == without_ago(new)

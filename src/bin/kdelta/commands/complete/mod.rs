@@ -80,11 +80,16 @@ fn settings(line: &Line<'_>, app: &Command, environment: &Environment) -> Option
     let cli = Cli::from_arg_matches(&matches).ok()?;
     let mut settings = Settings::read(&cli, environment).ok()?;
     settings.terminal.stdin = false;
+    settings.connection.spare_refresh_tokens = true;
     Some(settings)
 }
 
 fn print(wanted: &Wanted, mut found: Vec<Candidate>, mut out: impl Write) -> io::Result<()> {
     found.retain(|one| one.value.starts_with(&wanted.typed) && is_plain(&one.value));
+    if wanted.head.ends_with(',') {
+        // What stands in the list already is in it.
+        found.retain(|one| wanted.head.split([',', '=']).all(|item| item != one.value));
+    }
     found.sort();
     found.dedup_by(|next, one| next.value == one.value);
     let mut directive = if wanted.what == What::Files { 0 } else { NO_FILES };
@@ -130,6 +135,16 @@ mod tests {
     }
 
     #[test]
+    fn of_a_list_only_what_is_not_in_it_is_offered() {
+        let wanted =
+            |head: &str| Wanted { head: head.into(), typed: String::new(), what: What::Namespaces, tail: "" };
+        for head in ["a,", "--namespace=a,"] {
+            assert_eq!(printed(&wanted(head), &[("a", ""), ("b", "")]), format!("{head}b\n:4\n"));
+        }
+        assert_eq!(printed(&wanted("a/"), &[("a", "")]), "a/a\n:4\n", "a name is no item of the list");
+    }
+
+    #[test]
     fn a_word_that_goes_on_gets_no_space_and_files_are_left_to_the_shell() {
         let keys = Wanted { head: String::new(), typed: String::new(), what: What::Namespaces, tail: "=" };
         assert_eq!(printed(&keys, &[("app", "")]), "app=\n:6\n");
@@ -148,7 +163,7 @@ mod tests {
         let settings = read("-n a get --context c --color red pods --as me --count x ").expect("settings");
         assert_eq!(settings.connection.contexts, Contexts::Named("c".into()));
         assert_eq!(settings.connection.impersonate.user.as_deref(), Some("me"));
-        assert!(!settings.terminal.stdin);
+        assert!(!settings.terminal.stdin && settings.connection.spare_refresh_tokens);
         assert!(read("get --demo pods ").expect("settings").demo.is_some());
         assert!(read("get --speed 7 pods ").is_none(), "a mistake");
     }

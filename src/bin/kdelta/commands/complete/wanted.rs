@@ -111,7 +111,7 @@ impl Wanted {
 fn value(line: &Line<'_>, app: &Command, arg: &Arg, head: &str, typed: &str) -> Wanted {
     let possible = arg.get_possible_values();
     match arg.get_id().as_str() {
-        "context" => Wanted::of(What::Contexts, head, typed),
+        "context" => Wanted::of_list(What::Contexts, head, typed),
         "cluster" => Wanted::of(What::Clusters, head, typed),
         "user" => Wanted::of(What::Users, head, typed),
         "namespace" => Wanted::of_list(What::Namespaces, head, typed),
@@ -297,6 +297,7 @@ mod tests {
             ("get -n a,b", "a,", "b", What::Namespaces, ""),
             ("get -na", "-n", "a", What::Namespaces, ""),
             ("get --context=", "--context=", "", What::Contexts, ""),
+            ("get --context a,b", "a,", "b", What::Contexts, ""),
             ("get --cluster x", "", "x", What::Clusters, ""),
             ("get --user x", "", "x", What::Users, ""),
             ("get --kubeconfig x", "", "x", What::Files, ""),

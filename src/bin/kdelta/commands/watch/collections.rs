@@ -26,10 +26,13 @@ struct Collection {
     waits_for: usize,
     /// The oldest version that a part was listed at: nothing is said of what came after it.
     version: Option<ResourceVersion>,
+    /// Its sync has been told, which is told once.
+    told: bool,
 }
 
 impl Collections {
-    /// A part joins, not synced. The parts of one collection join before any of them has synced.
+    /// A part joins, not synced. The parts of one collection join before any of them has synced; only one that has left
+    /// and comes again may be later.
     pub(super) fn join(&mut self, place: usize, part: &Part) {
         let id = (part.cluster, Arc::clone(&part.resource), Arc::clone(&part.namespace));
         let collection = self.all.entry(id.clone()).or_default();
@@ -77,7 +80,9 @@ impl Collections {
         }
         let collection = self.all.get_mut(id)?;
         collection.waits_for -= 1;
-        collection.version.clone().filter(|_| collection.waits_for == 0)
+        let version = collection.version.clone().filter(|_| collection.waits_for == 0 && !collection.told);
+        collection.told |= version.is_some();
+        version
     }
 }
 
@@ -128,6 +133,24 @@ mod tests {
         let mut collections = of(&["x", "y"].map(|name| part("pods", "a", name)));
         assert_eq!(collections.ended(0), None);
         assert_eq!(collections.ended(1), None);
+    }
+
+    #[test]
+    fn names_that_come_again_one_by_one_do_not_sync_again() {
+        let name = |name| part("pods", "a", name);
+        let mut collections = of(&["x", "y"].map(name));
+        assert_eq!(collections.synced(0, &"7".into()), None);
+        assert_eq!(collections.synced(1, &"8".into()), Some("7".into()));
+        collections.leave(0);
+        collections.join(2, &name("x"));
+        assert_eq!(collections.synced(2, &"9".into()), None, "it has synced before");
+        collections.leave(1);
+        collections.leave(2);
+        collections.join(3, &name("x"));
+        assert_eq!(collections.synced(3, &"10".into()), Some("10".into()), "all of it was gone");
+        collections.join(4, &name("y"));
+        assert_eq!(collections.synced(4, &"11".into()), None);
+        assert_eq!(collections.ended(4), None);
     }
 
     #[test]

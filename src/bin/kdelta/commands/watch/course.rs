@@ -8,15 +8,15 @@ use jiff::Timestamp;
 use kdelta::informer::Notification;
 use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::printer::Printer;
-use super::roster::{Member, Roster};
+use super::roster::Roster;
 use super::stream::{Told, What};
 use crate::commands::forbidden;
 use crate::commands::watched::Watched;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Interrupt, Part, Planned, Setback};
+use crate::session::{Interrupt, Part, Planned, Setback, out_of_reach};
 use crate::settings::{Format, Watch};
 
 /// What is printed between two flushes, at most.
@@ -24,6 +24,9 @@ const BATCH: usize = 256;
 /// How long the lines of an initial state wait for each other, and how many of them.
 const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
+/// After how long what is not allowed or out of reach is tried again: soon at first, then once a minute, each part by one request.
+const AGAIN: Duration = Duration::from_secs(5);
+const AGAIN_AT_MOST: Duration = Duration::from_mins(1);
 /// How many errors are remembered as told.
 const REMEMBERED: usize = 1000;
 
@@ -47,6 +50,10 @@ pub(super) struct Course<'a, W> {
     fallbacks: Vec<Part>,
     /// Their refusals, for which each namespace is asked instead.
     refusals: Vec<(Planned, Error)>,
+    /// The parts that were left out and can be had by now; told together.
+    allowed: Vec<Part>,
+    /// When what was left out is tried next, and how long that was put off.
+    again: (Instant, Duration),
 }
 
 impl<'a, W: Write> Course<'a, W> {
@@ -70,6 +77,8 @@ impl<'a, W: Write> Course<'a, W> {
             forbidden: Vec::new(),
             fallbacks: Vec::new(),
             refusals: Vec::new(),
+            allowed: Vec::new(),
+            again: (Instant::now() + AGAIN, AGAIN),
         }
     }
 
@@ -87,14 +96,27 @@ impl<'a, W: Write> Course<'a, W> {
                     return ended;
                 }
             }
+            // Whatever else is still awaited: what is new may not be allowed for long.
+            if self.begun {
+                self.tell_forbidden();
+            }
             self.printer.flush()?;
             tokio::select! {
                 news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {
                     return Ok(ended);
                 },
                 () = self.roster.stream.next_batch(&mut batch, BATCH) => {}
+                () = sleep_until(self.again.0), if self.roster.has_left_out() => self.try_left_out()?,
             }
         }
+    }
+
+    /// Rights, or a server, may have come.
+    fn try_left_out(&mut self) -> anyhow::Result<()> {
+        let pause = (self.again.1 * 2).min(AGAIN_AT_MOST);
+        self.again = (Instant::now() + pause, pause);
+        self.roster.try_left_out();
+        self.call()
     }
 
     /// The beginning: an initial state that comes in at once has the widths of all its lines, and in a table its kinds
@@ -155,13 +177,21 @@ impl<'a, W: Write> Course<'a, W> {
         for (number, part) in &joined {
             self.printer.join(*number, part, self.watch.initial || self.begun);
         }
-        joined.iter().try_for_each(|(number, _)| self.roster.start(*number, self.begun))
+        for (number, _) in joined {
+            let selects_here = self.roster.start(number, self.begun)?;
+            self.printer.started(number, selects_here);
+        }
+        Ok(())
     }
 
     /// Takes news of the clusters; answers when they are the last.
     fn learned(&mut self, news: Result<(), Setback>) -> anyhow::Result<Option<ExitCode>> {
         match news {
-            Ok(()) => {}
+            Ok(()) => {
+                for prefix in self.roster.survey.take_returned() {
+                    self.watched.messages().notice(&format!("{prefix}the server answers now"));
+                }
+            }
             Err(Setback::Cluster { prefix, error }) => {
                 self.watched.tell_setback(&prefix, error)?;
                 self.partial = true;
@@ -173,6 +203,7 @@ impl<'a, W: Write> Course<'a, W> {
             Err(Setback::Namespaces { cluster }) => {
                 let of_it = |(planned, _): &mut (Planned, Error)| planned.part.cluster == cluster;
                 for (planned, error) in self.refusals.extract_if(.., of_it) {
+                    self.printer.refused(&planned.part, Timestamp::now(), &error)?;
                     if planned.open_type {
                         self.forbidden.push((planned.part, error));
                     } else {
@@ -203,9 +234,11 @@ impl<'a, W: Write> Course<'a, W> {
             }
             What::Notification(Notification::Mark(mark)) => {
                 member.synced |= matches!(mark, Mark::Synced { .. });
+                let missing = member.missing();
+                self.allowed.extend(self.roster.admit(number));
                 // With a filter nothing may be let through of what is there.
                 let is_sure = !self.watch.ignore_not_found && self.watch.by.is_empty();
-                match member.missing().filter(|_| is_sure) {
+                match missing.filter(|_| is_sure) {
                     Some(error) => self.fail(number, received, error)?,
                     None => self.printer.notification(number, received, Notification::Mark(mark))?,
                 }
@@ -221,11 +254,21 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// A part has ended with an error.
     fn fail(&mut self, number: usize, received: Timestamp, error: Error) -> anyhow::Result<()> {
-        let Some(Member { planned, .. }) = self.roster.members.get(&number) else { return Ok(()) };
-        let planned = planned.clone();
+        let Some(member) = self.roster.members.get_mut(&number) else { return Ok(()) };
+        let (planned, synced) = (member.planned.clone(), member.synced);
         let is_forbidden = matches!(error, Error::Forbidden(_));
         let is_resumed = self.watch.flow.from.is_some();
-        if is_forbidden && !is_resumed && self.roster.survey.refuse(&planned.part) {
+        let is_open = planned.open_type || planned.open_namespace;
+        // Of several clusters the others go on, and this one may come.
+        let may_come =
+            if is_forbidden { is_open } else { !planned.part.prefix.is_empty() && out_of_reach(&error) };
+        if may_come && member.again {
+            member.failed = true;
+            self.roster.stream.remove(number);
+            return Ok(());
+        }
+        // What has been told of all namespaces would be told again by each.
+        if is_forbidden && !is_resumed && !synced && self.roster.survey.refuse(&planned.part) {
             self.printer.leave(number);
             self.roster.strike(number);
             self.fallbacks.push(planned.part.clone());
@@ -238,7 +281,11 @@ impl<'a, W: Write> Course<'a, W> {
             member.failed = true;
         }
         self.roster.stream.remove(number);
-        if is_forbidden && (planned.open_type || planned.open_namespace) {
+        // One that may be listed and not watched would be told from the beginning each time.
+        if may_come && !synced {
+            self.roster.leave_out(planned.part.clone());
+        }
+        if is_forbidden && is_open {
             self.forbidden.push((planned.part, error));
         } else {
             let error = planned.part.asked_for(&self.watch.selection, error);
@@ -268,8 +315,9 @@ impl<'a, W: Write> Course<'a, W> {
         }
         let parts: Vec<Part> =
             std::mem::take(&mut self.forbidden).into_iter().map(|(part, _)| part).collect();
-        if let Some(line) = forbidden::line(&parts) {
-            self.watched.messages().notice(&line);
+        let allowed = forbidden::allowed(&std::mem::take(&mut self.allowed));
+        for line in forbidden::line(&parts).iter().chain(&allowed) {
+            self.watched.messages().notice(line);
         }
     }
 
@@ -322,6 +370,7 @@ impl<'a, W: Write> Course<'a, W> {
     pub(super) fn done(&mut self) -> ExitCode {
         self.tell_failures();
         self.tell_forbidden();
+        self.watched.tell_end();
         if self.partial { ExitCode::Partial } else { ExitCode::Ok }
     }
 

@@ -20,8 +20,8 @@ use super::format::Extent;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{Answers, Interrupts, Session, Setback, Survey};
-use crate::settings::{Lines, Watch};
+use crate::session::{EndsAtOnce, Interrupts, Session, Setback, Survey};
+use crate::settings::{self, Lines, Watch};
 use course::Course;
 use printer::{Printer, Selected};
 use roster::Roster;
@@ -31,12 +31,13 @@ pub(crate) async fn run<W: Write>(
     session: &Session,
     watch: &Watch,
     watched: &Watched,
-    colour: bool,
+    stdout: settings::Stream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
     let scope = scope(&watch.lines).context(Usage)?;
-    let answering = watched.clone();
-    let _answers = Answers::with(move || answering.messages().notice(&answering.summary()))?;
+    let last = watched.clone();
+    // Until there is something to sum up.
+    let early = EndsAtOnce::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
     let mut survey = Survey::start(session, &watch.selection, watch.ignore_not_found);
     let mut partial = watched.tell_unusable(session);
@@ -54,8 +55,8 @@ pub(crate) async fn run<W: Write>(
             return Err(anyhow::Error::new(NotOneCollection(parts)).context(Usage));
         }
     }
-    // Not before there is something to sum up: until then a signal ends the process by itself.
     let interrupts = Interrupts::listen()?;
+    drop(early);
     let gone = Arc::new(Notify::new());
     let tell = Arc::clone(&gone);
     let _reader = ReaderWatch::start(move || tell.notify_one())?;
@@ -67,8 +68,8 @@ pub(crate) async fn run<W: Write>(
         several_contexts: session.has_several_contexts(),
         several_homes: session.has_several_namespaces(),
     };
-    let output = extent.stream(&watch.print, &watch.lines, colour);
-    let selected = Selected { scope, in_order: !watch.flow.coalesce };
+    let output = extent.stream(&watch.print, &watch.lines, stdout);
+    let selected = Selected { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
     let printer = Printer::new(output, selected, watched, out);
     let roster = Roster::new(session, watch, watched.clone(), survey);
     let mut course = Course::new(watch, watched, roster, printer, partial);

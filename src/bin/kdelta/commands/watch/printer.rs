@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use kdelta::diff::Scope;
@@ -22,8 +23,9 @@ use crate::view::{Change, ChangeKind, Mark, MarkKind};
 pub(super) struct Selected {
     /// Updates that change something there.
     pub(super) scope: Scope,
-    /// Whether deltas are told in the order in which they happened: what is merged is not.
-    pub(super) in_order: bool,
+    /// Whether one can go on from a version: not where deltas are merged, which are told in another order than they
+    /// happened, nor where the selection knows what was before.
+    pub(super) resumable: bool,
 }
 
 /// Prints deltas and counts them.
@@ -31,6 +33,9 @@ pub(super) struct Printer<W> {
     stream: Stream,
     /// The parts by their number, each with whether its initial state is printed.
     parts: HashMap<usize, (Part, bool)>,
+    /// Which of them select here what the server could not select. Relaxed is enough: it is set before the first object
+    /// is sent, through channels.
+    selects_here: HashMap<usize, Arc<AtomicBool>>,
     collections: Collections,
     selected: Selected,
     watched: Watched,
@@ -40,7 +45,8 @@ pub(super) struct Printer<W> {
 impl<W: Write> Printer<W> {
     pub(super) fn new(stream: Stream, selected: Selected, watched: &Watched, out: W) -> Self {
         let collections = Collections::default();
-        Self { stream, parts: HashMap::new(), collections, selected, watched: watched.clone(), out }
+        let (parts, selects_here) = (HashMap::new(), HashMap::new());
+        Self { stream, parts, selects_here, collections, selected, watched: watched.clone(), out }
     }
 
     /// A part joins, before anything is told of it. `initial` is whether its initial state is printed.
@@ -49,9 +55,15 @@ impl<W: Write> Printer<W> {
         self.parts.insert(place, (part.clone(), initial));
     }
 
+    /// A part runs, and this will say whether it selects here.
+    pub(super) fn started(&mut self, place: usize, selects_here: Arc<AtomicBool>) {
+        self.selects_here.insert(place, selects_here);
+    }
+
     /// A part leaves: nothing more is told of it.
     pub(super) fn leave(&mut self, place: usize) {
         self.collections.leave(place);
+        self.selects_here.remove(&place);
         self.parts.remove(&place);
     }
 
@@ -99,14 +111,19 @@ impl<W: Write> Printer<W> {
             self.watched.count_shown(false);
             return Ok(());
         }
-        // A watch tells everything in order, so its delta says up to where all has been told. A list does not; nor does
-        // the watch of one name say anything of the others, nor a delete that was inferred, which shows an old state.
+        // A watch tells everything in order, so its delta says up to where all has been told. A list does not, nor does a
+        // delete that was inferred, which shows an old state.
         let is_told_in_order = change.origin == Origin::Watch && !change.final_state_unknown;
-        let all_told = is_told_in_order && self.collections.is_whole(part) && self.selected.in_order;
-        let resume = all_told.then(|| change.object.resource_version());
+        let resume = (is_told_in_order && self.is_resumable(part)).then(|| change.object.resource_version());
         let printed = self.stream.change(change, resume, &mut self.out)?;
         self.watched.count_shown(printed);
         Ok(())
+    }
+
+    /// Whether one can go on from where a part is: a watch of one name says nothing of the others.
+    fn is_resumable(&self, part: usize) -> bool {
+        let selects_here = self.selects_here.get(&part).is_some_and(|here| here.load(Ordering::Relaxed));
+        self.selected.resumable && !selects_here && self.collections.is_whole(part)
     }
 
     /// Whether something changed that is asked for. What came and went always is, and so is what nobody can compare.
@@ -121,13 +138,17 @@ impl<W: Write> Printer<W> {
 
     /// A part has ended with an error: the last line of its stream.
     pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
-        let spoken = || Status { message: error.to_string(), ..Status::default() };
-        let status = error.status().cloned().unwrap_or_else(spoken);
-        self.mark(part, received, MarkKind::Error { status }, None)?;
+        self.mark(part, received, MarkKind::Error { status: status_of(error) }, None)?;
         match self.collections.ended(part) {
             Some(version) => self.synced(part, received, version),
             None => Ok(()),
         }
+    }
+
+    /// A part that is not there can't be had, and neither can what was asked for instead.
+    pub(super) fn refused(&mut self, part: &Part, received: Timestamp, error: &Error) -> io::Result<()> {
+        let mark = mark(part, received, MarkKind::Error { status: status_of(error) });
+        self.stream.mark(&mark, None, &mut self.out)
     }
 
     /// Writes what waits to be written; for the end of a batch.
@@ -151,8 +172,7 @@ impl<W: Write> Printer<W> {
 
     /// The collection of a part has synced.
     fn synced(&mut self, part: usize, received: Timestamp, version: ResourceVersion) -> io::Result<()> {
-        let all_told = self.collections.is_whole(part) && self.selected.in_order;
-        let resume = all_told.then(|| version.clone());
+        let resume = self.is_resumable(part).then(|| version.clone());
         self.mark(part, received, MarkKind::Synced { version }, resume.as_ref())
     }
 
@@ -163,12 +183,20 @@ impl<W: Write> Printer<W> {
         kind: MarkKind,
         resume: Option<&ResourceVersion>,
     ) -> io::Result<()> {
-        let Some((Part { context, resource, namespace, .. }, _)) = self.parts.get(&part).cloned() else {
-            return Ok(());
-        };
-        let mark = Mark { kind, resource, context, namespace, received };
-        self.stream.mark(&mark, resume, &mut self.out)
+        let Some((part, _)) = self.parts.get(&part) else { return Ok(()) };
+        self.stream.mark(&mark(part, received, kind), resume, &mut self.out)
     }
+}
+
+fn mark(part: &Part, received: Timestamp, kind: MarkKind) -> Mark {
+    let Part { context, resource, namespace, .. } = part.clone();
+    Mark { kind, resource, context, namespace, received }
+}
+
+/// What the server said, or what stands for it.
+fn status_of(error: &Error) -> Status {
+    let spoken = || Status { message: error.to_string(), ..Status::default() };
+    error.status().cloned().unwrap_or_else(spoken)
 }
 
 /// A change of a part's object, with no state before it.
@@ -208,7 +236,7 @@ mod tests {
     fn printer(initial: bool) -> (Printer<Vec<u8>>, Watched) {
         let watched = Watched::new(Arc::new(Messages::stderr(false, false)), false);
         let stream = Stream::json_lines(LineOptions::default());
-        let selected = Selected { scope: Scope::default(), in_order: true };
+        let selected = Selected { scope: Scope::default(), resumable: true };
         let mut printer = Printer::new(stream, selected, &watched, Vec::new());
         printer.join(0, &Part { resource: resource("pods"), ..origin("shop") }, initial);
         (printer, watched)

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use kdelta::listwatch::Error;
@@ -26,12 +27,16 @@ pub(super) struct Roster<'a> {
     numbers: HashMap<Part, usize>,
     /// Those that leave and have not yet left: the same part joins again after that.
     leaving: HashMap<usize, Part>,
-    /// Those that had failed and are no longer asked for, until the printer knows.
+    /// Those that had failed and are no longer asked for, or are asked for again, until the printer knows.
     pub(super) dismissed: Vec<usize>,
+    /// Those that nobody named and that are not allowed, or that are out of reach, which has been told. They are tried
+    /// again now and then.
+    left_out: HashSet<Part>,
     next: usize,
 }
 
 /// Where a part stands.
+#[expect(clippy::struct_excessive_bools, reason = "each is another question")]
 pub(super) struct Member {
     pub(super) planned: Planned,
     pub(super) synced: bool,
@@ -39,6 +44,8 @@ pub(super) struct Member {
     pub(super) found: bool,
     /// Whether it has ended, with an error.
     pub(super) failed: bool,
+    /// Whether it was left out, and is tried again without a word.
+    pub(super) again: bool,
 }
 
 impl<'a> Roster<'a> {
@@ -53,6 +60,7 @@ impl<'a> Roster<'a> {
             numbers: HashMap::new(),
             leaving: HashMap::new(),
             dismissed: Vec::new(),
+            left_out: HashSet::new(),
             next: 0,
         }
     }
@@ -76,16 +84,19 @@ impl<'a> Roster<'a> {
             self.next += 1;
             self.numbers.insert(planned.part.clone(), number);
             joined.push((number, planned.part.clone()));
-            let member = Member { planned, synced: false, found: false, failed: false };
+            let again = self.left_out.contains(&planned.part);
+            let member = Member { planned, synced: false, found: false, failed: false, again };
             self.members.insert(number, member);
         }
         joined
     }
 
     fn dismiss(&mut self, part: Part) {
+        self.left_out.remove(&part);
         let Some(number) = self.numbers.remove(&part) else { return };
         if self.members.get(&number).is_some_and(|member| member.failed) {
             self.members.remove(&number);
+            self.watched.end_merged(number);
             self.dismissed.push(number);
         } else {
             self.leaving.insert(number, part);
@@ -105,18 +116,22 @@ impl<'a> Roster<'a> {
         alike.map_or(number, |(first, _)| *first)
     }
 
-    /// Starts one that has joined; `late` is whether the others have been told before.
+    /// Starts one that has joined; `late` is whether the others have been told before. Answers what says, once something
+    /// is told of it, whether the server could not select it as asked.
     ///
     /// # Errors
     /// What was asked for can't be meant.
-    pub(super) fn start(&mut self, number: usize, late: bool) -> anyhow::Result<()> {
-        let Some(Member { planned, .. }) = self.members.get(&number) else { return Ok(()) };
+    pub(super) fn start(&mut self, number: usize, late: bool) -> anyhow::Result<Arc<AtomicBool>> {
+        let Some(Member { planned, again, .. }) = self.members.get(&number) else {
+            return Ok(Arc::default());
+        };
         let Watch { selection, by, print, lines, flow, .. } = self.watch;
         let part = &planned.part;
         let filter = Filter::by(by).context(Usage)?;
         let representation = needs::of_lines(print.format, by.iter().map(|by| &by.index), lines);
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.watched.source(part, source);
+        let selects_here = source.selects_here();
         let mut give_up = source.gives_up(true);
         let mut observer = self.watched.observer(part);
         if planned.open_type {
@@ -124,11 +139,16 @@ impl<'a> Roster<'a> {
             give_up = found_or(give_up);
             observer = Watched::without_missing(observer, self.survey.look(part.cluster));
         }
-        if late {
-            give_up = but_once_allowed(give_up);
+        // What is listed and may not be watched is no watch, and to ask again each few seconds makes none of it.
+        let mut give_up_watch: Option<GiveUp> = Some(Arc::new(|error| matches!(error, Error::Forbidden(_))));
+        if *again {
+            observer = Watched::once_listed(observer);
+        } else if late {
+            (give_up, give_up_watch) = (but_once_allowed(give_up), None);
         }
         let options = ReflectorOptions {
             give_up: Some(give_up),
+            give_up_watch,
             ..reflector_options(selection, &source, Some(observer))
         };
         if let Some(version) = &flow.from {
@@ -137,14 +157,45 @@ impl<'a> Roster<'a> {
         } else {
             let registration = self.stream.add(number, source, options, flow)?;
             if flow.coalesce {
-                self.watched.count_merged(registration);
+                self.watched.count_merged(number, registration);
             }
         }
-        Ok(())
+        Ok(selects_here)
+    }
+
+    /// One can't be had for now, which is told once.
+    pub(super) fn leave_out(&mut self, part: Part) {
+        self.left_out.insert(part);
+    }
+
+    /// Whether there are any that may be had later.
+    pub(super) fn has_left_out(&self) -> bool {
+        !self.left_out.is_empty()
+    }
+
+    /// Has those that were left out join again, with the next [`Roster::call`].
+    pub(super) fn try_left_out(&mut self) {
+        for part in &self.left_out {
+            let failed = |number: &usize| self.members.get(number).is_some_and(|member| member.failed);
+            let Some(number) = self.numbers.get(part).copied().filter(failed) else { continue };
+            self.numbers.remove(part);
+            self.members.remove(&number);
+            self.watched.end_merged(number);
+            self.dismissed.push(number);
+        }
+    }
+
+    /// One that was left out can be had.
+    pub(super) fn admit(&mut self, number: usize) -> Option<Part> {
+        let member = self.members.get_mut(&number).filter(|member| member.again)?;
+        member.again = false;
+        self.left_out.remove(&member.planned.part);
+        Some(member.planned.part.clone())
     }
 
     /// Strikes one off that has ended or left.
     pub(super) fn strike(&mut self, number: usize) {
+        self.watched.end_merged(number);
         self.leaving.remove(&number);
         self.stream.remove(number);
         if let Some(member) = self.members.remove(&number)

@@ -1,0 +1,103 @@
+//! The table of one task: medians, and each as a multiple of kdelta's.
+
+use std::fmt;
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table as Drawn, presets};
+
+use crate::contender::{CURL, KDELTA, Task};
+use crate::round::{Runs, Sample};
+
+/// The medians of one contender.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Medians {
+    pub(crate) name: &'static str,
+    /// Seconds.
+    pub(crate) first: f64,
+    pub(crate) done: f64,
+    pub(crate) cpu: f64,
+    /// MB, of a million bytes.
+    pub(crate) peak: f64,
+    pub(crate) wire: f64,
+}
+
+/// A task and how each contender did, curl first.
+pub(crate) struct Table {
+    pub(crate) task: Task,
+    pub(crate) rows: Vec<Medians>,
+}
+
+impl Table {
+    pub(crate) fn of(task: Task, runs: &[Runs]) -> Self {
+        Self { task, rows: runs.iter().map(medians).collect() }
+    }
+
+    pub(crate) fn row(&self, name: &str) -> Option<&Medians> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+}
+
+fn medians(runs: &Runs) -> Medians {
+    let of = |figure: fn(&Sample) -> f64| median(runs.samples.iter().map(figure).collect());
+    Medians {
+        name: runs.name,
+        first: of(|sample| sample.first.as_secs_f64()),
+        done: of(|sample| sample.done.as_secs_f64()),
+        cpu: of(|sample| sample.cpu.as_secs_f64()),
+        peak: of(|sample| megabytes(sample.peak)),
+        wire: megabytes(runs.wire),
+    }
+}
+
+/// The middle one, or the upper of the two in the middle; 0 of none.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or_default()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure of three digits is shown")]
+pub(crate) fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+/// Milliseconds to one decimal.
+pub(crate) fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.task.title())?;
+        let mut drawn = Drawn::new();
+        drawn.load_style(presets::NOTHING);
+        drawn.set_header([
+            "",
+            "first byte",
+            "done",
+            "CPU",
+            "peak memory",
+            "wire",
+            "time, memory in kdelta's",
+        ]);
+        let ours = self.row(KDELTA);
+        for row in &self.rows {
+            let times =
+                ours.filter(|_| row.name != KDELTA && row.name != CURL).map_or_else(String::new, |ours| {
+                    format!("{:.1} x, {:.1} x", row.done / ours.done, row.peak / ours.peak)
+                });
+            drawn.add_row([
+                row.name.to_owned(),
+                format!("{:.3} s", row.first),
+                format!("{:.3} s", row.done),
+                format!("{:.2} s", row.cpu),
+                format!("{:.0} MB", row.peak),
+                format!("{:.1} MB", row.wire),
+                times,
+            ]);
+        }
+        for column in drawn.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        writeln!(f, "{}", drawn.trim_fmt())
+    }
+}

@@ -1,0 +1,109 @@
+//! One run of a contender, metered, and rounds of them in turn.
+
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use wait4::Wait4 as _;
+
+use crate::contender::{Contender, Task};
+use crate::scan::Finder;
+use crate::stand::Stand;
+use crate::wire::Relay;
+
+/// What one run cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// From the start of the process to its first byte on stdout.
+    pub(crate) first: Duration,
+    /// To its end, or to the text that says it is done.
+    pub(crate) done: Duration,
+    /// User and system time.
+    pub(crate) cpu: Duration,
+    /// The most memory it held, in bytes.
+    pub(crate) peak: u64,
+}
+
+/// All runs of one contender.
+pub(crate) struct Runs {
+    pub(crate) name: &'static str,
+    pub(crate) samples: Vec<Sample>,
+    /// The bytes that came from the server, of a run of its own.
+    pub(crate) wire: u64,
+}
+
+/// Lets the contenders of a task take turns.
+pub(crate) fn compare(
+    task: Task,
+    contenders: &[Contender<'_>],
+    rounds: usize,
+    stand: &Stand,
+) -> anyhow::Result<Vec<Runs>> {
+    let mut runs = Vec::new();
+    for one in contenders {
+        eprintln!("{}: {}, the bytes on the wire", task.name(), one.name);
+        runs.push(Runs { name: one.name, samples: Vec::new(), wire: bytes_on_the_wire(one, stand)? });
+    }
+    for round in 1..=rounds {
+        eprintln!("{}: round {round} of {rounds}", task.name());
+        for (one, runs) in contenders.iter().zip(&mut runs) {
+            let command = (one.command)(stand.server(), stand.kubeconfig());
+            runs.samples.push(run(one, command, stand).with_context(|| one.name)?);
+        }
+    }
+    Ok(runs)
+}
+
+/// A run through a relay that counts. It also warms the caches that a contender keeps.
+fn bytes_on_the_wire(one: &Contender<'_>, stand: &Stand) -> anyhow::Result<u64> {
+    let relay = Relay::start(stand.port())?;
+    let server = format!("https://127.0.0.1:{}", relay.port());
+    let kubeconfig = stand.folder().join("relayed");
+    let text = std::fs::read_to_string(stand.kubeconfig())?.replace(stand.server(), &server);
+    std::fs::write(&kubeconfig, text)?;
+    let command = (one.command)(&server, &kubeconfig.to_string_lossy());
+    // Twice: the first run may ask for what it keeps.
+    run(one, command, stand).with_context(|| one.name)?;
+    let before = relay.received();
+    let command = (one.command)(&server, &kubeconfig.to_string_lossy());
+    run(one, command, stand).with_context(|| one.name)?;
+    Ok(relay.received() - before)
+}
+
+fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Result<Sample> {
+    let started = Instant::now();
+    let mut child = start(&mut command, stand)?;
+    let mut out = child.stdout.take().context("a pipe")?;
+    let mut finder = one.until.map(Finder::new);
+    let (mut first, mut done) = (None, None);
+    // As large as a pipe of Linux: one read takes all there is.
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        let length = out.read(&mut chunk)?;
+        if length == 0 {
+            break;
+        }
+        first.get_or_insert_with(|| started.elapsed());
+        if finder.as_mut().is_some_and(|finder| finder.sees(&chunk[..length])) {
+            done = Some(started.elapsed());
+            child.kill()?;
+            break;
+        }
+    }
+    let ended = child.wait4()?;
+    ensure!(done.is_some() || ended.status.success(), "ended with {}", ended.status);
+    ensure!(done.is_some() || finder.is_none(), "ended before it was done");
+    Ok(Sample {
+        first: first.context("it printed nothing")?,
+        done: done.unwrap_or_else(|| started.elapsed()),
+        cpu: ended.rusage.utime + ended.rusage.stime,
+        peak: ended.rusage.maxrss,
+    })
+}
+
+/// A contender as a child with its stdout for us, and a home of its own to keep caches in.
+pub(crate) fn start(command: &mut Command, stand: &Stand) -> anyhow::Result<Child> {
+    let child = command.env("HOME", stand.folder()).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    child.with_context(|| format!("can't start {}", command.get_program().to_string_lossy()))
+}

@@ -1,0 +1,206 @@
+//! The events of a watch, and the Status that one of them may carry.
+
+use serde::Serialize;
+
+use super::{Fields, MAGIC, malformed, member};
+use crate::listwatch::Error;
+
+/// One event of a watch, read as far as to its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::api) struct Event<'a> {
+    /// `ADDED` and so on.
+    pub(in crate::api) event_type: &'a str,
+    /// The message of what it happened to.
+    pub(in crate::api) object: &'a [u8],
+}
+
+/// Reads a `WatchEvent`, whose object stands in an envelope of its own.
+pub(in crate::api) fn event(frame: &[u8]) -> Result<Event<'_>, Error> {
+    let (mut event_type, mut extension) = ("", None);
+    for field in Fields(frame) {
+        match field? {
+            (1, value) => event_type = value.text()?,
+            (2, value) => extension = Some(value.bytes()?),
+            _ => {}
+        }
+    }
+    let raw = extension.map(|extension| member(extension, 1)).transpose()?.flatten();
+    let envelope = raw.and_then(|raw| raw.strip_prefix(MAGIC));
+    let envelope = envelope.ok_or_else(|| malformed("an event has no object"))?;
+    let object = member(envelope, 2)?.ok_or_else(|| malformed("an event has no object"))?;
+    Ok(Event { event_type, object })
+}
+
+/// What a bookmark tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::api) struct Bookmark<'a> {
+    pub(in crate::api) resource_version: &'a str,
+    pub(in crate::api) initial_events_end: bool,
+}
+
+/// Reads the object of a bookmark.
+pub(in crate::api) fn bookmark(object: &[u8]) -> Result<Bookmark<'_>, Error> {
+    let mut bookmark = Bookmark { resource_version: "", initial_events_end: false };
+    for field in Fields(member(object, 1)?.unwrap_or_default()) {
+        match field? {
+            (6, value) => bookmark.resource_version = value.text()?,
+            (12, value) => {
+                let annotation = super::meta::entry(value.bytes()?)?;
+                bookmark.initial_events_end |= annotation == ("k8s.io/initial-events-end", "true");
+            }
+            _ => {}
+        }
+    }
+    Ok(bookmark)
+}
+
+/// A Status as a server writes it in JSON.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status<'a> {
+    kind: &'a str,
+    api_version: &'a str,
+    metadata: Empty,
+    #[serde(rename = "status")]
+    outcome: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details<'a>>,
+    code: i64,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Empty {}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Details<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    group: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<Cause<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_seconds: Option<i64>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Cause<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reason: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    message: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    field: &'a str,
+}
+
+/// The Status that ends a watch, as JSON.
+pub(in crate::api) fn status_json(message: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut status = Status {
+        kind: "Status",
+        api_version: "v1",
+        metadata: Empty {},
+        outcome: "",
+        message: "",
+        reason: "",
+        details: None,
+        code: 0,
+    };
+    for field in Fields(message) {
+        match field? {
+            (2, value) => status.outcome = value.text()?,
+            (3, value) => status.message = value.text()?,
+            (4, value) => status.reason = value.text()?,
+            (5, value) => status.details = Some(Details::read(value.bytes()?)?),
+            (6, value) => status.code = value.number()?,
+            _ => {}
+        }
+    }
+    serde_json::to_vec(&status).map_err(|_| malformed("it can't be written as JSON"))
+}
+
+impl<'a> Details<'a> {
+    fn read(message: &'a [u8]) -> Result<Self, Error> {
+        let mut details = Self::default();
+        for field in Fields(message) {
+            match field? {
+                (1, value) => details.name = value.text()?,
+                (2, value) => details.group = value.text()?,
+                (3, value) => details.kind = value.text()?,
+                (4, value) => details.causes.push(Cause::read(value.bytes()?)?),
+                (5, value) => details.retry_after_seconds = Some(value.number()?).filter(|wait| *wait != 0),
+                _ => {}
+            }
+        }
+        Ok(details)
+    }
+}
+
+impl<'a> Cause<'a> {
+    fn read(message: &'a [u8]) -> Result<Self, Error> {
+        let mut cause = Self::default();
+        for field in Fields(message) {
+            match field? {
+                (1, value) => cause.reason = value.text()?,
+                (2, value) => cause.message = value.text()?,
+                (3, value) => cause.field = value.text()?,
+                _ => {}
+            }
+        }
+        Ok(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::protobuf::testing::{field, frame, number};
+
+    #[test]
+    fn an_event_has_a_type_and_an_object() {
+        let whole = frame("ADDED", b"object");
+        assert_eq!(event(&whole).expect("an event"), Event { event_type: "ADDED", object: b"object" });
+        for end in 0..whole.len() {
+            assert!(event(&whole[..end]).is_err(), "{end}");
+        }
+        assert!(event(&[field(1, b"ADDED"), field(2, &field(1, b"{}"))].concat()).is_err());
+    }
+
+    #[test]
+    fn a_bookmark_says_whether_it_ends_the_initial_state() {
+        let annotation =
+            |value: &[u8]| field(12, &[field(1, b"k8s.io/initial-events-end"), field(2, value)].concat());
+        for (more, wanted) in [(annotation(b"true"), true), (annotation(b"false"), false), (vec![], false)] {
+            let object = field(1, &[field(6, b"392"), more].concat());
+            let read = bookmark(&object).expect("a bookmark");
+            assert_eq!(read, Bookmark { resource_version: "392", initial_events_end: wanted });
+        }
+    }
+
+    #[test]
+    fn a_status_is_what_its_json_would_be() {
+        let cause = [field(1, b"ResourceVersionTooLarge"), field(2, b"Too large"), field(3, b"")].concat();
+        let details = [field(1, b""), field(3, b"pods"), field(4, &cause), number(5, 1)].concat();
+        let status = [
+            field(1, b""),
+            field(2, b"Failure"),
+            field(3, b"too old"),
+            field(4, b"Expired"),
+            field(5, &details),
+            number(6, 410),
+        ];
+        assert_eq!(
+            String::from_utf8(status_json(&status.concat()).expect("JSON")).expect("UTF-8"),
+            concat!(
+                r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","#,
+                r#""reason":"Expired","details":{"kind":"pods","causes":[{"reason":"ResourceVersionTooLarge","#,
+                r#""message":"Too large"}],"retryAfterSeconds":1},"code":410}"#
+            )
+        );
+    }
+}

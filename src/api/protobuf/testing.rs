@@ -1,0 +1,34 @@
+//! What the tests of whoever reads messages make them of.
+
+use super::MAGIC;
+
+/// A field of bytes.
+pub(in crate::api) fn field(at: u8, value: &[u8]) -> Vec<u8> {
+    [vec![tag(at) | 2], written(value.len() as u64), value.to_vec()].concat()
+}
+
+/// A field that is a number.
+pub(in crate::api) fn number(at: u8, value: u64) -> Vec<u8> {
+    [vec![tag(at)], written(value)].concat()
+}
+
+fn tag(at: u8) -> u8 {
+    assert!(at < 16, "a tag of one byte");
+    at << 3
+}
+
+pub(in crate::api) fn written(mut value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 0x80 {
+        out.push(u8::try_from(value & 0x7f).expect("seven bits") | 0x80);
+        value >>= 7;
+    }
+    out.push(u8::try_from(value).expect("seven bits"));
+    out
+}
+
+/// An event with that object.
+pub(in crate::api) fn frame(event_type: &str, object: &[u8]) -> Vec<u8> {
+    let envelope = [&MAGIC[..], &field(1, b"type"), &field(2, object)].concat();
+    [field(1, event_type.as_bytes()), field(2, &field(1, &envelope))].concat()
+}

@@ -1,0 +1,52 @@
+//! A cluster that is out of reach when a watch of several begins.
+
+use serde_json::json;
+
+use super::many::{contexts, create_namespace, is};
+use crate::support::{Api, OnServer, TestEnv};
+
+#[test]
+fn a_context_that_is_down_at_first_joins_when_it_is_up() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let Some(late) = env.own_server() else { return };
+    let other = Api::of(&late);
+    create_namespace(&other, &namespace, &json!({}));
+    other.create_config_map(&namespace, "there", &json!({}));
+    api.create_config_map(&namespace, "here", &json!({}));
+    let config = contexts(&env, &[("up", testbed), ("late", &late)]);
+    let on = |words: &[&str]| env.kdelta(words).env("KUBECONFIG", &config);
+    late.stop();
+
+    // Without and with what it serves in a file: it is found out by asking what there is, and by asking for it.
+    for is_known in [false, true] {
+        let watch = ["watch", "cm", "-n", &namespace, "--context", "up,late", "-o", "json"];
+        let running = on(&watch).start();
+        let lines = running.stdout.json_until("what is up", is(format!("ADDED {namespace}/here")));
+        assert!(lines.iter().all(|line| line["context"] == "up" || line["type"] == "ERROR"), "{lines:#?}");
+        let said = running.stderr.find("what is down", |_| true);
+        assert!(said.starts_with("late: The connection to the server 127.0.0.1:"), "{said}");
+        let late = env.own_server().expect("it was there before");
+        let told = running.stdout.json_until("it joins", is(format!("ADDED {namespace}/there")));
+        assert_eq!(told.last().expect("a line")["context"], "late");
+        let said = running.stderr.find("that it joins", |_| true);
+        let wanted = if is_known {
+            format!("can be had now, and so is watched: late: configmaps in {namespace}\n")
+        } else {
+            "late: the server answers now\n".to_owned()
+        };
+        assert_eq!(said, wanted);
+        if is_known {
+            Api::of(&late).create_config_map(&namespace, "new", &json!({}));
+            running.stdout.json_until("it is watched", is(format!("ADDED {namespace}/new")));
+        }
+        late.stop();
+    }
+
+    // Nobody waits where nothing is there.
+    let done = on(&["watch", "cm", "-n", &namespace, "--context", "down,late"]).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{}", done.stderr);
+    for context in ["down", "late"] {
+        let said = format!("{context}: The connection to the server 127.0.0.1:");
+        assert_eq!(done.stderr.matches(&said).count(), 1, "{}", done.stderr);
+    }
+}

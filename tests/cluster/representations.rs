@@ -1,0 +1,231 @@
+//! What is asked of a server: how often, and in which form; and that the forms say the same.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use kdelta::api::{Client, Config, ConfigOptions, Representation, Request, ResourceClient};
+use kdelta::listwatch::{
+    ListOptions, ListStream, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream,
+};
+use kdelta::object::{ApiResource, Object};
+use serde_json::{Value, json};
+
+use crate::support::{FaultProxy, OnServer, TestEnv, Testbed, config_maps, eventually};
+
+const PARTIALS: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+fn resource(group: &str, plural: &str, kind: &str, namespaced: bool) -> ApiResource {
+    ApiResource {
+        group: group.into(),
+        version: "v1".into(),
+        resource: plural.into(),
+        kind: kind.into(),
+        namespaced,
+    }
+}
+
+fn client(testbed: &Testbed) -> Client {
+    let kubeconfig = Some(testbed.kubeconfig().into());
+    let config = Config::load(&ConfigOptions { kubeconfig, ..ConfigOptions::default() }).expect("a config");
+    Client::new(&config).expect("a client")
+}
+
+/// Without managedFields, which Protocol Buffers are not read for.
+fn insert(into: &mut BTreeMap<String, Value>, object: &Object) {
+    let mut body: Value = object.parse().expect("JSON");
+    body["metadata"].as_object_mut().expect("metadata").remove("managedFields");
+    assert_eq!(body["metadata"]["resourceVersion"], object.resource_version().to_string());
+    assert_eq!(body["metadata"]["uid"], object.uid().to_string());
+    into.insert(object.key().to_string(), body);
+}
+
+/// The metadata of all there is, by a list and by a watch.
+async fn read(source: &ResourceClient) -> [BTreeMap<String, Value>; 2] {
+    let (mut listed, mut watched) = (BTreeMap::new(), BTreeMap::new());
+    let mut list = source.list(&ListOptions::default()).await.expect("a list");
+    while let Some(object) = list.next().await.expect("an object") {
+        insert(&mut listed, &object);
+    }
+    let options = WatchOptions {
+        version_match: Some(ResourceVersionMatch::NotOlderThan),
+        send_initial_events: true,
+        allow_bookmarks: true,
+        ..WatchOptions::default()
+    };
+    let mut watch = source.watch(&options).await.expect("a watch");
+    loop {
+        match watch.next().await.expect("no end yet").expect("an event") {
+            WatchEvent::Added(object) => insert(&mut watched, &object),
+            WatchEvent::Bookmark { initial_events_end: true, .. } => return [listed, watched],
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn metadata_is_the_same_in_protocol_buffers_and_in_json() {
+    let Some(OnServer { testbed, api, namespace, .. }) = TestEnv::on_server() else { return };
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "forms.wire.kdelta.test"},
+        "spec": {"group": "wire.kdelta.test", "scope": "Namespaced",
+            "names": {"plural": "forms", "singular": "form", "kind": "Form"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
+    });
+    api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);
+    let forms = format!("/apis/wire.kdelta.test/v1/namespaces/{namespace}/forms");
+    eventually("the new type is served", || api.find(&forms));
+    let maps = config_maps(&namespace);
+    let owner = api.create(&maps, &json!({"metadata": {"name": "owner"}}));
+    let metadata = json!({
+        "name": "full", "labels": {"b": "2", "a": "", "x.y/z": "z"},
+        "annotations": {"text": "<\"ü\">\n\u{1F600}", "empty": ""}, "finalizers": ["kdelta.test/a", "kdelta.test/b"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"],
+            "controller": true, "blockOwnerDeletion": false}],
+    });
+    let pods = format!("/api/v1/namespaces/{namespace}/pods");
+    let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    for (path, kind, version) in
+        [(&pods, "Pod", "v1"), (&secrets, "Secret", "v1"), (&forms, "Form", "wire.kdelta.test/v1")]
+    {
+        let mut object = json!({"apiVersion": version, "kind": kind, "metadata": metadata});
+        if kind == "Pod" {
+            object["spec"] = spec.clone();
+        }
+        api.create(path, &object);
+        // It stays, for its finalizers.
+        api.delete(&format!("{path}/full"));
+        object["metadata"] = json!({"generateName": "plain-"});
+        api.create(path, &object);
+    }
+
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let client = client(testbed);
+    for kind in [
+        resource("", "pods", "Pod", true),
+        resource("", "secrets", "Secret", true),
+        resource("wire.kdelta.test", "forms", "Form", true),
+        resource("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", false),
+    ] {
+        let root =
+            if kind.group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{}/v1", kind.group) };
+        let request = Request::new(format!("{root}/{}", kind.resource)).accept(PARTIALS).query("limit", "1");
+        let answer = runtime.block_on(client.send(&request)).expect("an answer");
+        let form = answer.header("content-type").expect("a type");
+        assert!(form.starts_with("application/vnd.kubernetes.protobuf"), "{}: {form}", kind.resource);
+
+        let source = ResourceClient::new(client.clone(), kind.clone())
+            .namespace(Some(namespace.clone()))
+            .field_selector(if kind.namespaced { "" } else { "metadata.name=forms.wire.kdelta.test" })
+            .representation(Representation::Metadata);
+        let packed = runtime.block_on(read(&source));
+        let plain = runtime.block_on(read(&source.keep_managed_fields(true)));
+        assert_eq!(packed, plain, "{}", kind.resource);
+        assert_eq!(packed[0], packed[1], "{}", kind.resource);
+        if kind.namespaced {
+            assert_eq!(packed[0].len(), 2);
+            let full = &packed[0][&format!("{namespace}/full")];
+            assert_eq!(full["kind"], kind.kind);
+            assert!(full["metadata"]["deletionTimestamp"].is_string(), "{full}");
+            assert_eq!(full["metadata"]["ownerReferences"], metadata["ownerReferences"]);
+        }
+    }
+}
+
+#[test]
+fn a_table_of_all_namespaces_that_is_joined_is_the_one_that_comes_whole() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let other = api.namespace();
+    // One more than fits a page; many have the same name in both.
+    for (namespace, count) in [(&namespace, 251), (&other, 250)] {
+        for at in 0..count {
+            let metadata = json!({"name": format!("m{at:03}"), "labels": {"joined": namespace.as_str()}});
+            let data = if at % 2 == 0 { json!({"a": "1"}) } else { json!({}) };
+            api.create(&config_maps(namespace), &json!({"metadata": metadata, "data": data}));
+        }
+    }
+    let proxy = FaultProxy::before(testbed);
+    let kubeconfig = proxy.kubeconfig(&env, "default");
+    let kubeconfig = kubeconfig.to_str().expect("a path");
+    let labels = format!("joined in ({namespace},{other})");
+    let get = |more: &[&str]| {
+        let line = [&["--kubeconfig", kubeconfig, "get", "cm", "-A", "-l", &labels][..], more].concat();
+        env.kdelta(&line).finish().quiet_success()
+    };
+    // Without the ages.
+    let cells = |text: &str| -> Vec<[String; 3]> {
+        let row = |line: &str| {
+            let mut words = line.split_whitespace().map(str::to_owned);
+            [(); 3].map(|()| words.next().expect("a cell"))
+        };
+        text.lines().map(row).collect()
+    };
+    get(&[]);
+    proxy.take_asked();
+    let joined = cells(&get(&[]));
+    let asked = proxy.take_asked();
+    assert_eq!(joined.len(), 502);
+    assert_eq!(joined[0], ["NAMESPACE", "NAME", "DATA"]);
+    assert!(joined.contains(&[namespace.clone(), "m250".into(), "1".into()]));
+    let [page, names, rows, ..] = &asked[..] else { panic!("{asked:?}") };
+    assert!(page.contains("limit=500") && !names.contains("limit"), "{asked:?}");
+    assert!(rows.contains("includeObject=None") && rows.contains("resourceVersion="), "{asked:?}");
+    // Others write meanwhile, so it may have moved on; then it is asked for exactly, and for nothing else.
+    assert!(asked.len() == 3 || (asked.len() == 4 && asked[3].contains("Exact")), "{asked:?}");
+
+    assert_eq!(joined, cells(&get(&["--chunk-size", "100"])));
+    assert_eq!(proxy.take_asked().len(), 6);
+    let names: Vec<_> = get(&["-o", "name"]).lines().map(str::to_owned).collect();
+    let wanted = joined[1..].iter().map(|[_, name, _]| format!("configmap/{name}"));
+    assert_eq!(names, wanted.collect::<Vec<_>>());
+    let [only] = &proxy.take_asked()[..] else { panic!("one request") };
+    assert!(only.contains("includeObject=None"), "{only}");
+}
+
+#[test]
+fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    api.create_config_map(&namespace, "a", &json!({}));
+    let proxy = FaultProxy::before(testbed);
+    let kubeconfig = proxy.kubeconfig(&env, &namespace);
+    let get = || {
+        let line = ["--kubeconfig", kubeconfig.to_str().expect("a path"), "get", "cm", "--no-headers"];
+        let printed = env.kdelta(&line).finish().quiet_success();
+        assert!(printed.starts_with("a   "), "{printed}");
+        proxy.take_asked()
+    };
+    let own = format!("/api/v1/namespaces/{namespace}/configmaps?includeObject=None");
+    let cold = get();
+    assert_eq!((cold.len(), cold.last()), (3, Some(&own)), "{cold:?}");
+    assert!(cold.contains(&"/api".to_owned()) && cold.contains(&"/apis".to_owned()), "{cold:?}");
+    assert_eq!(get(), [own.as_str()]);
+
+    let folder = env.home().join(".kube/cache/kdelta");
+    let file = fs::read_dir(folder).expect("a folder").next().expect("one file").expect("its entry").path();
+    let known: Value = serde_json::from_slice(&fs::read(&file).expect("a file")).expect("JSON");
+    let seconds = known["written"].as_u64().expect("seconds");
+    let rewrite = |change: &dyn Fn(&mut Value)| {
+        let mut changed = known.clone();
+        change(&mut changed);
+        fs::write(&file, changed.to_string()).expect("the test's own file");
+    };
+    rewrite(&|known| known["written"] = (seconds - 5 * 3600).into());
+    assert_eq!(get(), [own.as_str()]);
+    rewrite(&|known| known["written"] = (seconds - 7 * 3600).into());
+    assert_eq!(get().len(), 3);
+
+    // A version that the server has given up since.
+    let given_up = |known: &mut Value| {
+        let all = known["resources"].as_array_mut().expect("resources");
+        let maps = all.iter_mut().find(|one| one["resource"] == "configmaps").expect("config maps");
+        maps["version"] = "v9".into();
+    };
+    rewrite(&given_up);
+    let asked = get();
+    assert_eq!(asked.len(), 4, "{asked:?}");
+    assert!(asked[0].starts_with("/api/v9/"), "{asked:?}");
+    assert_eq!(asked[3], own);
+    assert_eq!(get(), [own.as_str()], "it is known again");
+}
