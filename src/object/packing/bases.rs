@@ -65,7 +65,7 @@ impl Bases {
     /// Whether a frame that was written against the base of this workload is no reason to keep that base.
     pub(super) fn is_poor(&mut self, workload: u32, frame: &[u8], text: &[u8]) -> bool {
         let Some(choice) = self.chosen.get_mut(&workload) else { return true };
-        choice.poor = if frame.len() < text.len() / POOR { 0 } else { choice.poor + 1 };
+        choice.poor = if frame.len() < text.len() / POOR { 0 } else { choice.poor.saturating_add(1) };
         choice.poor >= POOR_IN_A_ROW
     }
 
