@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use http::StatusCode;
 use http::header::{ACCEPT, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
 use tracing::debug;
@@ -177,6 +178,9 @@ impl Client {
         let retry_after =
             response.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
         let body = response.prefix(REFUSAL_LIMIT).await;
+        if proves_who_we_are(code) {
+            self.inner.credentials.accepted(proof);
+        }
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
         Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
     }
@@ -229,6 +233,11 @@ fn without_credentials(error: Error) -> listwatch::Error {
         other => other.to_string(),
     };
     listwatch::Error::Unauthorized(listwatch::Status { message, ..listwatch::Status::default() })
+}
+
+/// Whether a server that refuses a request so has taken the credentials: it asks who we are before what we want.
+fn proves_who_we_are(code: StatusCode) -> bool {
+    matches!(code.as_u16(), 403 | 404 | 409 | 410 | 429)
 }
 
 #[cfg(test)]
@@ -440,5 +449,14 @@ mod tests {
         assert!(Arc::ptr_eq(&places[0], &places[79]) && !Arc::ptr_eq(&places[0], &places[80]));
         drop(places);
         assert_eq!(Arc::strong_count(&session.lane().1), 2, "what was left is taken again");
+    }
+
+    #[test]
+    fn a_refusal_of_the_request_is_none_of_the_credentials() {
+        for (code, expected) in
+            [(401, false), (403, true), (404, true), (410, true), (429, true), (500, false), (503, false)]
+        {
+            assert_eq!(proves_who_we_are(StatusCode::from_u16(code).unwrap()), expected, "{code}");
+        }
     }
 }

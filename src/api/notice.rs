@@ -13,6 +13,11 @@ pub enum Notice<'a> {
     PluginAsks,
     /// That plugin has ended.
     PluginAsked,
+    /// For some time that plugin, or issuer, has been waited for, and what needs its credentials stands still. Once for
+    /// each log-in.
+    Waiting(&'a str),
+    /// It is waited for no longer, whatever came of it.
+    Waited(&'a str),
     /// New tokens could not be written into the kubeconfig that the old ones came from: which file, and why. Once for
     /// each log-in.
     TokensNotKept(&'a str),

@@ -2,6 +2,7 @@
 //! certificate.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -60,6 +61,18 @@ async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, kept
             }
             head.clear();
         }
+    }
+}
+
+/// What is found in the end, of what another process is to do. A test that waits in vain fails.
+pub(super) async fn eventually<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = find() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_mins(1), "waited in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

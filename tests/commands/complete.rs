@@ -157,6 +157,24 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 }
 
 #[test]
+fn a_credential_plugin_runs_to_its_end_however_long_the_cluster_may_take() {
+    let env = TestEnv::new();
+    let config = "
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh,
+  args: [-c, 'sleep 2; : > cache']}}}]
+";
+    let file = env.file("config", config);
+    let call = env.kdelta(&["__complete", "get", "pods", ""]).env("KUBECONFIG", file);
+    let mut command = call.into_command();
+    let output = command.current_dir(env.home()).output().expect("it runs");
+    assert_eq!((&*output.stdout, &*output.stderr), (&b":4\n"[..], &b""[..]));
+    assert!(env.home().join("cache").exists(), "it was cut off");
+}
+
+#[test]
 fn a_real_server_answers_with_what_the_user_may_see() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "first", &serde_json::json!({"tier": "web"}));

@@ -1,8 +1,9 @@
 //! Reads kubeconfig files and merges them: per name the first file wins, and nothing of a file's text is ever shown.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use kube_client::config::{Kubeconfig, KubeconfigError};
@@ -11,36 +12,46 @@ use super::ConfigOptions;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
 
+/// What the files hold, and where its users stand. Each file is read once: it may be a pipe.
+#[derive(Default)]
+pub(super) struct Files {
+    pub(super) merged: Kubeconfig,
+    /// The file whose user of that name counts.
+    pub(super) users: HashMap<String, PathBuf>,
+}
+
+impl Files {
+    fn add(&mut self, path: &Path, config: Kubeconfig) -> Result<(), Error> {
+        for user in &config.auth_infos {
+            if !self.users.contains_key(&user.name) {
+                self.users.insert(user.name.clone(), path.to_owned());
+            }
+        }
+        self.merged = mem::take(&mut self.merged).merge(config).map_err(|error| broken(path, &error))?;
+        Ok(())
+    }
+}
+
 /// The files that are there, merged.
 ///
 /// # Errors
 /// [`Error::Unreadable`] when the one file that was named is missing, [`Error::File`] for one that is no kubeconfig.
-pub(super) fn read(options: &ConfigOptions) -> Result<Kubeconfig, Error> {
+pub(super) fn read(options: &ConfigOptions) -> Result<Files, Error> {
+    let mut files = Files::default();
     if let Some(path) = options.kubeconfig.as_ref().filter(|path| !path.as_os_str().is_empty()) {
-        return match read_file(path)? {
-            Some(config) => Ok(config),
-            None => {
-                Err(Error::Unreadable { path: path.clone(), reason: "no such file or directory".to_owned() })
-            }
+        let Some(config) = read_file(path)? else {
+            let reason = "no such file or directory".to_owned();
+            return Err(Error::Unreadable { path: path.clone(), reason });
         };
+        files.add(path, config)?;
+        return Ok(files);
     }
-    let mut merged = Kubeconfig::default();
     for path in paths(options) {
         if let Some(config) = read_file(&path)? {
-            merged = merged.merge(config).map_err(|error| broken(&path, &error))?;
+            files.add(&path, config)?;
         }
     }
-    Ok(merged)
-}
-
-/// The file whose user of that name counts.
-pub(super) fn of_user(options: &ConfigOptions, name: &str) -> Option<PathBuf> {
-    let named = options.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty());
-    let mut files = named.map_or_else(|| paths(options), |path| vec![path]).into_iter();
-    files.find(|path| {
-        let config = read_file(path).ok().flatten();
-        config.is_some_and(|config| config.auth_infos.iter().any(|user| user.name == name))
-    })
+    Ok(files)
 }
 
 /// The files to merge, in order, each once.

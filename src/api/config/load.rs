@@ -1,10 +1,13 @@
 //! From files, flags and a pod's environment to one settled configuration.
 
+use std::path::PathBuf;
+
 use kube_client::config::{
     AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, LoadDataError, NamedAuthInfo, NamedCluster,
     NamedContext,
 };
 
+use super::files::Files;
 use super::{Config, ConfigOptions, Origin, cluster, files, given, in_cluster, server_url, user};
 use crate::api::error::Error;
 
@@ -27,7 +30,7 @@ impl Contexts {
     /// # Errors
     /// As [`Config::load`], for the files only.
     pub fn load(options: &ConfigOptions) -> Result<Self, Error> {
-        let files = files::read(options)?;
+        let files = files::read(options)?.merged;
         Ok(Self {
             names: files.contexts.into_iter().map(|named| named.name).collect(),
             current: files.current_context,
@@ -48,7 +51,7 @@ struct Parts {
 }
 
 pub(super) fn load(options: &ConfigOptions) -> Result<Config, Error> {
-    let files = files::read(options)?;
+    let Files { merged: files, users } = files::read(options)?;
     let mut parts = find(&files, options)?;
     parts.cluster = cluster::override_with(parts.cluster, options);
     let mut in_pod = false;
@@ -68,7 +71,8 @@ pub(super) fn load(options: &ConfigOptions) -> Result<Config, Error> {
         in_pod = true;
     }
     parts.user = user::override_with(parts.user, options);
-    settle(parts, options, in_pod)
+    let stands_in = users.get(&parts.user_name).cloned();
+    settle(parts, options, stands_in, in_pod)
 }
 
 /// Looks the parts up. What a flag names must exist; so must the current context and its cluster. A context's user
@@ -109,8 +113,13 @@ fn no_server(files: &Kubeconfig) -> Error {
     Error::Invalid(format!("invalid configuration: no context chosen; there are: {}", names.join(", ")))
 }
 
-/// Checks the parts and joins them; kube-client reads the files of certificates.
-fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Config, Error> {
+/// Checks the parts and joins them; kube-client reads the files of certificates. `stands_in` is the user's file.
+fn settle(
+    mut parts: Parts,
+    options: &ConfigOptions,
+    stands_in: Option<PathBuf>,
+    in_pod: bool,
+) -> Result<Config, Error> {
     cluster::check(&parts.cluster_name, &parts.cluster)?;
     parts.user = user::settle(&parts.user_name, parts.user)?;
     let has_tls = parts.cluster.certificate_authority.is_some()
@@ -134,10 +143,9 @@ fn settle(mut parts: Parts, options: &ConfigOptions, in_pod: bool) -> Result<Con
             None
         }
     });
-    let origin = parts.user.auth_provider.as_ref().and_then(|_| {
-        let file = files::of_user(options, &parts.user_name)?;
-        Some(Origin { file, user: parts.user_name.clone() })
-    });
+    let origin = stands_in
+        .filter(|_| parts.user.auth_provider.is_some())
+        .map(|file| Origin { file, user: parts.user_name.clone() });
     let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
     let (authority, context) = (parts.cluster.certificate_authority.clone(), parts.context_name.clone());
     // Where the cluster names none kube-client would read the environment's proxy, by rules of its own.

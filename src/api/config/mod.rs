@@ -1,6 +1,7 @@
 //! Where the server is and who we are to it: what kubeconfig files, flags and environment come to.
 
 mod cluster;
+mod door;
 mod files;
 mod in_cluster;
 mod load;
@@ -16,7 +17,7 @@ mod way;
 
 pub use load::Contexts;
 pub use options::{ConfigOptions, InCluster};
-pub(super) use origin::Origin;
+pub(super) use origin::{Origin, end_of_writing};
 pub use proxy::EnvironmentProxies;
 pub(super) use proxy::{Protocol, Proxy};
 pub(super) use way::Way;

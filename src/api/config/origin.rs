@@ -3,9 +3,24 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::door::Door;
 use super::tokens::{self, Settings};
 use crate::api::failure::system_words;
+
+/// How often a file is tried that another program writes, and the wait before the next time: about a second in all.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Whoever writes a kubeconfig in this process: several users of one file may be renewed at the same time.
+static WRITING: Door = Door::open();
+
+/// Lets whoever writes a kubeconfig finish, for a second at most, and nobody begin: a program that ended in the middle of
+/// it would leave a lock behind that nobody removes.
+pub(in crate::api) fn end_of_writing() {
+    WRITING.close(Duration::from_secs(1));
+}
 
 /// A user of one kubeconfig file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,24 +36,46 @@ impl Origin {
     }
 
     /// Puts these settings of the user's provider into the file, where `still` says that the provider is still the same.
-    /// Everything else in it stays as it is, and whoever reads it meanwhile finds the old content or the new one.
+    /// Everything else in it stays as it is, and whoever reads it meanwhile finds the old content or the new one, unless
+    /// the file has another name, which can only be kept by writing into it. Blocks for about a second where another
+    /// program writes it, and for as long as the disk takes.
     ///
     /// # Errors
     /// Why it could not be done, in a few words and without what was to be written.
     pub(in crate::api) fn keep(
         &self,
         settings: &[(&str, &str)],
-        still: impl FnOnce(&Settings) -> bool,
+        still: impl Fn(&Settings) -> bool,
     ) -> Result<(), String> {
+        self.keep_with(settings, still, || WRITING.pause(PAUSE))
+    }
+
+    fn keep_with(
+        &self,
+        settings: &[(&str, &str)],
+        still: impl Fn(&Settings) -> bool,
+        mut pause: impl FnMut(),
+    ) -> Result<(), String> {
+        for _ in 1..TRIES {
+            match self.put(settings, &still) {
+                Err(Failure::Busy(_)) => pause(),
+                other => return other.map_err(Failure::words),
+            }
+        }
+        self.put(settings, &still).map_err(Failure::words)
+    }
+
+    fn put(&self, settings: &[(&str, &str)], still: impl Fn(&Settings) -> bool) -> Result<(), Failure> {
+        let Some(_writes) = WRITING.enter() else { return Err("the program ends".to_owned().into()) };
         let _lock = Lock::take(&self.file)?;
         let text = self.text()?;
         if !tokens::read(&text, &self.user).is_some_and(|found| still(&found)) {
-            return Err("it names another provider by now".to_owned());
+            return Err("it names another provider by now".to_owned().into());
         }
-        let changed = tokens::set(&text, &self.user, settings)?;
+        let changed = tokens::set(&text, &self.user, settings).map_err(str::to_owned)?;
         // A link stays one.
         let real = fs::canonicalize(&self.file).map_err(|error| system_words(&error))?;
-        replace(&real, &changed).map_err(|error| system_words(&error))
+        Ok(replace(&real, &changed)?)
     }
 
     fn text(&self) -> Result<String, String> {
@@ -51,17 +88,67 @@ impl Origin {
     }
 }
 
+/// Why tokens were not put into a file.
+enum Failure {
+    /// Another program writes it, by this lock.
+    Busy(PathBuf),
+    Other(String),
+}
+
+impl Failure {
+    fn words(self) -> String {
+        match self {
+            Self::Busy(lock) => format!("{} says that another program writes it", lock.display()),
+            Self::Other(words) => words,
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(words: String) -> Self {
+        Self::Other(words)
+    }
+}
+
 /// A new content in place of the old one, with its owner and its mode.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, text: &str) -> Result<(), String> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
-    let written = fill(&new, path, text).and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        // What can't be removed could not be made.
-        let _ = fs::remove_file(&new);
-    }
-    written
+    let words = |error: io::Error| system_words(&error);
+    let put = match fill(&new, path, text).and_then(|()| has_other_names(path)) {
+        Ok(false) => fs::rename(&new, path),
+        Ok(true) => {
+            // Where that breaks off the new file is the only one that is whole, and stays.
+            let whole = |error| format!("{}; what it was to hold is in {}", words(error), new.display());
+            overwrite(path, text).map_err(whole)?;
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    // What can't be removed could not be made, or has its place.
+    let _ = fs::remove_file(&new);
+    put.map_err(words)
+}
+
+/// Whether the same file stands in other places too, which a new file in this place would be cut off from.
+#[cfg(unix)]
+fn has_other_names(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(fs::metadata(path)?.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Writes over what a file holds, as kubectl does. That there is room for it is known by then.
+fn overwrite(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.set_len(text.len() as u64)?;
+    file.sync_all()
 }
 
 fn fill(new: &Path, like: &Path, text: &str) -> io::Result<()> {
@@ -88,20 +175,18 @@ fn fill(new: &Path, like: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// kubectl's lock on a kubeconfig: a file beside it, for as long as somebody writes. It is not waited for.
+/// kubectl's lock on a kubeconfig: a file beside it, for as long as somebody writes.
 struct Lock(PathBuf);
 
 impl Lock {
-    fn take(file: &Path) -> Result<Self, String> {
+    fn take(file: &Path) -> Result<Self, Failure> {
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");
         let path = PathBuf::from(name);
         match File::create_new(&path) {
             Ok(_) => Ok(Self(path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(format!("{} says that another program writes it", path.display()))
-            }
-            Err(error) => Err(system_words(&error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Busy(path)),
+            Err(error) => Err(system_words(&error).into()),
         }
     }
 }
@@ -116,6 +201,7 @@ impl Drop for Lock {
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::thread;
 
     use super::*;
 
@@ -159,7 +245,10 @@ mod tests {
         let origin = origin(folder.path(), 0o600);
         assert_eq!(keep(&origin, false), "it names another provider by now");
         fs::write(folder.path().join("config.lock"), "").unwrap();
-        assert!(keep(&origin, true).ends_with("config.lock says that another program writes it"));
+        let mut pauses = 0;
+        let busy = origin.keep_with(&[("id-token", "s3cret")], |_| true, || pauses += 1).unwrap_err();
+        assert!(busy.ends_with("config.lock says that another program writes it"), "{busy}");
+        assert_eq!(pauses, TRIES - 1);
         fs::remove_file(folder.path().join("config.lock")).unwrap();
         assert_eq!(
             keep(&Origin { file: folder.path().into(), ..origin.clone() }, true),
@@ -168,5 +257,59 @@ mod tests {
         let _ = fs::remove_file(folder.path().with_extension("lock"));
         assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
         assert_eq!(names(folder.path()), ["config"]);
+    }
+
+    #[test]
+    fn a_file_that_another_program_writes_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, lock) = (origin(folder.path(), 0o600), folder.path().join("config.lock"));
+        fs::write(&lock, "").unwrap();
+        let mut pauses = 0;
+        let kept = origin.keep_with(
+            &[("id-token", "new")],
+            |_| true,
+            || {
+                pauses += 1;
+                if pauses == 3 {
+                    fs::remove_file(&lock).unwrap();
+                }
+            },
+        );
+        assert_eq!((kept, pauses), (Ok(()), 3));
+        assert_eq!(origin.settings().unwrap()["id-token"], "new");
+    }
+
+    #[test]
+    fn users_of_one_file_who_are_renewed_together_do_not_meet_each_others_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        let users: Vec<String> = (0..8).map(|number| TEXT.replace("me,", &format!("u{number},"))).collect();
+        let items = users.iter().map(|user| user.replace("users: [", "").replace("]\n", ""));
+        fs::write(&file, format!("users: [{}]\n", items.collect::<Vec<_>>().join(",\n  "))).unwrap();
+        thread::scope(|scope| {
+            for number in 0..8 {
+                let origin = Origin { file: file.clone(), user: format!("u{number}") };
+                scope.spawn(move || {
+                    let token = format!("new-{number}");
+                    let kept = origin.keep_with(
+                        &[("id-token", &token)],
+                        |_| true,
+                        || panic!("nobody else writes it"),
+                    );
+                    assert_eq!((kept, &origin.settings().unwrap()["id-token"]), (Ok(()), &token));
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_of_two_names_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, other) = (origin(folder.path(), 0o600), folder.path().join("dotfiles"));
+        fs::write(&origin.file, TEXT.replace("old", "a-much-longer-token-than-the-new-one")).unwrap();
+        fs::hard_link(&origin.file, &other).unwrap();
+        origin.keep(&[("id-token", "new")], |_| true).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), TEXT.replace("old", "\"new\""));
+        assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
     }
 }

@@ -425,3 +425,25 @@ fn others_than_the_server_are_spoken_to_in_the_same_protocol_and_by_their_own_na
     let way = config.way_to(&Url::parse("https://issuer").unwrap()).unwrap();
     assert!(way.http1_only && way.server_name.is_none() && config.way().server_name.is_some());
 }
+
+/// A pipe, as of `--kubeconfig <(…)`.
+#[cfg(unix)]
+#[test]
+fn a_kubeconfig_that_can_be_read_once_only_is_read_once() {
+    let folder = Folder::new();
+    let pipe = folder.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let provider = "{name: oidc, config: {idp-issuer-url: 'https://i', client-id: c}}";
+    let text = TWO.replace("token: t0ken-of-u1", &format!("auth-provider: {provider}"));
+    let options = ConfigOptions { kubeconfig: Some(pipe.clone()), ..Default::default() };
+    let (tell, told) = std::sync::mpsc::channel();
+    // In threads that nobody joins: where it is opened twice one of them never ends.
+    std::thread::spawn(move || {
+        let config = Config::load(&options).map(|config| config.origin().map(|origin| origin.file.clone()));
+        tell.send(config.unwrap()).unwrap();
+    });
+    let given = pipe.clone();
+    std::thread::spawn(move || fs::write(given, text).unwrap());
+    let origin = told.recv_timeout(std::time::Duration::from_mins(1)).expect("it is loaded");
+    assert_eq!(origin, Some(pipe));
+}

@@ -32,7 +32,7 @@ pub(super) enum Failure {
 }
 
 /// Runs a command to its end. At the terminal it has our standard input and standard error; else it has no input, and
-/// each line of its stderr is told as it comes. Dropping the future kills it, and apart from us all that it has started.
+/// each line of its stderr is told as it comes. Dropping the future ends it, and apart from us all that it has started.
 ///
 /// # Errors
 /// [`Failure`]; a failing exit status is none.
@@ -66,6 +66,18 @@ pub(super) async fn run(
 }
 
 async fn to_its_end(child: &mut Child, leash: Leash) -> Result<Ended, Failure> {
+    let ended = said_and_ended(child).await;
+    if leash.is_cut() {
+        // The program ends, and has said why: what becomes of a plugin that it has ended itself is no failure to tell of.
+        std::future::pending::<()>().await;
+    }
+    if ended.is_ok() {
+        leash.release();
+    }
+    ended
+}
+
+async fn said_and_ended(child: &mut Child) -> Result<Ended, Failure> {
     let mut stdout = Vec::new();
     if let Some(pipe) = child.stdout.take() {
         pipe.take(STDOUT_LIMIT + 1).read_to_end(&mut stdout).await.map_err(Failure::Io)?;
@@ -74,7 +86,6 @@ async fn to_its_end(child: &mut Child, leash: Leash) -> Result<Ended, Failure> {
         return Err(Failure::TooLong);
     }
     let status = child.wait().await.map_err(Failure::Io)?;
-    leash.release();
     Ok(Ended { status, stdout })
 }
 
@@ -128,7 +139,11 @@ impl<R: AsyncRead + Unpin + Send> Words<'_, R> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
     use super::*;
+    use crate::api::test_server::eventually;
 
     async fn shell(script: &str) -> (Result<Ended, Failure>, Vec<String>) {
         let mut command = Command::new("sh");
@@ -170,31 +185,48 @@ mod tests {
         assert_eq!(told.len(), WORDS_LIMIT / "some of the many words that nobody wants".len());
     }
 
-    #[tokio::test]
-    async fn what_a_plugin_has_started_is_killed_with_it() {
-        let (mut command, folder) = (Command::new("sh"), tempfile::tempdir().unwrap());
-        command.args(["-c", "sleep 600 & echo $! > child.new && mv child.new child; wait"]);
-        command.current_dir(folder.path());
-        let started = async {
-            loop {
-                if let Ok(pid) = std::fs::read_to_string(folder.path().join("child")) {
-                    return pid.trim().to_owned();
-                }
-                tokio::task::yield_now().await;
-            }
-        };
+    /// Runs a script in that folder until it has written that file there, and gives up. Answers what stands in it.
+    async fn given_up_at(folder: &Path, file: &str, script: &str) -> String {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(folder);
         let mut unheard = |_: &str| {};
-        let pid = tokio::select! {
+        tokio::select! {
             _ = run(command, Place::Apart, &mut unheard) => panic!("it waits"),
-            pid = started => pid,
-        };
-        // Gone, or dead and not yet buried by whoever inherited it.
-        let runs = || {
-            let state = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-            state.is_ok_and(|state| !state.contains(") Z "))
-        };
-        while runs() {
-            tokio::task::yield_now().await;
+            text = eventually("it has begun", || std::fs::read_to_string(folder.join(file)).ok()) => text,
         }
+    }
+
+    /// Waits until a process has gone, or is dead and not yet buried by whoever inherited it.
+    async fn ends(pid: &str) {
+        let gone = || {
+            let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+            (!state.is_ok_and(|state| !state.contains(") Z "))).then_some(())
+        };
+        eventually("it is gone", gone).await;
+    }
+
+    #[tokio::test]
+    async fn what_a_plugin_has_started_is_ended_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "sleep 600 & echo $! > child.new && mv child.new child; wait";
+        ends(&given_up_at(folder.path(), "child", script).await).await;
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_is_given_up_may_put_away_what_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let script =
+            "trap 'sleep 0.1; echo kept > cache; exit' TERM\n: > begun\nwhile :; do sleep 0.01; done";
+        given_up_at(folder.path(), "begun", script).await;
+        eventually("it is kept", || std::fs::read_to_string(folder.path().join("cache")).ok()).await;
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_does_not_end_when_asked_is_killed_after_a_second() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "trap '' TERM; echo $$ > pid.new && mv pid.new pid; while :; do sleep 0.1; done";
+        let begun = std::time::Instant::now();
+        ends(&given_up_at(folder.path(), "pid", script).await).await;
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
     }
 }

@@ -28,11 +28,12 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::sign::CertifiedKey;
 use secrecy::ExposeSecret;
 
-pub use self::family::end_plugins;
+pub use self::family::{a_plugin_runs, end_plugins, kill_plugins};
 
 use self::certificate::Certificate;
 use self::oidc::{ISSUERS, Oidc};
 use self::plugin::{PLUGINS, Plugin};
+use self::refusals::Standing;
 use self::renewing::Renewing;
 use self::token_file::TokenFile;
 use super::config::Config;
@@ -45,6 +46,8 @@ const FILE_LIFE: Duration = Duration::from_secs(50);
 /// The credentials of one configuration.
 pub(super) struct Credentials {
     source: Source,
+    /// What our own server makes of what the source gives.
+    standing: Standing,
     /// The client certificate that the configuration itself names.
     certificate: Option<Certificate>,
     /// Whom to act as.
@@ -87,6 +90,7 @@ impl Credentials {
         let kube = config.kube();
         Ok(Self {
             source: Source::of(config)?,
+            standing: Standing::default(),
             certificate: Certificate::of(&kube.auth_info, Instant::now())?,
             impersonation: impersonation::headers(&kube.auth_info)?,
             listener,
@@ -124,14 +128,14 @@ impl Credentials {
         let now = Instant::now();
         let fresh_certificate =
             self.certificate.as_ref().and_then(|own| own.instead_of(refused.identity(), now));
-        let listener = self.listener.as_ref();
+        let (standing, listener) = (&self.standing, self.listener.as_ref());
         let fresh = match &self.source {
             Source::Fixed(_) => None,
             Source::File(file) => file
                 .instead_of(refused.authorization.as_ref(), now)
                 .map(|header| Proof { authorization: Some(header), ..refused.clone() }),
-            Source::Plugin(plugin) => plugin.instead_of(refused.number, listener).await?,
-            Source::Oidc(oidc) => oidc.instead_of(refused.number, listener).await?,
+            Source::Plugin(plugin) => plugin.instead_of(refused.number, standing, listener).await?,
+            Source::Oidc(oidc) => oidc.instead_of(refused.number, standing, listener).await?,
         };
         if fresh.is_none() && fresh_certificate.is_none() {
             return Ok(None);
@@ -146,12 +150,7 @@ impl Credentials {
 
     /// The server took this proof.
     pub(super) fn accepted(&self, proof: &Proof) {
-        match &self.source {
-            // A file is read at no cost to anybody.
-            Source::Fixed(_) | Source::File(_) => {}
-            Source::Plugin(plugin) => plugin.accepted(proof.number),
-            Source::Oidc(oidc) => oidc.accepted(proof.number),
-        }
+        self.standing.accepted(proof.number);
     }
 
     /// The headers of a request that shows this proof.

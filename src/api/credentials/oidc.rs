@@ -6,7 +6,7 @@
 //! spent, and a kubeconfig that can't be written is said and no reason to fail. `extra-scopes` has no meaning when a token
 //! is refreshed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use base64::Engine;
@@ -50,8 +50,10 @@ pub(super) struct Oidc {
     id_token: Option<Secret>,
     /// The last one that the issuer gave, or the kubeconfig's.
     refresh_token: Option<Secret>,
-    /// The token that stood in the kubeconfig when it was last looked at: another one there is somebody else's.
+    /// The tokens that stood in the kubeconfig when it was last looked at: another id-token there is somebody else's, and
+    /// another refresh token here is still to be put there.
     seen: Option<Secret>,
+    seen_refresh_token: Option<Secret>,
     /// Whether somebody has heard that the kubeconfig can't be written.
     told: bool,
     /// The authorities that the issuer's certificate is checked against; `None` is the system's.
@@ -95,6 +97,7 @@ impl Oidc {
             id_token: secret("id-token"),
             refresh_token: secret("refresh-token"),
             seen: secret("id-token"),
+            seen_refresh_token: secret("refresh-token"),
             told: false,
             authorities: authorities(settings)?,
             config: config.clone(),
@@ -117,32 +120,40 @@ impl Oidc {
         let given =
             |name: &str| settings.get(name).filter(|text| !text.is_empty()).cloned().map(Secret::from);
         let found = given("id-token").filter(|found| Some(found) != self.seen.as_ref())?;
-        if !self.is_named_by(settings.get("idp-issuer-url"), settings.get("client-id")) {
+        if !is_named(&settings, &self.issuer, &self.client_id) {
             return None;
         }
         self.seen = Some(found.clone());
-        self.refresh_token = given("refresh-token").or(self.refresh_token.take());
+        self.seen_refresh_token = given("refresh-token");
+        self.refresh_token = self.seen_refresh_token.clone().or(self.refresh_token.take());
         Some(found)
     }
 
-    fn is_named_by(&self, issuer: Option<&String>, client: Option<&String>) -> bool {
-        issuer.and_then(|text| Url::parse(text).ok()).as_ref() == Some(&self.issuer)
-            && client == Some(&self.client_id)
-    }
-
-    /// Writes a new token, and the one to renew it, where the next program looks for them.
-    fn keep(&mut self, id_token: &str, rotated: bool, why: Occasion<'_>) {
+    /// Writes a new token, and the one to renew it where the kubeconfig has another, where the next program looks for
+    /// them. What could not be written is written with the next.
+    async fn keep(&mut self, id_token: Option<&str>, why: Occasion<'_>) {
         let Some(origin) = self.config.origin().cloned() else { return };
-        let mut tokens = vec![("id-token", id_token)];
-        let refresh_token = self.refresh_token.clone().filter(|_| rotated);
-        tokens.extend(refresh_token.as_ref().map(|token| ("refresh-token", token.expose())));
-        let kept = origin
-            .keep(&tokens, |found| self.is_named_by(found.get("idp-issuer-url"), found.get("client-id")));
-        match kept {
-            Ok(()) => self.seen = Some(Secret::new(id_token)),
+        let other =
+            self.refresh_token.clone().filter(|token| Some(token) != self.seen_refresh_token.as_ref());
+        let new = [("id-token", id_token.map(Secret::new)), ("refresh-token", other.clone())];
+        let new: Vec<_> = new.into_iter().filter_map(|(name, token)| Some((name, token?))).collect();
+        if new.is_empty() {
+            return;
+        }
+        let (issuer, client_id, place) = (self.issuer.clone(), self.client_id.clone(), origin.clone());
+        // In a thread that may wait for other programs and for the disk; it goes on when the log-in is given up.
+        let written = tokio::task::spawn_blocking(move || {
+            let tokens: Vec<_> = new.iter().map(|(name, token)| (*name, token.expose())).collect();
+            place.keep(&tokens, |found| is_named(found, &issuer, &client_id))
+        });
+        match written.await.unwrap_or_else(|_| Err("it was given up".to_owned())) {
+            Ok(()) => {
+                self.seen = id_token.map(Secret::new).or(self.seen.take());
+                self.seen_refresh_token = other.or(self.seen_refresh_token.take());
+            }
             Err(reason) if !self.told => {
                 self.told = true;
-                let next = if rotated { "; other programs will have to log in again" } else { "" };
+                let next = if other.is_some() { "; other programs will have to log in again" } else { "" };
                 let (user, file) = (&origin.user, origin.file.display());
                 let text = format!("the new tokens of user {user:?} can't be kept in {file}: {reason}{next}");
                 why.tell(Notice::TokensNotKept(&text));
@@ -151,8 +162,9 @@ impl Oidc {
         }
     }
 
-    /// Asks the issuer for a new token; answers also whether it gave another one to renew that.
-    async fn refresh(&mut self, refresh_token: &Secret) -> Result<(String, bool), String> {
+    /// Asks the issuer for a new token. Another one to renew it is taken whatever else the answer lacks: the one before
+    /// may be spent.
+    async fn refresh(&mut self, refresh_token: &Secret) -> Result<String, String> {
         if self.http.is_none() {
             let made = transport(&self.issuer, self.authorities.clone(), &self.config);
             self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
@@ -168,14 +180,13 @@ impl Oidc {
             let why = answer.error_description.as_deref().unwrap_or_default();
             return Err(format!("failed to refresh token: oauth2: {:?} {:?}", cut(error), cut(why)));
         }
-        let id_token = answer.id_token.filter(|token| !token.is_empty()).ok_or(
-            "token response did not contain an id_token, either the scope \"openid\" wasn't requested upon login, \
-             or the provider doesn't support id_tokens as part of the refresh response",
-        )?;
         let next = answer.refresh_token.filter(|token| !token.is_empty()).map(Secret::from);
-        let rotated = next.as_ref().is_some_and(|next| next != refresh_token);
         self.refresh_token = next.or(self.refresh_token.take());
-        Ok((id_token, rotated))
+        answer.id_token.filter(|token| !token.is_empty()).ok_or_else(|| {
+            "token response did not contain an id_token, either the scope \"openid\" wasn't requested upon login, \
+             or the provider doesn't support id_tokens as part of the refresh response"
+                .to_owned()
+        })
     }
 
     async fn token_endpoint(&self) -> Result<Url, String> {
@@ -273,25 +284,39 @@ impl Issuer for Oidc {
             return Err(Error::Credentials(text.to_owned()));
         };
         if self.config.spares_refresh_tokens() {
+            if why.refused {
+                return Ok(None);
+            }
             let text = "No valid id-token, and the refresh-token is to be left unspent";
             return Err(Error::Credentials(text.to_owned()));
         }
-        let (token, rotated) = self.refresh(&refresh_token).await.map_err(Error::Credentials)?;
-        let expires = Some(id_token::expiry(&token).map_err(Error::Credentials)?);
-        let authorization = Some(bearer(&token)?);
-        self.keep(&token, rotated, why);
-        Ok(Some(Issued { authorization, expires, ..Issued::default() }))
+        let made = self.refresh(&refresh_token).await.map_err(Error::Credentials);
+        let made = made.and_then(|token| Ok((issued(&token)?, token)));
+        self.keep(made.as_ref().ok().map(|(_, token)| token.as_str()), why).await;
+        made.map(|(issued, _)| Some(issued))
     }
+
+    fn name(&self) -> String {
+        format!("the issuer {}", self.issuer.host_str().unwrap_or_default())
+    }
+}
+
+/// Whether these settings are those of that issuer and client.
+fn is_named(settings: &BTreeMap<String, String>, issuer: &Url, client_id: &str) -> bool {
+    settings.get("idp-issuer-url").and_then(|text| Url::parse(text).ok()).as_ref() == Some(issuer)
+        && settings.get("client-id").is_some_and(|found| found == client_id)
+}
+
+/// A token to be shown until it expires.
+fn issued(token: &str) -> Result<Issued, Error> {
+    let expires = Some(id_token::expiry(token).map_err(Error::Credentials)?);
+    Ok(Issued { authorization: Some(bearer(token)?), expires, ..Issued::default() })
 }
 
 /// A token to be shown, unless it has expired.
 fn while_good(token: &Secret, now: Timestamp) -> Result<Option<Issued>, Error> {
-    let expires = id_token::expiry(token.expose()).map_err(Error::Credentials)?;
-    if now >= expires {
-        return Ok(None);
-    }
-    let authorization = Some(bearer(token.expose())?);
-    Ok(Some(Issued { authorization, expires: Some(expires), ..Issued::default() }))
+    let issued = issued(token.expose())?;
+    Ok(Some(issued).filter(|issued| issued.expires.is_none_or(|expires| now < expires)))
 }
 
 /// The authorities that the issuer's certificate is checked against; `None` is the system's.

@@ -1,6 +1,7 @@
 //! A credential plugin of a kubeconfig (`exec`), run as client-go runs it.
 
 use std::io;
+use std::time::Duration;
 
 use kube_client::config::{ExecConfig, ExecInteractiveMode};
 use tokio::process::Command;
@@ -10,7 +11,7 @@ use super::child::{self, Ended, Failure};
 use super::cut;
 use super::exec_credential::{self, Cluster};
 use super::family::Place;
-use super::renewing::{Issued, Issuer, Occasion};
+use super::renewing::{Issued, Issuer, Occasion, PATIENCE};
 use super::shared::Registry;
 use crate::api::config::Config;
 use crate::api::error::Error;
@@ -20,6 +21,10 @@ use crate::api::notice::Notice;
 const NOT_INSTALLED: &str = "\n\nIt looks like you are trying to use a client-go credential plugin that is not \
      installed.\n\nTo learn more about this feature, consult the documentation available at:\n      \
      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins";
+
+/// How long one that has the terminal is waited for before that is said: the line would stand in the middle of what its
+/// user is asked.
+const PATIENCE_WITH_A_USER: Duration = Duration::from_mins(1);
 
 /// The plugins of this process: contexts that run the same one have one log-in.
 pub(super) static PLUGINS: Registry<Plugin> = Registry::new();
@@ -137,6 +142,14 @@ impl Issuer for Plugin {
     async fn issue(&mut self, why: Occasion<'_>) -> Result<Option<Issued>, Error> {
         let issued = self.run(why).await;
         issued.map(Some).map_err(|why| Error::Credentials(format!("getting credentials: {why}")))
+    }
+
+    fn name(&self) -> String {
+        self.command.clone()
+    }
+
+    fn patience(&self) -> Duration {
+        if self.is_interactive() == Ok(true) { PATIENCE_WITH_A_USER } else { PATIENCE }
     }
 }
 

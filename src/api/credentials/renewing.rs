@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use http::header::HeaderValue;
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +10,7 @@ use rustls::sign::CertifiedKey;
 use tokio::sync::Mutex;
 
 use super::Proof;
-use super::refusals::Refusals;
+use super::refusals::{Refusals, Standing};
 use crate::api::error::Error;
 use crate::api::notice::{Listener, Notice};
 
@@ -17,11 +18,22 @@ use crate::api::notice::{Listener, Notice};
 /// than a hundred seconds the last tenth.
 const LEEWAY: SignedDuration = SignedDuration::from_secs(10);
 
+/// How long an issuer is waited for before that is said.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Who makes credentials.
 pub(super) trait Issuer: Send {
     /// Makes new credentials. Nothing when there are no others, which is not to be answered unless those before were
     /// refused.
     fn issue(&mut self, why: Occasion<'_>) -> impl Future<Output = Result<Option<Issued>, Error>> + Send;
+
+    /// Who is waited for, in a few words without a credential.
+    fn name(&self) -> String;
+
+    /// How long it is waited for before anybody hears of it: all that needs it stands still meanwhile.
+    fn patience(&self) -> Duration {
+        PATIENCE
+    }
 }
 
 /// Why credentials are made, and for whom.
@@ -60,8 +72,6 @@ pub(super) struct Renewing<I> {
     state: Mutex<State<I>>,
     /// How often the issuer has ended its work: who waited for the lock sees by it that it also waited for a failure.
     ended: AtomicU64,
-    /// The last proof that a server took. Outside the lock: nobody who is let in waits for whoever logs in.
-    accepted: AtomicU64,
     clock: Clock,
 }
 
@@ -85,7 +95,7 @@ impl<I: Issuer> Renewing<I> {
 
     fn at(issuer: I, clock: Clock) -> Self {
         let state = State { issuer, held: None, failure: None, refusals: Refusals::default() };
-        Self { state: Mutex::new(state), ended: AtomicU64::new(0), accepted: AtomicU64::new(0), clock }
+        Self { state: Mutex::new(state), ended: AtomicU64::new(0), clock }
     }
 
     /// What is held, or what is made in its place when it is about to expire.
@@ -99,32 +109,34 @@ impl<I: Issuer> Renewing<I> {
 
     /// What is held when it is another proof than the refused one, or what is made in its place; nothing when the
     /// issuer has no other, or was asked for one too short a time ago: a server that refuses whatever it is shown is no
-    /// reason to run a plugin, or to spend a refresh token, with each retry of each watch.
+    /// reason to run a plugin, or to spend a refresh token, with each retry of each watch. How long that is depends on
+    /// what the client's own server has refused.
     ///
     /// # Errors
     /// As [`Renewing::current`].
     pub(super) async fn instead_of(
         &self,
         refused: u64,
+        standing: &Standing,
         listener: Option<&Listener>,
     ) -> Result<Option<Proof>, Error> {
-        self.get(Some(refused), listener).await
+        self.get(Some((refused, standing.refused(refused))), listener).await
     }
 
-    /// A server took this proof.
-    pub(super) fn accepted(&self, number: u64) {
-        self.accepted.fetch_max(number, Ordering::Relaxed);
-    }
-
-    async fn get(&self, refused: Option<u64>, listener: Option<&Listener>) -> Result<Option<Proof>, Error> {
+    /// `refused` is the number of the refused proof, and how many were refused in a row.
+    async fn get(
+        &self,
+        refused: Option<(u64, u32)>,
+        listener: Option<&Listener>,
+    ) -> Result<Option<Proof>, Error> {
         let seen = self.ended.load(Ordering::Acquire);
         let mut state = self.state.lock().await;
         let (held_number, is_good) = match &state.held {
             Some(held) => (held.proof.number, held.good_until.is_none_or(|until| (self.clock)() < until)),
             None => (0, false),
         };
-        let is_refused = refused == Some(held_number);
-        if is_good && !is_refused {
+        let in_a_row = refused.filter(|(number, _)| *number == held_number).map(|(_, in_a_row)| in_a_row);
+        if is_good && in_a_row.is_none() {
             return Ok(state.held.as_ref().map(|held| held.proof.clone()));
         }
         if self.ended.load(Ordering::Acquire) != seen
@@ -132,15 +144,15 @@ impl<I: Issuer> Renewing<I> {
         {
             return Err(failure.clone());
         }
-        let was_good = self.accepted.load(Ordering::Relaxed) >= held_number;
-        if is_refused && !state.refusals.may_renew((self.clock)(), was_good) {
+        if in_a_row.is_some_and(|in_a_row| !state.refusals.may_renew((self.clock)(), in_a_row)) {
             return Ok(None);
         }
-        let occasion = Occasion { refused: is_refused, now: (self.clock)(), listener };
-        let made = state.issuer.issue(occasion).await;
+        let occasion = Occasion { refused: in_a_row.is_some(), now: (self.clock)(), listener };
+        let (name, patience) = (state.issuer.name(), state.issuer.patience());
+        let made = said_if_long(state.issuer.issue(occasion), &name, patience, occasion).await;
         self.ended.fetch_add(1, Ordering::AcqRel);
-        if is_refused {
-            state.refusals.renewed((self.clock)(), was_good);
+        if in_a_row.is_some() {
+            state.refusals.renewed((self.clock)(), matches!(made, Ok(Some(_))));
         }
         state.failure = made.as_ref().err().cloned();
         let Some(made) = made? else { return Ok(None) };
@@ -155,6 +167,23 @@ impl<I: Issuer> Renewing<I> {
         state.held = Some(Held { proof: proof.clone(), good_until });
         Ok(Some(proof))
     }
+}
+
+/// The outcome of the work. Where it takes long that is said, once, and when it is over.
+async fn said_if_long<T>(
+    work: impl Future<Output = T>,
+    name: &str,
+    patience: Duration,
+    why: Occasion<'_>,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    if let Ok(made) = tokio::time::timeout(patience, &mut work).await {
+        return made;
+    }
+    why.tell(Notice::Waiting(name));
+    let made = work.await;
+    why.tell(Notice::Waited(name));
+    made
 }
 
 fn good_until(expires: Timestamp, now: Timestamp) -> Timestamp {
@@ -185,6 +214,7 @@ mod tests {
         life: i64,
         fails: bool,
         none_when_refused: bool,
+        takes: Duration,
     }
 
     impl Issuer for Numbered {
@@ -192,6 +222,9 @@ mod tests {
             let number = self.made.fetch_add(1, Ordering::SeqCst) + 1;
             // Others get the time to wait for it.
             tokio::task::yield_now().await;
+            if !self.takes.is_zero() {
+                tokio::time::sleep(self.takes).await;
+            }
             if self.fails {
                 return Err(Error::Credentials(format!("failure {number}")));
             }
@@ -202,12 +235,18 @@ mod tests {
             let expires = Some(why.now + SignedDuration::from_secs(self.life));
             Ok(Some(Issued { authorization: Some(authorization), identity: None, expires }))
         }
+
+        fn name(&self) -> String {
+            "numbered".to_owned()
+        }
     }
 
     fn renewing(life: i64) -> (Renewing<Numbered>, Time, Arc<AtomicU64>) {
         let time = Time(Arc::default());
         let made: Arc<AtomicU64> = Arc::default();
-        let issuer = Numbered { made: Arc::clone(&made), life, fails: false, none_when_refused: false };
+        let counted = Arc::clone(&made);
+        let takes = Duration::ZERO;
+        let issuer = Numbered { made: counted, life, fails: false, none_when_refused: false, takes };
         let now = time.clone();
         let clock = move || Timestamp::from_second(*now.0.lock().unwrap()).unwrap();
         (Renewing::at(issuer, Box::new(clock)), time, made)
@@ -240,9 +279,9 @@ mod tests {
     #[tokio::test]
     async fn many_who_are_refused_together_cause_one_renewal() {
         let (renewing, _, made) = renewing(1000);
-        let first = renewing.current(None).await.unwrap();
-        let renewed =
-            futures_util::future::join_all((0..20).map(|_| renewing.instead_of(first.number, None))).await;
+        let (first, standing) = (renewing.current(None).await.unwrap(), Standing::default());
+        let renewed = (0..20).map(|_| renewing.instead_of(first.number, &standing, None));
+        let renewed = futures_util::future::join_all(renewed).await;
         for proof in renewed {
             assert_eq!(token(&proof.unwrap().unwrap()), "Bearer 2");
         }
@@ -268,19 +307,24 @@ mod tests {
         let (renewing, ..) = renewing(1000);
         renewing.state.lock().await.issuer.none_when_refused = true;
         let first = renewing.current(None).await.unwrap();
-        assert!(renewing.instead_of(first.number, None).await.unwrap().is_none());
+        assert!(renewing.instead_of(first.number, &Standing::default(), None).await.unwrap().is_none());
         assert_eq!(token(&renewing.current(None).await.unwrap()), "Bearer 1");
     }
 
-    /// The seconds of a time of that many in which new ones are made, where a server refuses whatever it is shown to
-    /// `watches` that ask again each second.
-    async fn renewals(renewing: &Renewing<Numbered>, time: &Time, seconds: i64, watches: usize) -> Vec<i64> {
+    /// The seconds of a time of that many in which new ones are made, where servers refuse whatever they are shown to
+    /// these watches, which ask again each second; those of one client have one standing.
+    async fn renewals(
+        renewing: &Renewing<Numbered>,
+        time: &Time,
+        seconds: i64,
+        watches: &[&Standing],
+    ) -> Vec<i64> {
         let mut renewals = Vec::new();
         for second in 0..seconds {
             time.set(second);
             let before = renewing.ended.load(Ordering::SeqCst);
             let shown = renewing.current(None).await.unwrap();
-            let asked = (0..watches).map(|_| renewing.instead_of(shown.number, None));
+            let asked = watches.iter().map(|standing| renewing.instead_of(shown.number, standing, None));
             for other in futures_util::future::join_all(asked).await {
                 let other = other.unwrap();
                 assert!(
@@ -297,23 +341,76 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_refuses_whatever_it_is_shown_is_shown_others_ever_more_seldom() {
         let (renewing, time, _) = renewing(1_000_000);
-        let renewals = renewals(&renewing, &time, 1300, 9).await;
+        let renewals = renewals(&renewing, &time, 1300, &[&Standing::default(); 9]).await;
         // The first, its replacement at once, and then after 5, 10, 20, … seconds, at most 300.
         assert_eq!(renewals, [0, 0, 5, 15, 35, 75, 155, 315, 615, 915, 1215]);
     }
 
     #[tokio::test]
+    async fn a_server_that_takes_what_another_one_refuses_makes_it_no_better() {
+        let (renewing, time, _) = renewing(1_000_000);
+        let (takes, refuses) = (Standing::default(), Standing::default());
+        let mut renewals = Vec::new();
+        for second in 0..320 {
+            time.set(second);
+            let before = renewing.ended.load(Ordering::SeqCst);
+            takes.accepted(renewing.current(None).await.unwrap().number);
+            let shown = renewing.current(None).await.unwrap();
+            renewing.instead_of(shown.number, &refuses, None).await.unwrap();
+            let made = renewing.ended.load(Ordering::SeqCst) - before;
+            renewals.extend((0..made).map(|_| second));
+        }
+        assert_eq!(renewals, [0, 0, 5, 15, 35, 75, 155, 315]);
+        // The one that was let in is not held up by the other's waits.
+        time.set(320);
+        let held = renewing.current(None).await.unwrap().number;
+        takes.accepted(held);
+        assert!(renewing.instead_of(held, &takes, None).await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn many_clients_whose_servers_refuse_everything_cause_hardly_more_renewals_than_one() {
+        let (renewing, time, _) = renewing(1_000_000);
+        let clients: Vec<Standing> = (0..50).map(|_| Standing::default()).collect();
+        let renewals = renewals(&renewing, &time, 320, &clients.iter().collect::<Vec<_>>()).await;
+        assert_eq!(renewals, [0, 0, 5, 15, 35, 75, 155, 315]);
+        // One that is new begins with the shortest wait, and no other is made for it before.
+        let (late, held) = (Standing::default(), renewing.current(None).await.unwrap().number);
+        for (second, expected) in [(319, false), (320, true)] {
+            time.set(second);
+            assert_eq!(renewing.instead_of(held, &late, None).await.unwrap().is_some(), expected);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waits_for_long_hears_for_whom_and_when_it_is_over() {
+        for (seconds, expected) in [(9, &[][..]), (300, &["Waiting(\"numbered\")", "Waited(\"numbered\")"])] {
+            let (renewing, ..) = renewing(1000);
+            renewing.state.lock().await.issuer.takes = Duration::from_secs(seconds);
+            let heard = Arc::new(StdMutex::new(Vec::new()));
+            let hear = Arc::clone(&heard);
+            let listener: Listener = Arc::new(move |notice| hear.lock().unwrap().push(format!("{notice:?}")));
+            let waits = (0..3).map(|_| renewing.current(Some(&listener)));
+            for proof in futures_util::future::join_all(waits).await {
+                assert_eq!(token(&proof.unwrap()), "Bearer 1");
+            }
+            assert_eq!(*heard.lock().unwrap(), expected, "{seconds}");
+        }
+    }
+
+    #[tokio::test]
     async fn what_was_good_for_a_while_is_replaced_at_once_but_not_again_and_again() {
         let (renewing, time, made) = renewing(1_000_000);
-        renewals(&renewing, &time, 100, 1).await;
+        let standing = Standing::default();
+        renewals(&renewing, &time, 100, &[&standing]).await;
         let before = made.load(Ordering::SeqCst);
         for (second, expected) in [(100, 0), (160, 1), (161, 0), (164, 0), (165, 1)] {
             time.set(second);
             let shown = renewing.current(None).await.unwrap();
             if second >= 160 {
-                renewing.accepted(shown.number);
+                standing.accepted(shown.number);
             }
-            let other = renewing.instead_of(shown.number, None).await.unwrap();
+            let other = renewing.instead_of(shown.number, &standing, None).await.unwrap();
             assert_eq!(other.is_some(), expected == 1, "{second}");
         }
         assert_eq!(made.load(Ordering::SeqCst) - before, 2);
@@ -322,10 +419,10 @@ mod tests {
     #[tokio::test]
     async fn a_renewal_that_fails_counts_and_expiry_waits_for_nothing() {
         let (renewing, time, made) = renewing(100);
-        let first = renewing.current(None).await.unwrap();
+        let (first, standing) = (renewing.current(None).await.unwrap().number, Standing::default());
         renewing.state.lock().await.issuer.fails = true;
-        assert!(renewing.instead_of(first.number, None).await.is_err());
-        assert!(renewing.instead_of(first.number, None).await.unwrap().is_none(), "not at once again");
+        assert!(renewing.instead_of(first, &standing, None).await.is_err());
+        assert!(renewing.instead_of(first, &standing, None).await.unwrap().is_none(), "not at once again");
         renewing.state.lock().await.issuer.fails = false;
         time.set(99);
         assert_eq!(token(&renewing.current(None).await.unwrap()), "Bearer 3");

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::api::ConfigOptions;
 use crate::api::notice::Notice;
-use crate::api::test_server::{TestServer, json as answer};
+use crate::api::test_server::{TestServer, eventually, json as answer};
 use crate::listwatch::{ListerWatcher, WatchStream};
 
 fn config(user: AuthInfo) -> Config {
@@ -126,16 +126,19 @@ async fn clients_that_run_the_same_plugin_have_one_log_in() {
 #[tokio::test]
 async fn two_plugins_have_the_terminal_one_after_the_other() {
     let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
-    let taken = folders[0].path().join("taken");
-    let script = format!("mkdir '{0}' || exit 9\nsleep 0.2\nrmdir '{0}'\n", taken.display());
+    let heard = Arc::new(Mutex::new(Vec::new()));
     let both = folders.each_ref().map(|folder| {
-        let mut user = plugin(folder, &format!("{script}{}", numbered("2999-01-01T00:00:00Z")));
+        let mut user = plugin(folder, &numbered("2999-01-01T00:00:00Z"));
         user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
-        Credentials::open(&config(user).with_terminal(), None).unwrap()
+        let hear = Arc::clone(&heard);
+        let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
+        Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap()
     });
+    // Both are begun before either plugin can end: who has the terminal says so first of all.
     for proof in futures_util::future::join_all(both.iter().map(Credentials::proof)).await {
         assert_eq!(token(&proof.unwrap()), "Bearer token-1");
     }
+    assert_eq!(*heard.lock().unwrap(), ["PluginAsks", "PluginAsked", "PluginAsks", "PluginAsked"]);
 }
 
 #[tokio::test]
@@ -147,11 +150,7 @@ async fn a_plugin_that_is_given_up_gives_the_terminal_back() {
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
     let held = Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap();
-    let begun = async {
-        while runs(&folder) == 0 {
-            tokio::task::yield_now().await;
-        }
-    };
+    let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
         _ = held.proof() => panic!("it sleeps"),
         () = begun => {}
@@ -216,11 +215,7 @@ async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
     let user = plugin(&folder, &(wait + &numbered("2999-01-01T00:00:00Z")));
     let client = crate::api::Client::new(&config(user)).unwrap();
     let request = crate::api::Request::new("/version");
-    let begun = async {
-        while runs(&folder) == 0 {
-            tokio::task::yield_now().await;
-        }
-    };
+    let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
         _ = client.send(&request) => panic!("there is no token yet"),
         () = begun => {}
@@ -516,6 +511,52 @@ async fn a_kubeconfig_that_can_not_be_written_is_said_once_and_the_tokens_are_us
     assert_eq!(*heard.lock().unwrap(), [format!("{:?}", Notice::TokensNotKept(&said))]);
 }
 
+/// Makes a file writable, or not.
+fn set_writable(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_could_not_be_kept_is_kept_with_the_next_id_token() {
+    let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", 1_000_000_000));
+    let rotates = std::sync::atomic::AtomicBool::new(true);
+    let said = fresh.clone();
+    let server = TestServer::start(move |head| {
+        let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+        if head.starts_with("GET ") {
+            return answer(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string());
+        }
+        // Only the first answer has another refresh token.
+        let first = rotates.swap(false, std::sync::atomic::Ordering::SeqCst);
+        answer(200, &json!({"id_token": said, "refresh_token": if first { "next" } else { "" }}).to_string())
+    })
+    .await;
+    let (path, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
+    let held = opened(&options, None);
+    set_writable(&path, 0o400);
+    held.proof().await.unwrap();
+    let read = || fs::read_to_string(&path).unwrap();
+    assert!(read().contains("refresh-token: first"), "it can't be written");
+    set_writable(&path, 0o600);
+    held.proof().await.unwrap();
+    assert!(read().contains(&fresh) && read().contains("refresh-token: \"next\""), "{}", read());
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_kept_whatever_else_an_answer_lacks() {
+    for said in [json!({"id_token": "unreadable", "refresh_token": "next"}), json!({"refresh_token": "next"})]
+    {
+        let folder = TempDir::new().unwrap();
+        let server = issuer(200, said.clone()).await;
+        let old = id_token("old", 1_000_000_000);
+        let (path, options) = kubeconfig(&folder, &server.url, &old, "first");
+        assert!(opened(&options, None).proof().await.is_err(), "{said}");
+        let kept = fs::read_to_string(&path).unwrap();
+        assert!(kept.contains("refresh-token: \"next\"") && kept.contains(&old), "{kept}");
+    }
+}
+
 #[tokio::test]
 async fn a_refresh_token_that_is_to_be_spared_is_not_spent() {
     let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", FAR));
@@ -527,5 +568,11 @@ async fn a_refresh_token_that_is_to_be_spared_is_not_spent() {
     let good = id_token("good", FAR);
     let (_, options) = kubeconfig(&folder, &server.url, &good, "first");
     let spared = opened(&ConfigOptions { spare_refresh_tokens: true, ..options }, None);
-    assert_eq!(token(&spared.proof().await.unwrap()), format!("Bearer {good}"));
+    let shown = spared.proof().await.unwrap();
+    assert_eq!(token(&shown), format!("Bearer {good}"));
+    assert!(
+        spared.instead_of(&shown).await.unwrap().is_none(),
+        "the server's refusal is the failure to tell of"
+    );
+    assert!(server.asked().is_empty());
 }

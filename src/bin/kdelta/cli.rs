@@ -151,7 +151,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         let last = Arc::clone(messages);
         let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            Task::Get(get) => commands::get::run(&session, get, &watched, out).await,
+            // Boxed: it is large.
+            Task::Get(get) => Box::pin(commands::get::run(&session, get, &watched, out)).await,
             Task::Index(index) => commands::index::run(&session, index, &watched, out).await,
             Task::ApiResources(asked) => {
                 commands::api_resources::run(&session, asked, &watched, out).await?;
@@ -173,6 +174,8 @@ fn told(messages: &Messages, notice: Notice<'_>) {
         Notice::PluginAsks => messages.show_counts(false),
         Notice::PluginAsked => messages.show_counts(true),
         Notice::TokensNotKept(text) => messages.warning(text),
+        Notice::Waiting(name) => messages.notice(&format!("waiting for credentials from {name}")),
+        Notice::Waited(name) => messages.notice(&format!("no longer waiting for credentials from {name}")),
         _ => {}
     }
 }

@@ -101,3 +101,31 @@ fn a_signal_without_a_terminal_ends_a_plugin_and_what_it_has_started() {
         std::fs::remove_file(child).expect("a file of the test");
     }
 }
+
+#[test]
+fn a_signal_lets_a_plugin_put_away_what_it_has_and_the_second_does_not() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
+    let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
+    let (begun, cache) = (on.env.home().join("begun"), on.env.home().join("cache"));
+    let loops = ": > begun\nwhile :; do sleep 0.01; done\n";
+    on.env.file("ending", &format!("trap 'sleep 0.2; echo kept > cache; exit' TERM\n{loops}"));
+    for words in [&["get", "ns"][..], &["watch", "ns"]] {
+        let mut running = on.env.kdelta(words).env("KUBECONFIG", &config).start();
+        eventually("the plugin runs", || begun.exists().then_some(()));
+        running.signal("TERM");
+        assert_eq!(running.wait(), 143, "{words:?}");
+        assert!(cache.exists(), "{words:?}");
+        assert!(!running.stderr.drain().contains("exec:"), "what was ended is no failure");
+        for file in [&begun, &cache] {
+            std::fs::remove_file(file).expect("a file of the test");
+        }
+    }
+    on.env.file("ending", &format!("trap ': > asked' TERM\n{loops}"));
+    let mut running = on.env.kdelta(&["get", "ns"]).env("KUBECONFIG", &config).start();
+    eventually("the plugin runs", || begun.exists().then_some(()));
+    running.signal("TERM");
+    eventually("the plugin is asked", || on.env.home().join("asked").exists().then_some(()));
+    running.signal("TERM");
+    assert_eq!(running.wait(), 143);
+}

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use kdelta::api::end_plugins;
+use kdelta::api::{end_plugins, kill_plugins};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -51,9 +51,12 @@ impl Interrupts {
         let task = tokio::spawn(async move {
             let asked = next(&mut signals).await;
             sender.send_replace(Some(asked));
-            let last = timeout(CLEAN_END, next(&mut signals)).await.unwrap_or(asked);
-            end_plugins();
-            std::process::exit(last.code());
+            let second = timeout(CLEAN_END, next(&mut signals)).await;
+            match second {
+                Ok(_) => kill_plugins(),
+                Err(_) => plugins_ended(&mut signals).await,
+            }
+            std::process::exit(second.unwrap_or(asked).code());
         });
         Ok(Self { first, task })
     }
@@ -112,7 +115,7 @@ impl EndsAtOnce {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let task = tokio::spawn(async move {
             let code = next(&mut signals).await.code();
-            end_plugins();
+            plugins_ended(&mut signals).await;
             last(&mut || std::process::exit(code));
         });
         Ok(Self { task })
@@ -128,6 +131,16 @@ impl Drop for EndsAtOnce {
 impl Drop for Interrupts {
     fn drop(&mut self) {
         self.task.abort();
+    }
+}
+
+/// Ends the plugins, which may take them a second; another signal ends them at once.
+async fn plugins_ended(signals: &mut (Signal, Signal)) {
+    // In a thread that may wait.
+    let ended = tokio::task::spawn_blocking(end_plugins);
+    tokio::select! {
+        _ = ended => {}
+        _ = next(signals) => kill_plugins(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! `completions/` and kubectl speak.
 //!
 //! A line for each way, `word<TAB>description`, and as the last one a number after a colon: a sum of the directives below.
-//! Nobody waits for long, and nothing but the answer is ever said: a shell would print it into the line being typed.
+//! Nobody waits for long, except for a credential plugin, and nothing but the answer is ever said: a shell would print it into the line being typed.
 
 mod line;
 mod live;
@@ -13,6 +13,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Command, CommandFactory, FromArgMatches};
+use kdelta::api::a_plugin_runs;
 use tokio::time::timeout;
 
 use crate::args::{Cli, accept_kubectl_spelling};
@@ -21,8 +22,9 @@ use crate::view::escape_cell;
 use line::Line;
 use wanted::{Candidate, Wanted, What};
 
-/// How long the cluster may take for its part.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long the cluster may take for its part, in steps.
+const STEP: Duration = Duration::from_millis(50);
+const STEPS: u32 = 20;
 
 /// The word goes on: no space behind it.
 const NO_SPACE: u8 = 2;
@@ -49,14 +51,27 @@ pub(crate) async fn run(
         What::Fixed(candidates) => candidates.clone(),
         What::Files => Vec::new(),
         _ => match settings(&line, &app, environment) {
-            Some(settings) => {
-                let asked = live::look_up(&line, &wanted, &settings);
-                timeout(PATIENCE, asked).await.ok().and_then(Result::ok).unwrap_or_default()
-            }
+            Some(settings) => patiently(live::look_up(&line, &wanted, &settings)).await.unwrap_or_default(),
             None => Vec::new(),
         },
     };
     print(&wanted, found, out)
+}
+
+/// What is found in time. Time in which a credential plugin runs does not count, as with kubectl: one that is cut off may
+/// have spent what it was about to keep, and the next TAB would only begin it anew.
+async fn patiently<T>(asked: impl Future<Output = anyhow::Result<T>>) -> Option<T> {
+    let mut asked = std::pin::pin!(asked);
+    let mut left = STEPS;
+    while left > 0 || a_plugin_runs() {
+        if let Ok(found) = timeout(STEP, &mut asked).await {
+            return found.ok();
+        }
+        if !a_plugin_runs() {
+            left = left.saturating_sub(1);
+        }
+    }
+    None
 }
 
 /// The words as clap takes them; the last one stays, it is not complete.
