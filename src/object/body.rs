@@ -145,7 +145,7 @@ impl Metadata<'_> {
     fn workload(&self) -> u32 {
         let owners = self.owner_references.unwrap_or_default().as_bytes();
         if memmem::find(owners, br#""controller":true"#).is_some() {
-            return packing::sum(owners).max(1);
+            return packing::sum(shared_owner(self.owner_references.unwrap_or_default()).as_bytes()).max(1);
         }
         let labels = self.labels.unwrap_or_default().as_bytes();
         match labels.len() {
@@ -154,6 +154,17 @@ impl Metadata<'_> {
             _ => packing::sum(labels).max(1),
         }
     }
+}
+
+/// What siblings have in common of their owners: all of it, unless each has an owner of its own. So do the pods of Jobs
+/// that a schedule made, whose names end in the time, and slices of endpoints, of which a Service has one mostly.
+fn shared_owner(owners: &str) -> &str {
+    if owners.contains(r#""kind":"Service""#) {
+        return "";
+    }
+    let job = owners.contains(r#""kind":"Job""#).then(|| owners.split_once(r#""name":""#)).flatten();
+    let name = job.and_then(|(_, rest)| rest.split('"').next());
+    name.map_or(owners, |name| name.trim_end_matches(|last: char| last.is_ascii_digit()))
 }
 
 /// Labels whose value is the name of the one object that has them.
@@ -429,6 +440,20 @@ mod tests {
     fn read_text(json: &str, ingest: &Ingest) -> String {
         let object = Object::from_json(json.as_bytes(), ingest).expect("an object");
         String::from_utf8(object.json().into_owned()).expect("UTF-8")
+    }
+
+    #[test]
+    fn siblings_of_owners_that_have_one_object_each_are_known() {
+        let workload = |kind: &str, name: &str| {
+            let json = format!(
+                r#"{{"metadata":{{"name":"x","ownerReferences":[{{"kind":"{kind}","name":"{name}","uid":"u-{name}","controller":true}}]}}}}"#
+            );
+            Object::from_json(json.as_bytes(), &pod()).expect("an object").workload
+        };
+        assert_eq!(workload("Job", "nightly-29123456"), workload("Job", "nightly-29123457"));
+        assert_ne!(workload("Job", "nightly-29123456"), workload("Job", "hourly-29123456"));
+        assert_eq!(workload("Service", "a"), workload("Service", "b"));
+        assert_ne!(workload("ReplicaSet", "web-1"), workload("ReplicaSet", "web-2"));
     }
 
     #[test]
