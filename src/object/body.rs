@@ -390,7 +390,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::object::json::tests::{damaged, damages};
+    use crate::object::json::{damaged, damages};
 
     const AS_SENT: [&str; 4] = [
         r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"17","creationTimestamp":null,"labels":{"a.b/c":"\u003c\n"},"ownerReferences":[{"controller":true,"uid":"o"}],"managedFields":[{"fieldsV1":{"f:a":{".":{}},"k:{\"name\":\"b\"}":{}}}]},"spec":{"n":-1.50e+3,"z":0,"on":true,"off":false,"args":["a\\","ü",[],{}]}}"#,

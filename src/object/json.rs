@@ -207,7 +207,10 @@ fn special(word: u64) -> u64 {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(super) use tests::{damaged, damages};
+
+#[cfg(test)]
+mod tests {
     use proptest::prelude::*;
     use serde::de::IgnoredAny;
     use serde_json::Value;

@@ -216,7 +216,7 @@ mod tests {
 
     use super::super::quick::Quick;
     use super::thorough;
-    use crate::object::json::tests::{damaged, damages};
+    use crate::object::json::{damaged, damages};
     use crate::object::path::{FieldPath, Step};
 
     /// The same walk over a tree.
