@@ -125,6 +125,22 @@ impl Decoder {
         if self.is_table(json)? { self.one_row(json) } else { self.item(json) }
     }
 
+    /// A line of a watch that is, to its last byte, an event with an object as servers write them. Nothing where it is
+    /// not, or may not be: it is to be read as a frame then.
+    pub(super) fn plain_frame(&self, line: &[u8]) -> Option<WatchEvent> {
+        if self.representation != Representation::Objects {
+            return None;
+        }
+        let WatchFrame { frame_type, object } = WatchFrame::quick(line)?;
+        let read = || Object::from_plain_json(object, &self.ingest).map(Arc::new);
+        match frame_type {
+            FrameType::Added => read().map(WatchEvent::Added),
+            FrameType::Modified => read().map(WatchEvent::Modified),
+            FrameType::Deleted => read().map(WatchEvent::Deleted),
+            FrameType::Bookmark | FrameType::Error => None,
+        }
+    }
+
     /// One frame of a watch.
     pub(super) fn frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
         // An event whose object reads as one object was cut out rightly, and the frame need not be read a second

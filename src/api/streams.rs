@@ -3,6 +3,7 @@
 //! Both wait for chunks and for nothing else, and a chunk is kept from the moment it is there: dropping a `next` loses
 //! nothing.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
@@ -241,7 +242,8 @@ pub struct ResourceWatch {
 
 /// By what the events are told apart.
 enum WatchedBy {
-    Json(WatchSplitter),
+    /// Boxed: futures hold it.
+    Json(Box<WatchSplitter>),
     Protobuf(PackedWatchSplitter),
 }
 
@@ -260,7 +262,7 @@ impl ResourceWatch {
         let splitter = if is_packed(&response) {
             WatchedBy::Protobuf(PackedWatchSplitter::new(limits))
         } else {
-            WatchedBy::Json(WatchSplitter::new(limits))
+            WatchedBy::Json(Box::new(WatchSplitter::new(limits)))
         };
         Self { response, splitter, decoder, chunk: Bytes::new(), ended: false }
     }
@@ -270,7 +272,13 @@ impl ResourceWatch {
         let mut input = &self.chunk[..];
         let event = match &mut self.splitter {
             WatchedBy::Json(splitter) => {
-                splitter.next(&mut input)?.map(|frame| self.decoder.frame(frame)).transpose()?
+                // One of the two is called: a cell settles whose turn it is.
+                let decoder = RefCell::new(&mut self.decoder);
+                splitter.read(
+                    &mut input,
+                    |line| decoder.borrow().plain_frame(line),
+                    |frame| decoder.borrow_mut().frame(frame),
+                )?
             }
             WatchedBy::Protobuf(splitter) => {
                 splitter.next(&mut input)?.map(|frame| self.decoder.packed_frame(frame)).transpose()?

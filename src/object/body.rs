@@ -1,7 +1,9 @@
 //! The bytes of an object: how they are read at ingest and how they are held.
 //!
-//! Reading is one pass of `serde_json` that validates the whole text and takes out the metadata; nothing is turned
-//! into a tree. What is then stored is cut from the original text, so the server's key order and number spelling stay.
+//! Reading is one pass that validates the whole text and takes out the metadata; nothing is turned into a tree. What is
+//! then stored is cut from the original text, so the server's key order and number spelling stay.
+//!
+//! A text that servers write is read by [`quick`]; what that does not take, right or wrong, is read by `serde_json`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,8 +11,10 @@ use std::sync::Arc;
 
 use memchr::memmem;
 use serde::Deserialize;
+use serde::de::Error as _;
 use serde_json::value::RawValue;
 
+use super::json::{self, Entry, Members};
 use super::packing::{self, Prefix};
 use super::{Object, ResourceVersion, TypeMeta, Uid, key};
 
@@ -112,7 +116,8 @@ impl Body {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "said")]
@@ -123,7 +128,8 @@ struct Envelope<'a> {
     metadata: Option<Metadata<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 #[serde(rename_all = "camelCase")]
 struct Metadata<'a> {
     #[serde(borrow)]
@@ -134,12 +140,12 @@ struct Metadata<'a> {
     uid: Option<Cow<'a, str>>,
     #[serde(borrow)]
     resource_version: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    labels: Option<&'a RawValue>,
-    #[serde(borrow)]
-    owner_references: Option<&'a RawValue>,
-    #[serde(borrow)]
-    managed_fields: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "as_written")]
+    labels: Option<&'a str>,
+    #[serde(borrow, default, deserialize_with = "as_written")]
+    owner_references: Option<&'a str>,
+    #[serde(borrow, default, deserialize_with = "as_written")]
+    managed_fields: Option<&'a str>,
 }
 
 impl Metadata<'_> {
@@ -148,17 +154,28 @@ impl Metadata<'_> {
     /// The texts are compared as they are written, which is the same for siblings. Labels that name one object only
     /// count for nothing, so that nodes, and namespaces, are siblings each.
     fn workload(&self) -> u32 {
-        let owners = self.owner_references.map(|raw| raw.get().as_bytes()).unwrap_or_default();
+        let owners = self.owner_references.unwrap_or_default().as_bytes();
         if memmem::find(owners, br#""controller":true"#).is_some() {
-            return packing::sum(owners).max(1);
+            return packing::sum(shared_owner(self.owner_references.unwrap_or_default()).as_bytes()).max(1);
         }
-        let labels = self.labels.map(|raw| raw.get().as_bytes()).unwrap_or_default();
+        let labels = self.labels.unwrap_or_default().as_bytes();
         match labels.len() {
             0..=2 => 0,
             _ if OF_ONE.iter().any(|label| memmem::find(labels, label).is_some()) => 1,
             _ => packing::sum(labels).max(1),
         }
     }
+}
+
+/// What siblings have in common of their owners: all of it, unless each has an owner of its own. So do the pods of Jobs
+/// that a schedule made, whose names end in the time, and slices of endpoints, of which a Service has one mostly.
+fn shared_owner(owners: &str) -> &str {
+    if owners.contains(r#""kind":"Service""#) {
+        return "";
+    }
+    let job = owners.contains(r#""kind":"Job""#).then(|| owners.split_once(r#""name":""#)).flatten();
+    let name = job.and_then(|(_, rest)| rest.split('"').next());
+    name.map_or(owners, |name| name.trim_end_matches(|last: char| last.is_ascii_digit()))
 }
 
 /// Labels whose value is the name of the one object that has them.
@@ -173,17 +190,120 @@ fn said<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<
     Text::deserialize(from).map(|Text(text)| Some(text))
 }
 
+/// The text of a member, unless it is null.
+fn as_written<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<&'a str>, D::Error> {
+    Option::<&'a RawValue>::deserialize(from).map(|raw| raw.map(RawValue::get))
+}
+
+/// Reads what servers write, in three quarters of the time that `serde_json` takes, and tells of a line of a watch that
+/// it is whole, which saves another pass. Nothing where it is not JSON, or not so plain: names with escapes, members that stand there twice, other types than the conventions give.
+fn quick(text: &str) -> Option<Envelope<'_>> {
+    let json = text.strip_prefix('{').map(|_| text.as_bytes())?;
+    let mut envelope = Envelope::default();
+    let mut members = Members::of(json, 0);
+    loop {
+        let (name, at) = match members.next()? {
+            Entry::Member(name, at) => (name, at),
+            Entry::End(end) => return (end == json.len()).then_some(envelope),
+        };
+        let end = match name {
+            b"apiVersion" => plain(text, at, &mut envelope.api_version)?,
+            b"kind" => plain(text, at, &mut envelope.kind)?,
+            b"metadata" => {
+                let (metadata, end) = quick_metadata(text, at)?;
+                once(&mut envelope.metadata, metadata)?;
+                end
+            }
+            _ => other(json, name, at)?,
+        };
+        members.step_over(end);
+    }
+}
+
+/// The metadata that begins at `at`, and where it ends.
+fn quick_metadata(text: &str, at: usize) -> Option<(Metadata<'_>, usize)> {
+    let json = text.as_bytes();
+    if *json.get(at)? != b'{' {
+        return None;
+    }
+    let mut metadata = Metadata::default();
+    let mut members = Members::of(json, at);
+    loop {
+        let (name, at) = match members.next()? {
+            Entry::Member(name, at) => (name, at),
+            Entry::End(end) => return Some((metadata, end)),
+        };
+        let end = match name {
+            b"name" => plain(text, at, &mut metadata.name)?,
+            b"namespace" => plain(text, at, &mut metadata.namespace)?,
+            b"uid" => plain(text, at, &mut metadata.uid)?,
+            b"resourceVersion" => plain(text, at, &mut metadata.resource_version)?,
+            b"labels" => whole(text, at, &mut metadata.labels)?,
+            b"ownerReferences" => whole(text, at, &mut metadata.owner_references)?,
+            b"managedFields" => whole(text, at, &mut metadata.managed_fields)?,
+            _ => other(json, name, at)?,
+        };
+        members.step_over(end);
+    }
+}
+
+/// Takes a string without escapes, and says where it ends.
+fn plain<'a>(text: &'a str, at: usize, to: &mut Option<Cow<'a, str>>) -> Option<usize> {
+    let end = text[at..].starts_with('"').then(|| json::string(text.as_bytes(), at + 1))??;
+    let inside = &text[at + 1..end - 1];
+    once(to, Cow::Borrowed(inside))?;
+    (!inside.contains('\\')).then_some(end)
+}
+
+/// Takes an array or object as it is written, and says where it ends.
+fn whole<'a>(text: &'a str, at: usize, to: &mut Option<&'a str>) -> Option<usize> {
+    let end = text[at..].starts_with(['{', '[']).then(|| json::value(text.as_bytes(), at))??;
+    once(to, &text[at..end])?;
+    Some(end)
+}
+
+/// Steps over a member that nobody asks for. Its name could be one of the others in escapes.
+fn other(json: &[u8], name: &[u8], at: usize) -> Option<usize> {
+    if name.contains(&b'\\') { None } else { json::value(json, at) }
+}
+
+fn once<T>(to: &mut Option<T>, value: T) -> Option<()> {
+    to.replace(value).is_none().then_some(())
+}
+
+/// Reads any object.
+fn thorough(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
+    // To serde an array of the members' values is as good.
+    if !text.starts_with('{') {
+        return Err(serde_json::Error::custom("it does not begin with {"));
+    }
+    serde_json::from_str(text)
+}
+
 /// See [`Object::from_json`].
 pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
     let json = json.trim_ascii();
     let text = std::str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
-    let Envelope { api_version, kind, metadata } = serde_json::from_str(text)?;
+    let envelope = quick(text).map_or_else(|| thorough(text), Ok)?;
+    object(text, envelope, ingest)
+}
+
+/// See [`Object::from_plain_json`].
+pub(super) fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
+    let text = std::str::from_utf8(json).ok()?;
+    object(text, quick(text)?, ingest).ok()
+}
+
+/// The object of a text that has been read.
+fn object(text: &str, envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
+    let json = text.as_bytes();
+    let Envelope { api_version, kind, metadata } = envelope;
     let metadata = metadata.ok_or(ObjectError::Nameless)?;
     let workload = metadata.workload();
     let name = metadata.name.filter(|name| !name.is_empty()).ok_or(ObjectError::Nameless)?;
     let namespace = metadata.namespace.unwrap_or_default();
     let unwanted = match metadata.managed_fields {
-        Some(raw) if !ingest.keep_managed_fields => member_span(json, raw.get()),
+        Some(raw) if !ingest.keep_managed_fields => member_span(json, raw),
         _ => 0..0,
     };
     let prefix = missing_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta);
@@ -278,7 +398,51 @@ impl Whitespace {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::object::json::{damaged, damages};
+
+    const AS_SENT: [&str; 4] = [
+        r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"17","creationTimestamp":null,"labels":{"a.b/c":"\u003c\n"},"ownerReferences":[{"controller":true,"uid":"o"}],"managedFields":[{"fieldsV1":{"f:a":{".":{}},"k:{\"name\":\"b\"}":{}}}]},"spec":{"n":-1.50e+3,"z":0,"on":true,"off":false,"args":["a\\","ü",[],{}]}}"#,
+        r#"{"metadata":{"name":"a","labels":{},"managedFields":[]},"data":{"kind":"x","metadata":"y"}}"#,
+        "{\n  \"metadata\" : {\r\n\t\"name\": \"a\", \"uid\" : \"u\" } , \"spec\": [ 1 , { } , [ ] ]\n}",
+        r#"{"spec":{"deep":[[[{"a":[1,2]}]]]},"metadata":{"uid":"","name":"last"},"kind":""}"#,
+    ];
+
+    #[test]
+    fn what_servers_write_is_read_the_quick_way() {
+        for text in AS_SENT {
+            assert_eq!(quick(text), thorough(text).ok(), "{text}");
+            assert!(quick(text).is_some(), "{text}");
+        }
+        // Right, but not so plain, or wrong: the other way says which.
+        for text in [
+            r#"{"metadata":{"n\u0061me":"a"}}"#,
+            r#"{"metadata":{"name":"\u0061"}}"#,
+            r#"{"metadata":{"name":"a","name":"b"}}"#,
+            r#"{"metadata":{"name":"a"},"metadata":{}}"#,
+            r#"{"metadata":["a"]}"#,
+            r#"{"metadata":{"name":"a","labels":null}}"#,
+        ] {
+            assert_eq!(quick(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn the_quick_way_reads_nothing_that_the_thorough_one_reads_otherwise(
+            text in prop::sample::select(&AS_SENT[..]),
+            damages in damages(),
+        ) {
+            let text = damaged(text.to_owned(), &damages);
+            if let Some(read) = quick(&text) {
+                prop_assert_eq!(Some(read), thorough(&text).ok(), "{}", text);
+            }
+        }
+    }
 
     fn pod() -> Ingest {
         Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }))
@@ -287,6 +451,20 @@ mod tests {
     fn read_text(json: &str, ingest: &Ingest) -> String {
         let object = Object::from_json(json.as_bytes(), ingest).expect("an object");
         String::from_utf8(object.json().into_owned()).expect("UTF-8")
+    }
+
+    #[test]
+    fn siblings_of_owners_that_have_one_object_each_are_known() {
+        let workload = |kind: &str, name: &str| {
+            let json = format!(
+                r#"{{"metadata":{{"name":"x","ownerReferences":[{{"kind":"{kind}","name":"{name}","uid":"u-{name}","controller":true}}]}}}}"#
+            );
+            Object::from_json(json.as_bytes(), &pod()).expect("an object").workload
+        };
+        assert_eq!(workload("Job", "nightly-29123456"), workload("Job", "nightly-29123457"));
+        assert_ne!(workload("Job", "nightly-29123456"), workload("Job", "hourly-29123456"));
+        assert_eq!(workload("Service", "a"), workload("Service", "b"));
+        assert_ne!(workload("ReplicaSet", "web-1"), workload("ReplicaSet", "web-2"));
     }
 
     #[test]
@@ -341,6 +519,7 @@ mod tests {
         for json in [
             "",
             "[]",
+            r#"["v1","Pod",{"name":"x"}]"#,
             "null",
             "{",
             r#"{"metadata":{"name":7}}"#,

@@ -3,6 +3,7 @@
 
 mod age;
 mod body;
+mod json;
 mod key;
 mod kind;
 mod origin;
@@ -77,6 +78,12 @@ impl Object {
     /// the Kubernetes API conventions give it.
     pub fn from_json(json: &[u8], ingest: &Ingest) -> Result<Self, ObjectError> {
         body::read(json, ingest)
+    }
+
+    /// The same for a text that is plainly so, as servers write them, and nested 66 deep at most: whether one that is not
+    /// is an object all the same, [`Object::from_json`] tells.
+    pub(crate) fn from_plain_json(json: &[u8], ingest: &Ingest) -> Option<Self> {
+        body::read_plain(json, ingest)
     }
 
     /// An object known by its names only, as a Table row without an object is. It has no body, uid or version.

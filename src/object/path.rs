@@ -1,6 +1,7 @@
 //! A path into an object, and the walk along it over the bytes of the body.
 
 mod cursor;
+mod quick;
 mod syntax;
 mod walk;
 

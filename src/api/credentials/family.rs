@@ -3,7 +3,6 @@
 //! Without a terminal a plugin leads a process group of its own, which is killed as one. At a terminal it stays in ours:
 //! Ctrl-C then reaches all of them by itself, and a plugin that asks for a password at `/dev/tty` by its own decision
 //! would be stopped for ever in any other group.
-
 //!
 //! Whoever is ended may be putting away what it has just spent something for: it is asked to end (SIGTERM), and killed
 //! where it has not after a second.

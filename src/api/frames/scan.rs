@@ -6,7 +6,7 @@
 use super::{Fault, Limits};
 
 /// A buffer that once held a giant is given back beyond this size.
-const KEPT_CAPACITY: usize = 1 << 20;
+pub(super) const KEPT_CAPACITY: usize = 1 << 20;
 
 /// Follows one JSON value from its first byte to its last, as far as needed to know which that is.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::scan::Gatherer;
+use super::scan::{Gatherer, KEPT_CAPACITY};
 use super::{Fault, Limits, cut_off};
 use crate::api::decode::malformed;
 use crate::listwatch::Error;
@@ -15,13 +15,122 @@ use crate::listwatch::Error;
 pub struct WatchSplitter {
     frame: Gatherer,
     offset: u64,
+    line: Line,
+    limits: Limits,
 }
+
+/// What came of a line that has not ended.
+#[derive(Debug, Default)]
+struct Line {
+    bytes: Vec<u8>,
+    /// The frame before ended with a newline. Else the next one may end without, and is not to wait for it.
+    is_expected: bool,
+    /// It is not as servers write them, and is being followed byte by byte from its beginning.
+    is_followed: bool,
+    /// How much of it has been followed.
+    followed: usize,
+}
+
+/// What a look for a line found.
+enum Found<T> {
+    /// It is read.
+    Read(T),
+    /// It has not ended.
+    Begun,
+    /// It is not as servers write them.
+    Other,
+}
+
+/// A reader of lines that takes nothing that is nested deeper than this may be given what nobody followed.
+const LINE_DEPTH: u32 = 72;
 
 impl WatchSplitter {
     /// A splitter at the start of a stream.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { frame: Gatherer::new(limits), offset: 0 }
+        Self { frame: Gatherer::new(limits), offset: 0, line: Line::default(), limits }
+    }
+
+    /// Reads the next frame, or answers `None` when `input` is used up.
+    ///
+    /// Servers write a frame on a line. So the next line goes to `plain` unfollowed, which must answer with nothing
+    /// unless the line is one JSON value to its last byte; then it ends where the value does, and finding the newline
+    /// was all that it took. What `plain` doesn't take is followed to its end as by [`WatchSplitter::next`] and goes
+    /// to `any`; so is what comes after a frame without a newline, and what ends in a brace, since it may be whole.
+    ///
+    /// # Errors
+    /// As [`WatchSplitter::next`], and what `any` answers.
+    pub(crate) fn read<T>(
+        &mut self,
+        input: &mut &[u8],
+        plain: impl FnOnce(&[u8]) -> Option<T>,
+        any: impl FnOnce(&[u8]) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        if !self.line.is_followed {
+            match self.line(input, plain) {
+                Found::Read(event) => return Ok(Some(event)),
+                Found::Begun => return Ok(None),
+                Found::Other => (self.line.is_followed, self.line.is_expected) = (true, false),
+            }
+        }
+        if !self.line.bytes.is_empty() {
+            let mut behind = &self.line.bytes[self.line.followed..];
+            let frame = step(&mut self.frame, &mut self.offset, &mut behind)?;
+            self.line.followed = self.line.bytes.len() - behind.len();
+            if let Some(frame) = frame {
+                return any(frame).map(Some);
+            }
+            self.line.clear();
+        }
+        let event = step(&mut self.frame, &mut self.offset, input)?.map(any).transpose()?;
+        self.line.is_followed = self.frame.is_inside();
+        Ok(event)
+    }
+
+    /// Reads the line that `input` ends, or adds `input` to it.
+    fn line<T>(&mut self, input: &mut &[u8], plain: impl FnOnce(&[u8]) -> Option<T>) -> Found<T> {
+        let line = &mut self.line.bytes;
+        if line.is_empty() {
+            let given = input.len();
+            let (gap, rest) = input.split_at(given - input.trim_ascii_start().len());
+            *input = rest;
+            self.offset += gap.len() as u64;
+            self.line.is_expected |= gap.contains(&b'\n');
+            if !self.line.is_expected {
+                return Found::Other;
+            }
+        }
+        let first = line.first().or(input.first());
+        let longest = self.limits.frame.saturating_sub(line.len());
+        if first.is_some_and(|first| *first != b'{')
+            || self.limits.depth < LINE_DEPTH
+            || input.len() > longest
+        {
+            return Found::Other;
+        }
+        let Some(end) = memchr::memchr(b'\n', input) else {
+            if input.trim_ascii_end().ends_with(b"}") {
+                return Found::Other;
+            }
+            line.extend_from_slice(input);
+            *input = &[];
+            return Found::Begun;
+        };
+        let begun = line.len();
+        let whole = if begun == 0 {
+            &input[..end]
+        } else {
+            line.extend_from_slice(&input[..end]);
+            &line[..]
+        };
+        let Some(event) = plain(whole) else {
+            line.truncate(begun);
+            return Found::Other;
+        };
+        self.offset += (begun + end + 1) as u64;
+        *input = &input[end + 1..];
+        self.line.clear();
+        Found::Read(event)
     }
 
     /// The next frame, or `None` when `input` is used up. Takes from the front of `input` what it has read.
@@ -30,18 +139,7 @@ impl WatchSplitter {
     /// [`Error::Decode`] when something else than an object begins, or a frame is beyond the limits; the rest of the
     /// stream is then worthless.
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
-        let given = input.len();
-        if !self.frame.is_inside() {
-            *input = input.trim_ascii_start();
-            if input.first().is_some_and(|first| *first != b'{') {
-                let offset = self.offset + (given - input.len()) as u64;
-                return Err(Fault::Expected("a watch event, which begins with {").at("watch stream", offset));
-            }
-        }
-        let start = self.offset;
-        let taken = self.frame.take(input);
-        self.offset += (given - input.len()) as u64;
-        taken.map_err(|fault| fault.at("watch stream", start))
+        step(&mut self.frame, &mut self.offset, input)
     }
 
     /// The stream ended.
@@ -49,8 +147,40 @@ impl WatchSplitter {
     /// # Errors
     /// [`Error::Transport`] when it ended inside a frame.
     pub fn finish(&self) -> Result<(), Error> {
-        if self.frame.is_inside() { Err(cut_off("watch event", self.offset)) } else { Ok(()) }
+        let unfollowed = self.line.bytes.len() - self.line.followed;
+        if self.frame.is_inside() || unfollowed > 0 {
+            return Err(cut_off("watch event", self.offset + unfollowed as u64));
+        }
+        Ok(())
     }
+}
+
+impl Line {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_CAPACITY);
+        self.followed = 0;
+    }
+}
+
+/// Follows a frame to its end, or to that of `input`.
+fn step<'s, 'i: 's>(
+    frame: &'s mut Gatherer,
+    offset: &mut u64,
+    input: &mut &'i [u8],
+) -> Result<Option<&'s [u8]>, Error> {
+    let given = input.len();
+    if !frame.is_inside() {
+        *input = input.trim_ascii_start();
+        if input.first().is_some_and(|first| *first != b'{') {
+            let offset = *offset + (given - input.len()) as u64;
+            return Err(Fault::Expected("a watch event, which begins with {").at("watch stream", offset));
+        }
+    }
+    let start = *offset;
+    let taken = frame.take(input);
+    *offset += (given - input.len()) as u64;
+    taken.map_err(|fault| fault.at("watch stream", start))
 }
 
 /// What a frame says of its object.
@@ -167,6 +297,97 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What is read of a stream line by line, where a line is plain when it is JSON and has no `x`.
+    fn read(body: &[u8], cuts: &[usize], limits: Limits) -> (Vec<Vec<u8>>, bool) {
+        let mut splitter = WatchSplitter::new(limits);
+        let mut read = Vec::new();
+        let is_plain = |line: &[u8]| {
+            !line.contains(&b'x') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+        };
+        for mut chunk in cut(body, cuts) {
+            loop {
+                let plain = |line: &[u8]| is_plain(line).then(|| line.to_vec());
+                match splitter.read(&mut chunk, plain, |frame| Ok(frame.to_vec())) {
+                    Ok(Some(frame)) => read.push(frame),
+                    Ok(None) => break,
+                    Err(_) => return (read, false),
+                }
+            }
+            assert!(chunk.is_empty(), "a chunk was left over");
+        }
+        (read, splitter.finish().is_ok())
+    }
+
+    proptest! {
+        #[test]
+        fn lines_and_frames_are_the_same(
+            objects in prop::collection::vec((document(), any::<bool>(), "[ \\n\\r\\t]{0,2}"), 0..6),
+            lost in prop::option::of(any::<prop::sample::Index>()),
+            cuts in prop::collection::vec(0usize..2000, 0..20),
+        ) {
+            let frame = |(object, pretty, gap): &(_, bool, String)| {
+                text(&serde_json::json!({"type": "ADDED", "object": object}), *pretty) + gap
+            };
+            let mut body: String = objects.iter().map(frame).collect();
+            if let Some(lost) = lost.filter(|_| !body.is_empty()) {
+                let at = lost.index(body.len());
+                let at = (0..=at).rev().find(|at| body.is_char_boundary(*at)).unwrap_or_default();
+                body.remove(at);
+            }
+            let limits = Limits { frame: 600, ..Limits::default() };
+            let mut splitter = WatchSplitter::new(limits);
+            let (mut wanted, mut rest, mut sound) = (Vec::new(), body.as_bytes(), true);
+            loop {
+                match splitter.next(&mut rest) {
+                    Ok(Some(frame)) => wanted.push(frame.to_vec()),
+                    Ok(None) => break,
+                    Err(_) => { sound = false; break }
+                }
+            }
+            sound &= splitter.finish().is_ok();
+            let (found, is_sound) = read(body.as_bytes(), &cuts, limits);
+            prop_assert_eq!(is_sound, sound, "{}", body);
+            // What lies before a fault in one line may come or not: the stream is worthless from there on.
+            let found: Vec<_> = found.iter().map(|frame| frame.trim_ascii()).collect();
+            let wanted: Vec<_> = wanted.iter().map(|frame| frame.trim_ascii()).collect();
+            prop_assert!(if sound { found == wanted } else { wanted.starts_with(&found) }, "{}", body);
+        }
+    }
+
+    #[test]
+    fn a_frame_is_read_when_it_is_there_with_or_without_its_newline() {
+        for (chunks, wanted) in [
+            (&["{\"a\":1}"][..], &[1][..]),
+            (&["{\"a\":1}\n", "{\"a\"", ":2}"], &[1, 0, 1]),
+            (&["{\"a\":1}{\"a\"", ":2}"], &[1, 1]),
+            (&["{\"a\":", "1}\n{\"a\":2}\n{\"b\"", ":3}\n"], &[0, 2, 1]),
+            (&["{\n\"a\":", "1\n}{\"x\":2}"], &[0, 2]),
+        ] {
+            let mut splitter = WatchSplitter::new(Limits::default());
+            for (chunk, wanted) in chunks.iter().zip(wanted) {
+                let mut rest = chunk.as_bytes();
+                let mut count = 0;
+                let plain = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).ok().map(drop);
+                while splitter.read(&mut rest, plain, |_| Ok(())).expect("frames").is_some() {
+                    count += 1;
+                }
+                assert_eq!(count, *wanted, "{chunks:?}");
+            }
+            splitter.finish().expect("whole frames");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_at_the_limit() {
+        let mut splitter = WatchSplitter::new(Limits { frame: 100, depth: 512 });
+        let mut chunks = std::iter::once(b"\n{\"a\":\"".as_slice())
+            .chain(std::iter::repeat_n(b"aaaaaaaaaaaaaaaa".as_slice(), 20));
+        let refused =
+            chunks.find_map(|mut chunk| splitter.read(&mut chunk, |_| None::<()>, |_| Ok(())).err());
+        assert!(matches!(refused, Some(Error::Decode(_))), "{refused:?}");
+        assert!(splitter.line.bytes.len() <= 100);
     }
 
     #[test]

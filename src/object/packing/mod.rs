@@ -11,11 +11,10 @@ mod footprint;
 mod prefix;
 mod reader;
 mod sum;
+mod writer;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use zstd::zstd_safe::{CCtx, CDict, compress_bound};
 
 use super::Object;
 use super::body::Body;
@@ -24,10 +23,7 @@ pub use footprint::Footprint;
 pub(super) use prefix::Prefix;
 pub(super) use reader::{length, unpack};
 pub(super) use sum::sum;
-
-/// Of zstd's levels the one with the best ratio at its price; 2 and 3 gained nothing against a sibling, -1 and -3 save
-/// two microseconds of six and take half as much space again.
-const LEVEL: i32 = 1;
+use writer::Writer;
 
 /// A body below this stays as it is: what is around it costs more.
 const WORTHWHILE: usize = 256;
@@ -38,9 +34,6 @@ const LARGE: usize = 128 << 10;
 /// The dictionary of a kind is made of so many objects, or of so many bytes of them.
 const DICTIONARY_OBJECTS: usize = 16;
 const DICTIONARY_BYTES: usize = 48 << 10;
-
-/// What the buffer keeps allocated: a giant is not paid for for ever.
-const KEPT_CAPACITY: usize = 1 << 20;
 
 /// Packs the bodies of one kind of objects. Whatever it packed reads as it did before (see [`Object::json`]) and needs
 /// the packer no more.
@@ -73,7 +66,6 @@ pub struct Packer {
 }
 
 struct State {
-    writer: Writer,
     bases: Bases,
     dictionary: Dictionary,
 }
@@ -82,22 +74,8 @@ struct State {
 enum Dictionary {
     /// The first texts are still being gathered; until then a body stands by itself.
     Gathering { texts: Vec<u8>, count: usize, nothing: Arc<Prefix> },
-    /// These texts, and the same made ready for the compressor.
-    Ready { prefix: Arc<Prefix>, digested: CDict<'static> },
-}
-
-/// A compressor and its buffer.
-struct Writer {
-    context: CCtx<'static>,
-    frame: Vec<u8>,
-}
-
-/// What a body is to be written against.
-enum Against<'a> {
-    /// A text as it is: no preparation, and the compressor reads it each time.
-    Text(&'a [u8]),
-    /// A text made ready, which pays from the second time on.
-    Digested(&'a CDict<'static>),
+    /// These texts.
+    Ready(Arc<Prefix>),
 }
 
 impl Packer {
@@ -106,8 +84,7 @@ impl Packer {
     pub fn new() -> Self {
         let nothing = Arc::new(Prefix::text(Box::default()));
         let dictionary = Dictionary::Gathering { texts: Vec::new(), count: 0, nothing };
-        let writer = Writer { context: CCtx::create(), frame: Vec::new() };
-        Self { state: Mutex::new(State { writer, bases: Bases::default(), dictionary }) }
+        Self { state: Mutex::new(State { bases: Bases::default(), dictionary }) }
     }
 
     /// The same object with its body packed; as it is where it is packed already, or where that gains nothing.
@@ -116,7 +93,8 @@ impl Packer {
     #[must_use]
     pub fn pack(&self, mut object: Arc<Object>) -> Arc<Object> {
         let Some(text) = object.body.plain().filter(|text| text.len() >= WORTHWHILE) else { return object };
-        let Some(body) = self.state().pack(text, object.workload) else { return object };
+        let packed = Writer::with(|writer| self.state().pack(writer, text, object.workload));
+        let Some(body) = packed else { return object };
         match Arc::get_mut(&mut object) {
             Some(own) => {
                 own.body = body;
@@ -145,31 +123,29 @@ impl fmt::Debug for Packer {
 
 impl State {
     /// The packed form of a text, unless it is no smaller.
-    fn pack(&mut self, text: &[u8], workload: u32) -> Option<Body> {
+    fn pack(&mut self, writer: &mut Writer, text: &[u8], workload: u32) -> Option<Body> {
         if workload == 0 || text.len() > LARGE {
             // No other is expected to be like it.
-            let (frame, against) = self.alone(text)?;
+            let (frame, against) = self.alone(writer, text)?;
             return Some(Body::packed(frame, against));
         }
         if let Some(base) = self.bases.of(workload) {
-            let frame = self.bases.write(&mut self.writer, &base, text)?;
+            let frame = writer.write(text, &base)?;
             if !self.bases.is_poor(workload, frame, text) {
                 return gains(frame, text).then(|| Body::packed(frame.into(), base));
             }
         }
-        let (frame, against) = self.alone(text)?;
+        let (frame, against) = self.alone(writer, text)?;
         let base = Arc::new(Prefix::packed(frame, against));
-        self.bases.choose(workload, &base, text);
+        self.bases.choose(workload, &base);
+        writer.put_at_hand(&base, text.to_vec());
         Some(Body::packed(Box::default(), base))
     }
 
     /// The text written against the dictionary of the kind, or by itself as long as there is none.
-    fn alone(&mut self, text: &[u8]) -> Option<(Box<[u8]>, Arc<Prefix>)> {
-        let (against, prefix) = match &self.dictionary {
-            Dictionary::Ready { prefix, digested } => (Against::Digested(digested), prefix),
-            Dictionary::Gathering { nothing, .. } => (Against::Text(&[]), nothing),
-        };
-        let frame = self.writer.write(text, &against)?;
+    fn alone(&mut self, writer: &mut Writer, text: &[u8]) -> Option<(Box<[u8]>, Arc<Prefix>)> {
+        let (Dictionary::Ready(prefix) | Dictionary::Gathering { nothing: prefix, .. }) = &self.dictionary;
+        let frame = writer.write(text, prefix)?;
         let alone = gains(frame, text).then(|| (frame.into(), Arc::clone(prefix)));
         self.dictionary.gather(text);
         alone
@@ -184,27 +160,8 @@ impl Dictionary {
         *count += 1;
         if *count >= DICTIONARY_OBJECTS || texts.len() >= DICTIONARY_BYTES {
             texts.truncate(DICTIONARY_BYTES);
-            if let Some(digested) = CDict::try_create(texts, LEVEL) {
-                let prefix = Arc::new(Prefix::text(std::mem::take(texts).into()));
-                *self = Self::Ready { prefix, digested };
-            }
+            *self = Self::Ready(Arc::new(Prefix::text(std::mem::take(texts).into())));
         }
-    }
-}
-
-impl Writer {
-    /// The frame of a text, with the sum of the text behind it. Nothing only if zstd itself fails, as without memory.
-    fn write(&mut self, text: &[u8], against: &Against<'_>) -> Option<&[u8]> {
-        self.frame.clear();
-        self.frame.shrink_to(KEPT_CAPACITY);
-        self.frame.reserve(compress_bound(text.len()) + size_of::<u32>());
-        let written = match against {
-            Against::Text(prefix) => self.context.compress_using_dict(&mut self.frame, text, prefix, LEVEL),
-            Against::Digested(prefix) => self.context.compress_using_cdict(&mut self.frame, text, prefix),
-        };
-        written.ok()?;
-        self.frame.extend_from_slice(&sum(text).to_le_bytes());
-        Some(&self.frame)
     }
 }
 

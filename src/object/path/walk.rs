@@ -1,5 +1,7 @@
 //! The walk along a path over JSON text. Nothing is turned into a tree: what the path does not lead to is skipped by
 //! the parser, and what stands at its end is handed out as a slice of the text wherever that is possible.
+//!
+//! A text that servers write is walked by [`Quick`]; where that stops, `serde_json` walks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +10,32 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::value::RawValue;
 
 use super::Step;
+use super::quick::Quick;
 use crate::object::body::Whitespace;
 
 /// Visits what stands at the end of the path.
 pub(super) fn walk(
+    steps: &[Step],
+    json: &[u8],
+    visit: &mut dyn FnMut(&str),
+) -> Result<(), serde_json::Error> {
+    let mut visited = 0usize;
+    let mut count = |value: &str| {
+        visited += 1;
+        visit(value);
+    };
+    if Quick::walk(steps, json, &mut count).is_some() {
+        return Ok(());
+    }
+    // What has been visited comes first again.
+    thorough(steps, json, &mut |value| match visited.checked_sub(1) {
+        Some(rest) => visited = rest,
+        None => visit(value),
+    })
+}
+
+/// The walk over any text.
+pub(super) fn thorough(
     steps: &[Step],
     json: &[u8],
     visit: &mut dyn FnMut(&str),
@@ -161,7 +185,7 @@ impl Visitor<'_> for Is<'_> {
     }
 }
 
-fn hand_out(raw: &str, visit: &mut dyn FnMut(&str)) -> Result<(), serde_json::Error> {
+pub(super) fn hand_out(raw: &str, visit: &mut dyn FnMut(&str)) -> Result<(), serde_json::Error> {
     match raw.as_bytes() {
         [b'n', ..] => {}
         [b'"', ..] if memchr::memchr(b'\\', raw.as_bytes()).is_none() => visit(&raw[1..raw.len() - 1]),
@@ -190,6 +214,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
+    use super::super::quick::Quick;
+    use super::thorough;
+    use crate::object::json::{damaged, damages};
     use crate::object::path::{FieldPath, Step};
 
     /// The same walk over a tree.
@@ -250,6 +277,24 @@ mod tests {
             let mut wanted = Vec::new();
             naive(&path.0, &json, &mut wanted);
             prop_assert_eq!(path.values(text.expect("JSON").as_bytes()).expect("values"), wanted);
+        }
+
+        #[test]
+        fn the_quick_walk_finds_what_the_thorough_one_does(json in json(), path in path(), pretty: bool, damages in damages()) {
+            let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
+            let text = damaged(text.expect("JSON"), &damages);
+            let text = text.trim_start().as_bytes();
+            let (mut quick, mut wanted, mut both) = (Vec::new(), Vec::new(), Vec::new());
+            let walked = Quick::walk(&path.0, text, &mut |value| quick.push(value.to_owned())).is_some();
+            let result = thorough(&path.0, text, &mut |value| wanted.push(value.to_owned()));
+            prop_assert!(wanted.starts_with(&quick) || result.is_err());
+            if walked && result.is_ok() {
+                prop_assert_eq!(&quick, &wanted);
+            }
+            if result.is_ok() {
+                path.values_with(text, |value| both.push(value.to_owned())).expect("values");
+                prop_assert_eq!(both, wanted);
+            }
         }
     }
 }

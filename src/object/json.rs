@@ -1,0 +1,321 @@
+//! Stepping over JSON text as servers write it.
+//!
+//! Every byte is looked at, and what is stepped over is valid JSON. What servers do not write is answered with nothing
+//! (`None`), whether it is JSON or not: arrays and objects more than 64 deep, say. Whoever asks then asks `serde_json`,
+//! which has the last word and the words for what is wrong.
+//!
+//! Brackets and commas cost most of the time, not the bytes of strings: so there is one loop without recursion whose
+//! nesting is one word, and strings are looked at eight bytes at a time.
+
+/// Arrays and objects inside each other, one bit each.
+const DEPTH: u32 = u64::BITS;
+
+/// Where the value ends that begins at `at`. `text` must be UTF-8.
+pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
+    // A bit for each array or object around, the innermost last: set for an object.
+    let mut around = 0u64;
+    let mut depth = 0;
+    loop {
+        at = match *text.get(at)? {
+            b'"' => string(text, at + 1)?,
+            open @ (b'{' | b'[') => {
+                let inside = space(text, at + 1);
+                let is_object = open == b'{';
+                if *text.get(inside)? == if is_object { b'}' } else { b']' } {
+                    inside + 1
+                } else if depth == DEPTH {
+                    return None;
+                } else {
+                    around = around << 1 | u64::from(is_object);
+                    depth += 1;
+                    at = if is_object { name(text, inside)?.1 } else { inside };
+                    continue;
+                }
+            }
+            _ => scalar(text, at)?,
+        };
+        // A value has ended, and with it those around it that a bracket closes here.
+        loop {
+            if depth == 0 {
+                return Some(at);
+            }
+            at = space(text, at);
+            match (*text.get(at)?, around & 1) {
+                (b',', 0) => {
+                    at = space(text, at + 1);
+                    break;
+                }
+                (b',', _) => {
+                    at = name(text, space(text, at + 1))?.1;
+                    break;
+                }
+                (b']', 0) | (b'}', 1) => {
+                    around >>= 1;
+                    depth -= 1;
+                    at += 1;
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// The members of an object, one after the other.
+pub(super) struct Members<'a> {
+    text: &'a [u8],
+    at: usize,
+    is_first: bool,
+}
+
+/// What comes next in an object.
+pub(super) enum Entry<'a> {
+    /// A member: its name as it is written, and where its value begins.
+    Member(&'a [u8], usize),
+    /// The object ended just before this place.
+    End(usize),
+}
+
+impl<'a> Members<'a> {
+    /// Of the object whose opening brace stands at `at`.
+    pub(super) fn of(text: &'a [u8], at: usize) -> Self {
+        Self { text, at: at + 1, is_first: true }
+    }
+
+    /// The next member. The value of the one before must have been told to be stepped over.
+    pub(super) fn next(&mut self) -> Option<Entry<'a>> {
+        let mut at = space(self.text, self.at);
+        match *self.text.get(at)? {
+            b'}' => return Some(Entry::End(at + 1)),
+            b',' if !self.is_first => at = space(self.text, at + 1),
+            b'"' if self.is_first => {}
+            _ => return None,
+        }
+        self.is_first = false;
+        let (end, value) = name(self.text, at)?;
+        Some(Entry::Member(&self.text[at + 1..end - 1], value))
+    }
+
+    /// The value of the last member ended here.
+    pub(super) fn step_over(&mut self, end: usize) {
+        self.at = end;
+    }
+}
+
+/// Where a member's name ends that begins at `at` with its quote, and where its value begins.
+#[inline]
+fn name(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    if *text.get(at)? != b'"' {
+        return None;
+    }
+    let end = string(text, at + 1)?;
+    let colon = space(text, end);
+    (*text.get(colon)? == b':').then(|| (end, space(text, colon + 1)))
+}
+
+/// The first place from `at` on that is no white space.
+#[inline]
+pub(super) fn space(text: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = text.get(at)
+        && *byte <= b' '
+        && matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+    {
+        at += 1;
+    }
+    at
+}
+
+/// Where the string ends whose opening quote stands before `at`.
+#[inline]
+pub(super) fn string(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at = loop {
+            let Some(word) = text.get(at..).and_then(<[u8]>::first_chunk) else {
+                break at + text.get(at..)?.iter().position(|byte| is_special(*byte))?;
+            };
+            let found = special(u64::from_le_bytes(*word));
+            if found != 0 {
+                break at + found.trailing_zeros() as usize / 8;
+            }
+            at += size_of::<u64>();
+        };
+        match text[at] {
+            b'"' => return Some(at + 1),
+            b'\\' => at = escape(text, at + 1)?,
+            _ => return None,
+        }
+    }
+}
+
+/// Where the escape ends whose backslash stands before `at`.
+fn escape(text: &[u8], at: usize) -> Option<usize> {
+    match *text.get(at)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 1),
+        b'u' => text.get(at + 1..at + 5)?.iter().all(u8::is_ascii_hexdigit).then_some(at + 5),
+        _ => None,
+    }
+}
+
+/// Where a number or a word ends.
+fn scalar(text: &[u8], at: usize) -> Option<usize> {
+    let word = |word: &[u8]| text[at..].starts_with(word).then_some(at + word.len());
+    match text[at] {
+        b't' => word(b"true"),
+        b'f' => word(b"false"),
+        b'n' => word(b"null"),
+        b'-' => number(text, at + 1),
+        _ => number(text, at),
+    }
+}
+
+/// Where a number ends, whose first digit stands at `at`.
+fn number(text: &[u8], at: usize) -> Option<usize> {
+    let mut end = digits(text, at)?;
+    if text[at] == b'0' && end > at + 1 {
+        return None;
+    }
+    if text.get(end) == Some(&b'.') {
+        end = digits(text, end + 1)?;
+    }
+    if let Some(b'e' | b'E') = text.get(end) {
+        let signed = matches!(text.get(end + 1), Some(b'+' | b'-'));
+        end = digits(text, end + 1 + usize::from(signed))?;
+    }
+    Some(end)
+}
+
+/// Where the digits end, of which there must be one.
+fn digits(text: &[u8], at: usize) -> Option<usize> {
+    let count = text.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (count > 0).then_some(at + count)
+}
+
+/// Whether a byte is no plain part of a string: a quote, a backslash or a control character.
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | ..0x20)
+}
+
+/// The high bit of each byte of a word that is special. Those above the lowest may be wrong: a borrow sets them.
+#[inline]
+fn special(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    // With its second bit turned over, a quote is what follows the control characters, and nothing else becomes that.
+    let low = word ^ (ONES * 0x02);
+    let low = low.wrapping_sub(ONES * 0x21) & !low;
+    let backslash = word ^ (ONES * u64::from(b'\\'));
+    let backslash = backslash.wrapping_sub(ONES) & !backslash;
+    (low | backslash) & (ONES << 7)
+}
+
+#[cfg(test)]
+pub(super) use tests::{damaged, damages};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::de::IgnoredAny;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn documents() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[a-z.:/-]{0,40}".prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(6, 60, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                proptest::collection::btree_map("[a-z.\"\\\\]{0,20}", inner, 0..6)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// What happens to a text on its way: bytes that are lost, put in or put in place of others.
+    pub(in crate::object) fn damaged(
+        mut text: String,
+        damages: &[(prop::sample::Index, u8, char)],
+    ) -> String {
+        for (at, kind, with) in damages {
+            let places: Vec<_> = text.char_indices().map(|(at, _)| at).collect();
+            let Some(place) = (!places.is_empty()).then(|| places[at.index(places.len())]) else { break };
+            match kind % 4 {
+                0 => drop(text.remove(place)),
+                1 => text.insert(place, *with),
+                2 => {
+                    text.remove(place);
+                    text.insert(place, *with);
+                }
+                _ => text.truncate(place),
+            }
+        }
+        text
+    }
+
+    pub(in crate::object) fn damages() -> impl Strategy<Value = Vec<(prop::sample::Index, u8, char)>> {
+        let telling: Vec<char> = "{}[]\",:\\0-+.eEtu \n\u{1}ü".chars().collect();
+        proptest::collection::vec(
+            (any::<prop::sample::Index>(), any::<u8>(), prop::sample::select(telling)),
+            0..4,
+        )
+    }
+
+    fn is_json(text: &str) -> bool {
+        serde_json::from_str::<IgnoredAny>(text).is_ok()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn what_is_stepped_over_is_what_is_json(document in documents(), pretty: bool, damages in damages()) {
+            let text = if pretty { serde_json::to_string_pretty(&document) } else { serde_json::to_string(&document) };
+            let text = damaged(text.expect("JSON"), &damages);
+            let start = space(text.as_bytes(), 0);
+            let end = value(text.as_bytes(), start).map(|end| space(text.as_bytes(), end));
+            prop_assert_eq!(end == Some(text.len()), is_json(&text), "{}", text);
+        }
+
+        #[test]
+        fn any_text_of_json_characters_is_judged_as_serde_does(text in "[\\[\\]{}:,\"\\\\u0-2eE.+truefalsn -]{0,24}") {
+            let start = space(text.as_bytes(), 0);
+            let end = value(text.as_bytes(), start).map(|end| space(text.as_bytes(), end));
+            prop_assert_eq!(end == Some(text.len()), is_json(&text), "{}", text);
+        }
+
+        #[test]
+        fn the_first_special_byte_of_a_word_is_found(any: [u8; 8], plain in "[ -!#-\\[\\]-~]{8}", at in 0..8usize, byte: u8) {
+            let mut mostly_plain = *plain.as_bytes().first_chunk::<8>().expect("so long");
+            mostly_plain[at] = byte;
+            for word in [any, mostly_plain] {
+                let wanted = word.iter().position(|byte| is_special(*byte)).unwrap_or(8);
+                prop_assert_eq!(special(u64::from_le_bytes(word)).trailing_zeros() as usize / 8, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn each_control_character_ends_a_string_wherever_it_stands() {
+        for byte in 0..=0x7f_u8 {
+            for before in 0..40 {
+                let text = format!("\"{}{}\"", "x".repeat(before), char::from(byte));
+                assert_eq!(value(text.as_bytes(), 0) == Some(text.len()), is_json(&text), "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nesting_is_stepped_over_to_its_limit() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        // The innermost is empty and takes no bit.
+        for (depth, wanted) in [(1, true), (63, true), (65, true), (66, false), (100_000, false)] {
+            assert_eq!(value(nested(depth).as_bytes(), 0).is_some(), wanted, "{depth}");
+        }
+        assert_eq!(value(b"[[1]", 0), None);
+        assert_eq!(value(b"[{]}", 0), None);
+    }
+}
