@@ -289,6 +289,7 @@ pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> 
 }
 
 /// See [`Object::from_plain_json`].
+#[cfg(feature = "api")]
 pub(super) fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
     let text = std::str::from_utf8(json).ok()?;
     object(text, quick(text)?, ingest).ok()

@@ -82,6 +82,7 @@ impl Object {
 
     /// The same for a text that is plainly so, as servers write them, and nested 66 deep at most: whether one that is not
     /// is an object all the same, [`Object::from_json`] tells.
+    #[cfg(feature = "api")]
     pub(crate) fn from_plain_json(json: &[u8], ingest: &Ingest) -> Option<Self> {
         body::read_plain(json, ingest)
     }
