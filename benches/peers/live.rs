@@ -2,7 +2,6 @@
 //!
 //! In pairs, because a delay is mostly the server's and no two minutes of a server are the same.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::process::Child;
 use std::thread;
@@ -34,32 +33,30 @@ struct Cost {
     memory: u64,
 }
 
-/// The table of all pairs.
+/// Prints a line for each pair, as soon as it is known: at a high rate a small server takes long.
 pub(crate) fn compare(
     contenders: &[Contender<'_>],
     stand: &Stand,
     rate: u32,
     lasting: Duration,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<()> {
     let (curl, others) = contenders.split_first().context("curl is always there")?;
-    let mut text = format!(
-        "live: {rate} changes a second for {} s, from the send of a write to its line; in brackets curl's on the same changes\n",
+    println!(
+        "live: {rate} changes a second for {} s, from the send of a write to its line; in brackets curl's on the same changes",
         lasting.as_secs()
     );
     for other in others {
         eprintln!("live: {} beside curl", other.name);
         let (limit, cost) = pair(curl, other, stand, rate, lasting).with_context(|| other.name)?;
-        text += &row(other.name, &limit, &cost);
+        println!("{}", row(other.name, &limit, &cost));
     }
-    Ok(text)
+    Ok(())
 }
 
 fn row(name: &str, limit: &Cost, cost: &Cost) -> String {
     let at = |cost: &Cost, share: f64| milliseconds(quantile(&cost.delays, share));
     let events = cost.delays.len();
-    let mut text = String::new();
-    let _written = writeln!(
-        text,
+    format!(
         "{name:18} p50 {} ({})  p99 {} ({})  {events} events ({})  {:.3} CPU s for 1,000 ({:.3})  {:.0} MB at the end",
         at(cost, 0.5),
         at(limit, 0.5),
@@ -69,8 +66,7 @@ fn row(name: &str, limit: &Cost, cost: &Cost) -> String {
         for_a_thousand(cost),
         for_a_thousand(limit),
         megabytes(cost.memory),
-    );
-    text
+    )
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer events than 2^52")]

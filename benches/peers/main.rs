@@ -78,7 +78,7 @@ fn main() -> anyhow::Result<()> {
         let lasting = Duration::from_secs(arguments.live);
         let contenders = contender::following(&stand, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
-        print!("{}", live::compare(&contenders, &stand, arguments.rate, lasting)?);
+        live::compare(&contenders, &stand, arguments.rate, lasting)?;
     }
     Ok(())
 }
