@@ -10,8 +10,8 @@ use super::shared::{SharedIndexInformer, Source, Start};
 use crate::listwatch::ListerWatcher;
 use crate::object::Packer;
 use crate::queue::{
-    DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue,
-    Transformer,
+    DEFAULT_BYTES, DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo,
+    OrderedFifoOptions, Queue, Transformer,
 };
 use crate::reflector::{Reflector, ReflectorOptions};
 use crate::store::{Cache, Indexer, Indexers};
@@ -45,6 +45,7 @@ pub struct Builder<L> {
     indexers: Indexers,
     queue: QueueKind,
     queue_capacity: usize,
+    queue_bytes: usize,
     bodies: Bodies,
     reflector: ReflectorOptions,
     resync_check_period: Option<Duration>,
@@ -60,6 +61,7 @@ impl<L: ListerWatcher> Builder<L> {
             indexers: Indexers::new(),
             queue: QueueKind::default(),
             queue_capacity: DEFAULT_CAPACITY,
+            queue_bytes: DEFAULT_BYTES,
             bodies: Bodies::default(),
             reflector: ReflectorOptions::default(),
             resync_check_period: None,
@@ -84,6 +86,13 @@ impl<L: ListerWatcher> Builder<L> {
     /// How many deltas wait in the queue before the reflector waits: at least one, 1024 unless told otherwise.
     pub fn queue_capacity(mut self, capacity: usize) -> Self {
         self.queue_capacity = capacity;
+        self
+    }
+
+    /// How many bytes of objects wait in the queue before the reflector waits; 16 MiB unless told otherwise. One delta is
+    /// always let in, whatever its size.
+    pub fn queue_bytes(mut self, bytes: usize) -> Self {
+        self.queue_bytes = bytes;
         self
     }
 
@@ -135,7 +144,7 @@ impl<L: ListerWatcher> Builder<L> {
             Some(packer) => cache.with_packer(Arc::clone(packer)),
             None => cache,
         });
-        let (transformer, capacity) = (self.transformer, self.queue_capacity);
+        let (transformer, capacity, bytes) = (self.transformer, self.queue_capacity, self.queue_bytes);
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = match self.queue {
             QueueKind::Delta => Arc::new(DeltaFifo::new(DeltaFifoOptions {
@@ -143,11 +152,17 @@ impl<L: ListerWatcher> Builder<L> {
                 transformer,
                 packer,
                 capacity,
+                bytes,
                 ..DeltaFifoOptions::default()
             })),
             QueueKind::Ordered => {
-                let options =
-                    OrderedFifoOptions { transformer, packer, capacity, ..OrderedFifoOptions::default() };
+                let options = OrderedFifoOptions {
+                    transformer,
+                    packer,
+                    capacity,
+                    bytes,
+                    ..OrderedFifoOptions::default()
+                };
                 Arc::new(OrderedFifo::new(known, options))
             }
         };

@@ -191,6 +191,13 @@ impl Object {
         self.body.held_len()
     }
 
+    /// About how many bytes it takes while it waits somewhere: names, body and row, without what others share.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let row = self.row.as_ref().map_or(0, |row| row.held_len());
+        size_of::<Self>() + self.key.len() + self.body.held_len() + row
+    }
+
     /// Whether the body is packed.
     #[must_use]
     pub fn is_packed(&self) -> bool {

@@ -44,6 +44,11 @@ impl Row {
         &self.columns
     }
 
+    /// The bytes that its cells take.
+    pub(super) fn held_len(&self) -> usize {
+        self.text.len() + std::mem::size_of_val(&*self.ends)
+    }
+
     /// The cells in order, unescaped: they are untrusted text.
     #[must_use]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> {

@@ -74,6 +74,11 @@ impl Delta {
         }
     }
 
+    /// The bytes that its object takes.
+    pub(super) fn weight(&self) -> usize {
+        self.object().map_or(0, |object| object.weight())
+    }
+
     /// The key of the object; that of a tombstone is the one it was made with.
     ///
     /// # Errors
@@ -126,15 +131,19 @@ impl Deltas {
     /// Puts a change of the same object at the end. Two deletes in a row are one, and a delete that was seen says more
     /// than one that was inferred; nothing else is ever merged, so no state is lost.
     pub fn push(&mut self, delta: Delta) {
+        self.put(delta);
+    }
+
+    /// The same; answers the one of two deletes that is not kept.
+    pub(super) fn put(&mut self, delta: Delta) -> Option<Delta> {
         let last = self.0.last_mut().map(|last| (last.delta_type(), last));
-        match (last, &delta.change) {
-            (Some((DeltaType::Deleted, last)), Change::Deleted(_)) => {
-                if matches!(&last.change, Change::Deleted(deleted) if deleted.is_final_state_unknown()) {
-                    *last = delta;
-                }
-            }
-            _ => self.0.push(delta),
+        if let (Some((DeltaType::Deleted, last)), Change::Deleted(_)) = (last, &delta.change) {
+            let is_inferred =
+                matches!(&last.change, Change::Deleted(deleted) if deleted.is_final_state_unknown());
+            return Some(if is_inferred { std::mem::replace(last, delta) } else { delta });
         }
+        self.0.push(delta);
+        None
     }
 }
 

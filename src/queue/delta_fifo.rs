@@ -4,13 +4,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line};
+use super::held::{Held, Line, Room};
 use super::intake::Intake;
 use super::news::News;
 use super::population::Population;
 use super::{
-    Change, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
-    RequeueFunc, SPARE, Signals, Transformer, key_of,
+    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
+    Popped, Queue, RequeueFunc, SPARE, Signals, Transformer, key_of,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
@@ -54,6 +54,8 @@ pub struct DeltaFifoOptions {
     pub packer: Option<Arc<Packer>>,
     /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
+    /// Bytes of objects to hold before there is no more room; one delta always has room, whatever its size.
+    pub bytes: usize,
 }
 
 impl Default for DeltaFifoOptions {
@@ -65,6 +67,7 @@ impl Default for DeltaFifoOptions {
             transformer: None,
             packer: None,
             capacity: DEFAULT_CAPACITY,
+            bytes: DEFAULT_BYTES,
         }
     }
 }
@@ -112,8 +115,8 @@ struct State {
     line: VecDeque<Key>,
     /// The deltas of exactly the keys in `line`.
     deltas: HashMap<Key, Deltas>,
-    /// How many deltas there are.
-    len: usize,
+    /// What they take.
+    used: Room,
     population: Population,
     news: News,
 }
@@ -129,11 +132,12 @@ impl DeltaFifo {
             transformer,
             packer,
             capacity,
+            bytes,
         } = options;
         Self {
             intake: Intake::new(key_func, known_objects, transformer, packer),
             emit_delta_type_replaced,
-            held: Held::new(State::default(), capacity),
+            held: Held::new(State::default(), Room { deltas: capacity, bytes }),
         }
     }
 
@@ -218,16 +222,16 @@ impl State {
     }
 
     fn queue(&mut self, key: Key, delta: Delta) {
+        self.used.take(&delta);
         match self.deltas.entry(key) {
             Entry::Vacant(entry) => {
                 self.line.push_back(entry.key().clone());
                 entry.insert(delta.into());
-                self.len += 1;
             }
             Entry::Occupied(mut entry) => {
-                let before = entry.get().len();
-                entry.get_mut().push(delta);
-                self.len += entry.get().len() - before;
+                if let Some(dropped) = entry.get_mut().put(delta) {
+                    self.used.free(&dropped);
+                }
             }
         }
     }
@@ -239,7 +243,7 @@ impl Line for State {
         let item = match self.line.pop_front() {
             Some(key) => {
                 let deltas = self.deltas.remove(&key).unwrap_or_default();
-                self.len -= deltas.len();
+                deltas.iter().for_each(|delta| self.used.free(delta));
                 self.population.popped();
                 self.news.popped(1);
                 Item::Deltas(deltas)
@@ -255,8 +259,8 @@ impl Line for State {
         Some(Popped { item, is_in_initial_list, up_to })
     }
 
-    fn used(&self) -> usize {
-        self.len
+    fn used(&self) -> Room {
+        self.used
     }
 
     fn population(&self) -> &Population {

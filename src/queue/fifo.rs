@@ -3,12 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line};
+use super::held::{Held, Line, Room};
 use super::news::News;
 use super::population::Population;
 use super::{
-    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc, SPARE, Signals,
-    key_of,
+    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc,
+    SPARE, Signals, key_of,
 };
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
@@ -50,6 +50,8 @@ struct State {
     /// Every key of `items`; and places of items that were deleted, which are passed over.
     line: VecDeque<Key>,
     items: HashMap<Key, Delta>,
+    /// The bytes of `items`.
+    bytes: usize,
     population: Population,
     news: News,
 }
@@ -61,9 +63,13 @@ impl Fifo {
         Self::with_capacity(key_func, DEFAULT_CAPACITY)
     }
 
-    /// An empty queue with room for so many objects, at least one.
+    /// An empty queue with room for so many objects, at least one, and for [`DEFAULT_BYTES`] of them.
     #[must_use]
     pub fn with_capacity(key_func: KeyFunc, capacity: usize) -> Self {
+        Self::with_room(key_func, Room { deltas: capacity, bytes: DEFAULT_BYTES })
+    }
+
+    pub(super) fn with_room(key_func: KeyFunc, capacity: Room) -> Self {
         Self { key_func, held: Held::new(State::default(), capacity) }
     }
 
@@ -84,9 +90,17 @@ impl Fifo {
 
 impl State {
     fn queue(&mut self, key: Key, delta: Delta) {
-        if self.items.insert(key.clone(), delta).is_none() {
-            self.line.push_back(key);
+        self.bytes += delta.weight();
+        match self.items.insert(key.clone(), delta) {
+            Some(older) => self.bytes -= older.weight(),
+            None => self.line.push_back(key),
         }
+    }
+
+    fn remove(&mut self, key: &Key) -> Option<Delta> {
+        let delta = self.items.remove(key)?;
+        self.bytes -= delta.weight();
+        Some(delta)
     }
 
     /// Everything up to this version has been queued.
@@ -104,7 +118,7 @@ impl Line for State {
             // The place of one that was deleted counts too: nothing is waited for there any more.
             self.population.popped();
             self.news.popped(1);
-            item = self.items.remove(&key).map(|delta| Item::Deltas(delta.into()));
+            item = self.remove(&key).map(|delta| Item::Deltas(delta.into()));
         }
         if item.is_none() && self.news.is_due() {
             item = Some(Item::Bookmark);
@@ -118,8 +132,8 @@ impl Line for State {
     }
 
     /// The places of what was deleted too, or one that comes and goes would fill the line for ever.
-    fn used(&self) -> usize {
-        self.line.len()
+    fn used(&self) -> Room {
+        Room { deltas: self.line.len(), bytes: self.bytes }
     }
 
     fn population(&self) -> &Population {
@@ -144,7 +158,7 @@ impl Queue for Fifo {
         };
         self.held.change(|state| {
             state.population.event();
-            state.items.remove(&key);
+            state.remove(&key);
         });
         Ok(())
     }
@@ -160,6 +174,7 @@ impl Queue for Fifo {
         let keyed = keyed.collect::<Result<Vec<_>, KeyError>>()?;
         self.held.change(|state| {
             state.items.clear();
+            state.bytes = 0;
             state.news.popped(state.line.len());
             state.line.clear();
             for (key, object) in keyed {

@@ -44,6 +44,10 @@ pub type RequeueFunc<'a> = dyn FnMut(Popped) -> Option<Deltas> + Send + 'a;
 /// the other at each delta, and little next to any store.
 pub const DEFAULT_CAPACITY: usize = 1024;
 
+/// Bytes of objects that a queue holds before [`Queue::has_room`] says no, unless told otherwise: as many as that number
+/// of deltas has where objects are larger than most, and little next to such a number of the largest that there are.
+pub const DEFAULT_BYTES: usize = 16 * 1024 * 1024;
+
 /// What an empty queue keeps allocated, in places. A list of a million objects must not be paid for for ever.
 const SPARE: usize = 1024;
 
@@ -189,7 +193,8 @@ pub trait Queue: Send + Sync + 'static {
     /// Does something while nothing can be queued or popped, so between two deltas.
     fn under_lock(&self, work: &mut dyn FnMut());
 
-    /// Whether fewer deltas are queued than the capacity allows. A closed queue has room, so that nobody waits there.
+    /// Whether fewer deltas, and fewer bytes of objects, are queued than the capacity allows. A closed queue has room, so
+    /// that nobody waits there.
     fn has_room(&self) -> bool;
 
     /// Whether the initial state has been popped: the first list with everything it brought, or at once where

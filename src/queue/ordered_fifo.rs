@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line};
+use super::held::{Held, Line, Room};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
-    Change, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue, RequeueFunc,
-    SPARE, Signals, Transformer,
+    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
+    RequeueFunc, SPARE, Signals, Transformer,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
@@ -25,11 +25,19 @@ pub struct OrderedFifoOptions {
     pub packer: Option<Arc<Packer>>,
     /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
+    /// Bytes of objects to hold before there is no more room; one delta always has room, whatever its size.
+    pub bytes: usize,
 }
 
 impl Default for OrderedFifoOptions {
     fn default() -> Self {
-        Self { key_func: meta_namespace_key, transformer: None, packer: None, capacity: DEFAULT_CAPACITY }
+        Self {
+            key_func: meta_namespace_key,
+            transformer: None,
+            packer: None,
+            capacity: DEFAULT_CAPACITY,
+            bytes: DEFAULT_BYTES,
+        }
     }
 }
 
@@ -72,8 +80,8 @@ pub struct OrderedFifo {
 
 struct State {
     line: VecDeque<Entry>,
-    /// How many of `line` are deltas: marks and bookmarks take no room, there is about one of them to a list.
-    deltas: usize,
+    /// What the deltas of `line` take: marks and bookmarks take no room, there is about one of them to a list.
+    used: Room,
     population: Population,
     listing: Listing,
 }
@@ -102,16 +110,16 @@ impl OrderedFifo {
     /// An empty queue before this store.
     #[must_use]
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
-        let OrderedFifoOptions { key_func, transformer, packer, capacity } = options;
+        let OrderedFifoOptions { key_func, transformer, packer, capacity, bytes } = options;
         let state = State {
             line: VecDeque::new(),
-            deltas: 0,
+            used: Room::default(),
             population: Population::default(),
             listing: Listing::Afresh(HashSet::new()),
         };
         Self {
             intake: Intake::new(key_func, Some(known_objects), transformer, packer),
-            held: Held::new(state, capacity),
+            held: Held::new(state, Room { deltas: capacity, bytes }),
         }
     }
 
@@ -152,8 +160,8 @@ impl Entry {
 
 impl State {
     fn queue(&mut self, delta: Delta) {
+        self.used.take(&delta);
         self.line.push_back(Entry::Delta(delta));
-        self.deltas += 1;
     }
 
     fn mark(&mut self, mark: Mark) {
@@ -174,14 +182,14 @@ impl Line for State {
         let is_in_initial_list = !self.population.has_synced();
         let (item, up_to) = match self.line.pop_front()? {
             Entry::Delta(delta) => {
-                self.deltas -= 1;
+                self.used.free(&delta);
                 self.population.popped();
                 let version = delta.object().map(|object| object.resource_version().clone());
                 let told = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
                 (Item::Deltas(delta.into()), told)
             }
             Entry::Again(delta) => {
-                self.deltas -= 1;
+                self.used.free(&delta);
                 (Item::Deltas(delta.into()), None)
             }
             Entry::Mark(mark) => {
@@ -199,8 +207,8 @@ impl Line for State {
         Some(Popped { item, is_in_initial_list, up_to })
     }
 
-    fn used(&self) -> usize {
-        self.deltas
+    fn used(&self) -> Room {
+        self.used
     }
 
     fn population(&self) -> &Population {
@@ -261,7 +269,7 @@ impl Queue for OrderedFifo {
             for (_, object) in objects {
                 state.queue(Delta { change: Change::Replaced(object), origin });
             }
-            state.population.list(state.deltas);
+            state.population.list(state.used.deltas);
             if is_first {
                 state.mark(Mark::Synced { resource_version: version.clone() });
             } else {
@@ -278,7 +286,7 @@ impl Queue for OrderedFifo {
     fn list_begin(&self, _origin: Origin) {
         self.intake.doubt(false);
         self.held.look(|state| {
-            let nothing_said = state.deltas == 0 && self.intake.known_keys().is_empty();
+            let nothing_said = state.used.deltas == 0 && self.intake.known_keys().is_empty();
             match &mut state.listing {
                 Listing::Complete => {}
                 listing if nothing_said => *listing = Listing::Fresh,
@@ -330,8 +338,8 @@ impl Queue for OrderedFifo {
                 let key = self.intake.key_of(&delta);
                 let mut queued = state.line.iter().filter_map(Entry::delta);
                 if !queued.any(|other| self.intake.key_of(other) == key) {
+                    state.used.take(&delta);
                     state.line.push_back(Entry::Again(delta));
-                    state.deltas += 1;
                 }
             }
         })

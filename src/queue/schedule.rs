@@ -229,6 +229,7 @@ mod tests {
     use super::*;
     use crate::object::meta_namespace_key;
     use crate::queue::cases::{known, object};
+    use crate::queue::held::Room;
     use crate::queue::{
         Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, OrderedFifoOptions, pop_or_requeue,
         room,
@@ -238,13 +239,13 @@ mod tests {
     const PRODUCERS: usize = 2;
     const EVENTS: usize = 8;
 
-    fn queues(capacity: usize) -> [Arc<dyn Queue>; 3] {
-        let delta = DeltaFifo::new(DeltaFifoOptions { capacity, ..DeltaFifoOptions::default() });
-        let options = OrderedFifoOptions { capacity, ..OrderedFifoOptions::default() };
+    fn queues(capacity: usize, bytes: usize) -> [Arc<dyn Queue>; 3] {
+        let delta = DeltaFifo::new(DeltaFifoOptions { capacity, bytes, ..DeltaFifoOptions::default() });
+        let options = OrderedFifoOptions { capacity, bytes, ..OrderedFifoOptions::default() };
         [
             Arc::new(Overtaken(delta)),
             Arc::new(Overtaken(OrderedFifo::new(known(&[]) as _, options))),
-            Arc::new(Overtaken(Fifo::with_capacity(meta_namespace_key, capacity))),
+            Arc::new(Overtaken(Fifo::with_room(meta_namespace_key, Room { deltas: capacity, bytes }))),
         ]
     }
 
@@ -293,7 +294,9 @@ mod tests {
         for seed in 0..SCHEDULES {
             for at in 0..3 {
                 let schedule = Schedule::new(seed);
-                let queue = queues(1 + schedule.below(4)).into_iter().nth(at).expect("three");
+                // Of so many bytes that a second object, or a third, has no room.
+                let bytes = [usize::MAX, 1, 400][schedule.below(3)];
+                let queue = queues(1 + schedule.below(4), bytes).into_iter().nth(at).expect("three");
                 let (seen, left) = (Seen::default(), Rc::new(Cell::new(PRODUCERS)));
                 for producer in 0..PRODUCERS {
                     let produced = produce(Arc::clone(&queue), Rc::clone(&schedule), producer);
@@ -323,7 +326,7 @@ mod tests {
     fn a_look_before_the_wait_is_made_ready_is_found_out() {
         let stands_still = |seed| {
             let schedule = Schedule::new(seed);
-            let [queue, ..] = queues(1);
+            let [queue, ..] = queues(1, usize::MAX);
             let waiting = Arc::clone(&queue);
             schedule.spawn("looks first", async move {
                 while !waiting.try_pop(&mut |_| ()).expect("open") {
