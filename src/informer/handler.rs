@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Notification;
 use crate::object::{DeletedObject, Object};
+use crate::queue::{DEFAULT_BYTES, DEFAULT_CAPACITY};
 
 /// Is told what happens (client-go: `ResourceEventHandler`).
 ///
@@ -108,6 +109,8 @@ pub enum OnSlow {
     Block {
         /// How many may wait, besides what the store held when the handler came.
         capacity: usize,
+        /// How many bytes the objects of those may take. One is always let in, whatever its size.
+        bytes: usize,
     },
     /// They are merged per object, and counted ([`Registration::coalesced`](super::Registration::coalesced)); nobody
     /// waits. What is told stays a sequence that replayed over nothing is the store: an update begins with the state
@@ -118,9 +121,9 @@ pub enum OnSlow {
 }
 
 impl Default for OnSlow {
-    /// Block at 1024.
+    /// Block at 1024, or at 16 MiB.
     fn default() -> Self {
-        Self::Block { capacity: 1024 }
+        Self::Block { capacity: DEFAULT_CAPACITY, bytes: DEFAULT_BYTES }
     }
 }
 

@@ -88,7 +88,7 @@ async fn come_late(pump: Arc<Pump>, steps: usize, way: (ProcessorListener, Inbox
 
 /// Reads one notification and is then stuck; being removed does not change that, but nobody waits for it any more.
 async fn stick(pump: Arc<Pump>, steps: usize, stuck: Rc<RefCell<Vec<Inbox>>>) {
-    let (listener, mut inbox) = channel(1);
+    let (listener, mut inbox) = channel(1, 1);
     let progress = Arc::clone(&listener.progress);
     if !register(&pump, listener) {
         return;
@@ -108,12 +108,13 @@ fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_stor
             let schedule = Schedule::new(seed);
             let pump = pump(ordered, 1 + schedule.below(3));
             let (hurry, told) = (CancellationToken::new(), Told::default());
-            let ways = [channel(1), coalescing(), channel(1 + schedule.below(4))];
+            // One by its number, one by its bytes.
+            let ways = [channel(1, usize::MAX), coalescing(), channel(4, 1 + schedule.below(800))];
             for (listener, inbox) in ways {
                 assert!(register(&pump, listener));
                 schedule.spawn("a handler", read(inbox, Rc::clone(&told)));
             }
-            for way in [channel(1), coalescing()] {
+            for way in [channel(1, 1), coalescing()] {
                 let late = come_late(Arc::clone(&pump), schedule.below(40), way, Rc::clone(&told));
                 schedule.spawn("a late handler", late);
             }

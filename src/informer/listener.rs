@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Notification;
 use super::coalesce::{Next, Pending};
+use super::load::Load;
 use super::progress::Progress;
 use crate::object::{Object, Origin};
 use crate::queue::Mark;
@@ -40,6 +41,7 @@ enum Way {
         /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
         /// informer has stopped, or by the receiving end when the handler is gone.
         sender: mpsc::Sender<Message>,
+        load: Arc<Load>,
         tail: Tail,
     },
     Pending(Arc<Pending>),
@@ -62,7 +64,7 @@ pub(super) struct Inbox {
 }
 
 enum Source {
-    Channel { receiver: mpsc::Receiver<Message>, tail: Tail },
+    Channel { receiver: mpsc::Receiver<Message>, load: Arc<Load>, tail: Tail },
     Pending(Arc<Pending>),
 }
 
@@ -78,8 +80,9 @@ impl Source {
     /// The next message, or `None` when there will be no more.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
         match self {
-            Self::Channel { receiver, tail } => {
+            Self::Channel { receiver, load, tail } => {
                 let received = ready!(receiver.poll_recv(context));
+                let received = received.inspect(|message| load.take(message.weight()));
                 Poll::Ready(received.or_else(|| put_aside_first(tail)))
             }
             Self::Pending(pending) => pending.poll_take(context).map(Message::of),
@@ -89,8 +92,11 @@ impl Source {
     /// The next message if it is there.
     fn try_next(&mut self) -> Option<Message> {
         match self {
-            Self::Channel { receiver, tail } => match receiver.try_recv() {
-                Ok(message) => Some(message),
+            Self::Channel { receiver, load, tail } => match receiver.try_recv() {
+                Ok(message) => {
+                    load.take(message.weight());
+                    Some(message)
+                }
                 Err(mpsc::error::TryRecvError::Empty) => None,
                 Err(mpsc::error::TryRecvError::Disconnected) => put_aside_first(tail),
             },
@@ -100,6 +106,14 @@ impl Source {
 }
 
 impl Message {
+    /// What it counts in the channel: what the store held is held by the store.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Snapshot(..) => 0,
+            Self::One(notification) => notification.weight(),
+        }
+    }
+
     fn of(next: Next) -> Option<Self> {
         match next {
             Next::Snapshot((objects, mark)) => Some(Self::Snapshot(objects, mark)),
@@ -120,12 +134,12 @@ pub(super) fn coalescing() -> (ProcessorListener, Inbox) {
     (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
 }
 
-/// Both ends of a channel that holds `capacity` notifications, at least one.
-pub(super) fn channel(capacity: usize) -> (ProcessorListener, Inbox) {
+/// Both ends of a channel that holds `capacity` notifications, and so many bytes of objects; at least one notification.
+pub(super) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
     let (sender, receiver) = mpsc::channel(capacity.max(1));
-    let tail = Tail::default();
-    let way = Way::Channel { sender, tail: Arc::clone(&tail) };
-    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, tail }))
+    let (load, tail) = (Arc::new(Load::new(bytes)), Tail::default());
+    let way = Way::Channel { sender, load: Arc::clone(&load), tail: Arc::clone(&tail) };
+    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, load, tail }))
 }
 
 impl ProcessorListener {
@@ -145,8 +159,8 @@ impl ProcessorListener {
 
     /// Sends; waits while a channel is full, until `hurry`. A handler that is gone or removed is sent nothing.
     pub(super) async fn send(&self, notification: Notification, hurry: &CancellationToken) {
-        let (sender, tail) = match &self.way {
-            Way::Channel { sender, tail } => (sender, tail),
+        let (sender, load, tail) = match &self.way {
+            Way::Channel { sender, load, tail } => (sender, load, tail),
             Way::Pending(pending) => return pending.put(notification, &self.progress),
         };
         let put_aside = |notification| {
@@ -160,8 +174,9 @@ impl ProcessorListener {
         }
         tokio::select! {
             biased;
-            permit = sender.reserve() => {
-                if let Ok(permit) = permit {
+            permit = reserve(sender, load) => {
+                if let Some(permit) = permit {
+                    load.put(notification.weight());
                     permit.send(Message::One(notification));
                 }
             }
@@ -169,6 +184,19 @@ impl ProcessorListener {
             () = hurry.cancelled() => put_aside(notification),
         }
     }
+}
+
+/// A place in the channel, once there is one; `None` where nobody reads it any more.
+async fn reserve<'a>(sender: &'a mpsc::Sender<Message>, load: &Load) -> Option<mpsc::Permit<'a, Message>> {
+    if !load.has_room() {
+        tokio::select! {
+            biased;
+            () = load.room() => {}
+            // Then nobody makes room.
+            () = sender.closed() => return None,
+        }
+    }
+    sender.reserve().await.ok()
 }
 
 impl Inbox {
@@ -240,7 +268,7 @@ mod tests {
     #[tokio::test]
     async fn nobody_waits_for_a_handler_that_was_removed_and_does_not_return() {
         let hurry = CancellationToken::new();
-        let (listener, _stuck) = channel(1);
+        let (listener, _stuck) = channel(1, usize::MAX);
         listener.send(added(1), &hurry).await;
         listener.removed.cancel();
         // The channel is full and stays so.
@@ -248,9 +276,54 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn nobody_waits_for_the_bytes_of_a_reader_that_is_removed_or_gone() {
+        let hurry = CancellationToken::new();
+        let (listener, inbox) = channel(100, 1);
+        listener.send(added(1), &hurry).await;
+        let mut waiting = Box::pin(listener.send(added(2), &hurry));
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending(), "one is as much as there may be");
+        drop(inbox);
+        waiting.await;
+        let (listener, _stuck) = channel(100, 1);
+        listener.send(added(1), &hurry).await;
+        listener.removed.cancel();
+        listener.send(added(2), &hurry).await;
+    }
+
+    #[test]
+    fn large_objects_wait_for_the_reader_and_small_ones_for_nobody() {
+        let hurry = CancellationToken::new();
+        let weight = added(1).weight();
+        for (bytes, wanted) in [(usize::MAX, 100), (10 * weight, 10), (1, 1)] {
+            let (listener, mut inbox) = channel(100, bytes);
+            let mut sent = 0;
+            while sent < 1000 && now(listener.send(added(1), &hurry)).is_some() {
+                sent += 1;
+            }
+            assert_eq!(sent, wanted, "at most {bytes} bytes");
+            // Read again, it goes on: by either way of reading.
+            for round in 0..50 {
+                let read = if round % 2 == 0 { inbox.try_next() } else { now(inbox.next()).flatten() };
+                assert!(read.is_some());
+                assert!(now(listener.send(added(1), &hurry)).is_some(), "{bytes} bytes, round {round}");
+            }
+        }
+    }
+
+    /// What comes of it at once.
+    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        match std::pin::pin!(future).poll(&mut context) {
+            Poll::Ready(done) => Some(done),
+            Poll::Pending => None,
+        }
+    }
+
+    #[tokio::test]
     async fn what_is_put_aside_comes_after_the_channel() {
         let hurry = CancellationToken::new();
-        let (listener, mut inbox) = channel(1);
+        let (listener, mut inbox) = channel(1, usize::MAX);
         listener.replay(vec![pod("b", 1)], Some(Mark::Synced { resource_version: "1".into() }));
         tokio::join!(listener.send(added(1), &hurry), async { hurry.cancel() });
         assert_eq!(inbox.try_next().map(|it| it.to_string()).as_deref(), Some("+b@1! list"));
@@ -267,7 +340,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_is_gone_is_sent_nothing() {
         let hurry = CancellationToken::new();
-        let (listener, inbox) = channel(1);
+        let (listener, inbox) = channel(1, usize::MAX);
         listener.send(added(1), &hurry).await;
         drop(inbox);
         listener.send(added(2), &hurry).await;

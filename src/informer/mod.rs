@@ -28,6 +28,7 @@ mod factory;
 mod handler;
 mod inlet;
 mod listener;
+mod load;
 mod mutation;
 mod notification;
 mod plain_store;
@@ -46,6 +47,7 @@ pub use factory::{GenericInformer, SharedInformerFactory};
 pub use handler::{
     FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
 };
+pub use load::Load;
 pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
 pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};

@@ -46,6 +46,17 @@ impl Notification {
     pub fn is_initial(&self) -> bool {
         matches!(self, Self::Added { is_in_initial_list: true, .. })
     }
+
+    /// About how many bytes it takes while it waits somewhere: those of its objects.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Added { object, .. } => object.weight(),
+            Self::Updated { old, new, .. } => old.weight() + new.weight(),
+            Self::Deleted { object, .. } => object.object().map_or(0, |object| object.weight()),
+            Self::Mark(_) => 0,
+        }
+    }
 }
 
 /// One line for logs and tests, without anything of a body: `+` added (`!` as initial), `>` updated, `-` deleted (`?` by

@@ -265,7 +265,7 @@ mod tests {
         let processor = SharedProcessor::new(None, None);
         processor.start(Handle::current());
         let removed = CancellationToken::new();
-        let (listener, inbox) = channel(1);
+        let (listener, inbox) = channel(1, usize::MAX);
         let progress = Arc::clone(&listener.progress);
         processor.add(listener, None, Instant::now(), &removed).expect("it runs");
         processor.stop().await;

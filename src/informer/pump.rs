@@ -177,7 +177,7 @@ mod tests {
 
     /// A listener with room for all of a test.
     fn listen(pump: &Pump) -> Inbox {
-        let (listener, inbox) = channel(10_000);
+        let (listener, inbox) = channel(10_000, usize::MAX);
         pump.register(listener, None, Instant::now(), &CancellationToken::new()).expect("not stopped");
         inbox
     }

@@ -17,7 +17,7 @@ use super::registration::{Registration, Subscription};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
-use crate::queue::Transformer;
+use crate::queue::{DEFAULT_BYTES, Transformer};
 use crate::reflector::{Clock, Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
@@ -154,7 +154,7 @@ impl SharedIndexInformer {
     }
 
     /// The same for a reader with a task of its own: notifications to be read one by one, at most `capacity` of them
-    /// waiting, besides what the store holds now.
+    /// (and 16 MiB) waiting, besides what the store holds now.
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
@@ -163,7 +163,8 @@ impl SharedIndexInformer {
         capacity: usize,
         resync: Option<Duration>,
     ) -> Result<Subscription, InformerError> {
-        self.subscribe_with_options(HandlerOptions { resync, on_slow: OnSlow::Block { capacity } })
+        let on_slow = OnSlow::Block { capacity, bytes: DEFAULT_BYTES };
+        self.subscribe_with_options(HandlerOptions { resync, on_slow })
     }
 
     /// The same with a policy for the case that the reader is slow.
@@ -206,7 +207,7 @@ impl SharedIndexInformer {
         removed: &CancellationToken,
     ) -> Result<(Registration, Inbox), InformerError> {
         let (listener, inbox) = match options.on_slow {
-            OnSlow::Block { capacity } => channel(capacity),
+            OnSlow::Block { capacity, bytes } => channel(capacity, bytes),
             OnSlow::Coalesce => coalescing(),
         };
         let pump = &self.shared.pump;

@@ -85,6 +85,51 @@ fn stalled(measured: u64) {
     assert_eq!(reader.wait(), 0);
 }
 
+/// Objects of about the largest size there is, more of them than the program's queues have places for their like.
+const LARGE: usize = 900_000;
+const LARGE_ONES: u64 = 150;
+
+#[test]
+fn a_reader_that_stops_has_few_large_objects_wait_for_it() {
+    let _turn = busy();
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+    api.create(&path, &json!({"metadata": {"name": "large"}}));
+    let watch = ["watch", "configmaps", "large", "-n", &namespace, "-o", "json", "--watch-only"];
+    let mut command = env.kdelta_on(testbed, &watch).into_command();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut reader = Kdelta::other(Command::new("cat")).stdin(child.stdout.take().expect("a pipe")).start();
+    reader.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+
+    signal("STOP", reader.pid());
+    let before = resident(child.id());
+    let text = "0123456789".repeat(LARGE / 10);
+    for at in 0..LARGE_ONES {
+        let at = at.to_string();
+        api.patch(&format!("{path}/large"), &json!({"data": {"at": at, "text": text}}));
+    }
+    // Until nothing more comes, for whatever reason.
+    let (mut most, start) = (resident(child.id()), Instant::now());
+    loop {
+        thread::sleep(Duration::from_secs(1));
+        let now = resident(child.id());
+        if now <= most {
+            break;
+        }
+        most = now;
+        assert!(start.elapsed() < PATIENCE, "it never is full: {now} bytes");
+    }
+    let held = most.saturating_sub(before);
+    assert!(held < LARGE_ONES * LARGE as u64 / 2, "{held} bytes more than {before}");
+
+    signal("CONT", reader.pid());
+    let last = (LARGE_ONES - 1).to_string();
+    reader.stdout.json_until("the last", |line| line["object"]["data"]["at"] == *last);
+    signal("INT", child.id());
+    assert_eq!(child.wait().expect("its end").code(), Some(130));
+    assert_eq!(reader.wait(), 0);
+}
+
 #[test]
 fn a_reader_that_stops_for_a_while_costs_no_memory_and_misses_nothing() {
     stalled(8);

@@ -69,9 +69,14 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::ExpireTokens),
         1 => Just(Step::Bookmark),
         3 => (0..4000_u64).prop_map(Step::Pass),
-        1 => prop_oneof![Just(OnSlow::Block { capacity: 10_000 }), Just(OnSlow::Coalesce)]
+        1 => prop_oneof![Just(blocking()), Just(OnSlow::Coalesce)]
             .prop_map(Step::Subscribe),
     ]
+}
+
+/// With room for all of a test.
+fn blocking() -> OnSlow {
+    OnSlow::Block { capacity: 10_000, bytes: usize::MAX }
 }
 
 fn initial_events() -> impl Strategy<Value = InitialEvents> {
@@ -110,7 +115,7 @@ async fn survives(initial: InitialEvents, at: usize, steps: Vec<Step>) {
         ..ReflectorOptions::default()
     };
     let informer = SharedIndexInformer::builder(source.clone()).queue(KINDS[at]).reflector(options).build();
-    let mut told = vec![subscribe(&informer, OnSlow::Block { capacity: 10_000 })];
+    let mut told = vec![subscribe(&informer, blocking())];
     let running = Running::start(informer.clone());
     for step in steps {
         match step {

@@ -141,7 +141,7 @@ async fn the_initial_state_may_change_while_it_comes_through_a_watch() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subscription_is_a_stream_and_ends_as_one() {
-    for on_slow in [OnSlow::Block { capacity: 1 }, OnSlow::Coalesce] {
+    for on_slow in [OnSlow::Block { capacity: 1, bytes: 1 }, OnSlow::Coalesce] {
         let source = source_of(&["a", "b"]);
         let informer = of_kind(&source, QueueKind::Ordered);
         let options = HandlerOptions { on_slow, ..HandlerOptions::default() };

@@ -25,6 +25,8 @@ const BATCH: usize = 256;
 /// How long the lines of an initial state wait for each other, and how many of them.
 const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
+/// And how much of them.
+const GATHERED_BYTES: usize = 8 * 1024 * 1024;
 /// How many errors are remembered as told.
 const REMEMBERED: usize = 1000;
 
@@ -127,6 +129,7 @@ impl<'a, W: Write> Course<'a, W> {
             }
             let complete = batch.iter().filter(|told| told.ends_list()).count() >= self.roster.members.len();
             if batch.len() > GATHERED_LINES
+                || batch.iter().map(Told::weight).sum::<usize>() > GATHERED_BYTES
                 || (complete && !batch.is_empty() && self.roster.survey.is_settled())
             {
                 break;

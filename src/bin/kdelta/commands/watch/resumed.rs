@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::stream::{Told, What};
+use super::stream::{Outlet, Told, What};
 use crate::session::Source;
 use crate::view::ChangeKind;
 
@@ -22,6 +21,13 @@ pub(super) struct Event {
     pub(super) old: Option<Arc<Object>>,
 }
 
+impl Event {
+    /// The bytes of the objects in it.
+    pub(super) fn weight(&self) -> usize {
+        self.object.weight() + self.old.as_ref().map_or(0, |old| old.weight())
+    }
+}
+
 /// Runs such a watch until `stop`, or until the server does not know how to go on.
 ///
 /// # Errors
@@ -30,10 +36,10 @@ pub(super) async fn run(
     part: usize,
     source: Source,
     options: ReflectorOptions,
-    sender: &mpsc::Sender<Told>,
+    outlet: &Outlet,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let sink = Sink { part, sender: sender.clone(), known: Mutex::default() };
+    let sink = Sink { part, outlet: outlet.clone(), known: Mutex::default() };
     let reflector = Reflector::new(source, Arc::new(sink), options);
     let handle = reflector.handle();
     // Boxed: it is large, and is held by the task of each part.
@@ -66,8 +72,8 @@ fn stuck_at(version: &ResourceVersion, error: Error) -> Error {
 /// Hands on what the reflector writes.
 struct Sink {
     part: usize,
-    /// Bounded, and only this sends on behalf of its part until it has ended: after `ready` there is room.
-    sender: mpsc::Sender<Told>,
+    /// Bounded, and only this tells anything until it has ended: after `ready` there is room.
+    outlet: Outlet,
     /// The objects that were told, in their last state. A std mutex: held for an exchange, by one task.
     known: Mutex<HashMap<Key, Arc<Object>>>,
 }
@@ -82,8 +88,7 @@ impl Sink {
             }
         };
         let old = old.filter(|_| kind == ChangeKind::Modified);
-        // Fails when nobody reads the stream any more.
-        let _ = self.sender.try_send(Told::now(self.part, What::Event(Event { kind, object, old })));
+        self.outlet.tell_now(Told::now(self.part, What::Event(Event { kind, object, old })));
     }
 }
 
@@ -91,8 +96,7 @@ impl ReflectorStore for Sink {
     type Error = Infallible;
 
     async fn ready(&self) {
-        // As above.
-        let _ = self.sender.reserve().await;
+        self.outlet.ready().await;
     }
 
     fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {

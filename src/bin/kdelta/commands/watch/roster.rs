@@ -165,7 +165,7 @@ impl<'a> Roster<'a> {
             let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
             self.stream.resume(number, source.selected_by_the_server(), options);
         } else {
-            let registration = self.stream.add(number, source, options, flow)?;
+            let registration = self.stream.add(number, source, options, flow, self.members.len())?;
             if flow.coalesce {
                 self.watched.count_merged(number, registration);
             }

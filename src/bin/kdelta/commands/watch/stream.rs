@@ -2,12 +2,13 @@
 //! arrived.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use kdelta::informer::{
-    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
+    HandlerOptions, InformerError, Load, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
     Subscription,
 };
 use kdelta::listwatch::Error;
@@ -30,6 +31,12 @@ const QUEUED: usize = 512;
 const SUBSCRIBED: usize = 128;
 /// Notifications between the parts and the printer.
 const MERGED: usize = 512;
+/// Bytes of objects there, and of one part in its queue and in its channel. Of all parts, which share them, where there
+/// are many; one object always goes through.
+const MERGED_BYTES: usize = 8 * MIB;
+const BYTES: RangeInclusive<usize> = MIB / 16..=8 * MIB;
+const BYTES_OF_ALL: usize = 32 * MIB;
+const MIB: usize = 1024 * 1024;
 /// How long a part that leaves is read on: where its namespace or its type was deleted, the deletions of its objects
 /// are on their way.
 const LEAVING: Duration = Duration::from_secs(1);
@@ -57,7 +64,7 @@ pub(super) enum What {
 pub(super) struct Stream {
     /// Bounded: a printer that is held up holds up the parts, those their queues, and those the server.
     receiver: mpsc::Receiver<Told>,
-    sender: mpsc::Sender<Told>,
+    outlet: Outlet,
     /// One task for each part; those that have ended are taken out when one is added.
     parts: JoinSet<()>,
     stop: CancellationToken,
@@ -69,28 +76,32 @@ impl Stream {
     /// A stream without parts. What waits in it is not coalesced any more, so then next to nothing does.
     pub(super) fn new(flow: &Flow) -> Self {
         let (sender, receiver) = mpsc::channel(if flow.coalesce { 1 } else { MERGED });
+        let outlet = Outlet { sender, load: Arc::new(Load::new(MERGED_BYTES)) };
         let stop = CancellationToken::new();
-        Self { receiver, sender, parts: JoinSet::new(), stop, leave: HashMap::new() }
+        Self { receiver, outlet, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
 
-    /// Starts a part, which is told of under this number; no other part has ever had it. Answers who knows how much
-    /// of it was merged.
+    /// Starts a part, which is told of under this number; no other part has ever had it. It is one of so many. Answers
+    /// who knows how much of it was merged.
     pub(super) fn add(
         &mut self,
         part: usize,
         source: Source,
         options: ReflectorOptions,
         flow: &Flow,
+        of: usize,
     ) -> Result<Registration, InformerError> {
         while self.parts.try_join_next().is_some() {}
+        let bytes = (BYTES_OF_ALL / of.max(1)).clamp(*BYTES.start(), *BYTES.end());
         let informer = source
             .informer()
             .queue(QueueKind::Ordered)
             .queue_capacity(QUEUED)
+            .queue_bytes(bytes)
             .reflector(options)
             .resync_check_period(flow.resync)
             .build();
-        let block = OnSlow::Block { capacity: SUBSCRIBED };
+        let block = OnSlow::Block { capacity: SUBSCRIBED, bytes };
         let on_slow = if flow.coalesce { OnSlow::Coalesce } else { block };
         let subscription =
             informer.subscribe_with_options(HandlerOptions { resync: flow.resync, on_slow })?;
@@ -99,7 +110,7 @@ impl Stream {
             part,
             subscription,
             indexer: informer.get_indexer(),
-            sender: self.sender.clone(),
+            outlet: self.outlet.clone(),
             stop: self.stop.child_token(),
             leave: CancellationToken::new(),
         };
@@ -110,11 +121,10 @@ impl Stream {
 
     /// Starts a part that goes on from the version that the options say.
     pub(super) fn resume(&mut self, part: usize, source: Source, options: ReflectorOptions) {
-        let (sender, stop) = (self.sender.clone(), self.stop.clone());
+        let (outlet, stop) = (self.outlet.clone(), self.stop.clone());
         self.parts.spawn(async move {
-            let ended = resumed::run(part, source, options, &sender, stop).await;
-            // Fails when nobody reads the stream any more.
-            let _ = sender.send(Told::now(part, What::Ended(ended))).await;
+            let ended = resumed::run(part, source, options, &outlet, stop).await;
+            outlet.tell(Told::now(part, What::Ended(ended))).await;
         });
     }
 
@@ -128,7 +138,9 @@ impl Stream {
 
     /// Waits for something to be told and takes what else is there, up to `limit`. Dropping the future loses nothing.
     pub(super) async fn next_batch(&mut self, batch: &mut Vec<Told>, limit: usize) {
+        let before = batch.len();
         self.receiver.recv_many(batch, limit).await;
+        self.outlet.load.take(batch[before..].iter().map(Told::weight).sum());
     }
 
     /// Ends every part and waits for their ends; what was still to be told is not told.
@@ -152,8 +164,57 @@ impl Told {
         }
     }
 
+    /// The bytes of the objects in it.
+    pub(super) fn weight(&self) -> usize {
+        match &self.what {
+            What::Notification(notification) => notification.weight(),
+            What::Event(event) => event.weight(),
+            What::Ended(_) | What::Left => 0,
+        }
+    }
+
     pub(super) fn now(part: usize, what: What) -> Self {
         Self { part, received: Timestamp::now(), what }
+    }
+}
+
+/// The way into the stream.
+#[derive(Clone)]
+pub(super) struct Outlet {
+    sender: mpsc::Sender<Told>,
+    load: Arc<Load>,
+}
+
+impl Outlet {
+    /// Waits for room for one more. Where nobody reads the stream any more, there is nothing to wait for.
+    pub(super) async fn ready(&self) {
+        let _ = self.reserve().await;
+    }
+
+    async fn reserve(&self) -> Option<mpsc::Permit<'_, Told>> {
+        if !self.load.has_room() {
+            tokio::select! {
+                biased;
+                () = self.load.room() => {}
+                () = self.sender.closed() => return None,
+            }
+        }
+        self.sender.reserve().await.ok()
+    }
+
+    /// Tells once there is room, if anybody reads.
+    pub(super) async fn tell(&self, told: Told) {
+        if let Some(permit) = self.reserve().await {
+            self.load.put(told.weight());
+            permit.send(told);
+        }
+    }
+
+    /// Tells at once: for the one who has waited for room and shares it with nobody.
+    pub(super) fn tell_now(&self, told: Told) {
+        self.load.put(told.weight());
+        // Fails when nobody reads the stream any more.
+        let _ = self.sender.try_send(told);
     }
 }
 
@@ -162,7 +223,7 @@ struct Member {
     part: usize,
     subscription: Subscription,
     indexer: Arc<dyn Indexer>,
-    sender: mpsc::Sender<Told>,
+    outlet: Outlet,
     /// Ends the informer: with the stream, or by itself.
     stop: CancellationToken,
     leave: CancellationToken,
@@ -211,7 +272,6 @@ impl Member {
     }
 
     async fn tell(&self, what: What) {
-        // Fails when nobody reads the stream any more.
-        let _ = self.sender.send(Told::now(self.part, what)).await;
+        self.outlet.tell(Told::now(self.part, what)).await;
     }
 }
