@@ -1,13 +1,14 @@
 //! A server whose versions went back: it was restored from a backup. Such a server answers a watch of a version that it
 //! has not come to with silence, and has forgotten what the watch has told.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::many::{contexts, create_namespace};
 use super::recovery::{Row, told};
-use crate::support::{Api, Proxy, TestEnv, Testbed, config_maps};
+use crate::support::{Api, OnServer, Proxy, TestEnv, Testbed, config_maps};
 
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
@@ -29,37 +30,72 @@ fn latest(api: &Api, namespace: &str) -> u64 {
     list["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok()).expect("a version")
 }
 
-#[test]
-fn a_server_that_was_restored_from_a_backup_is_listed_and_the_difference_told() {
-    let row = Row::of_this_test();
-    let env = TestEnv::new();
-    let Some(testbed) = env.own_server() else { return };
+/// A server that has gone so far since a copy of its state was made that it stays behind when it is restored from it:
+/// the restored server will write as much as this one did. `before` makes what is in the copy, with an object
+/// `changed`, and `since` what is not.
+fn ahead(
+    env: &TestEnv,
+    namespace: &str,
+    before: impl FnOnce(&Api),
+    since: impl FnOnce(&Api),
+) -> Option<(Testbed, PathBuf)> {
+    let testbed = env.own_server()?;
     let api = Api::of(&testbed);
-    let namespace = api.namespace();
-    let path = config_maps(&namespace);
-    for name in ["changed", "gone", "kept"] {
-        api.create_config_map(&namespace, name, &json!({}));
-    }
-    let backed_up = latest(&api, &namespace);
+    create_namespace(&api, namespace, &json!({}));
+    before(&api);
+    let backed_up = latest(&api, namespace);
     let (data, backup) = (testbed.state().join("etcd"), env.home().join("backup"));
     testbed.stop();
     copy(&data, &backup);
     let testbed = env.own_server().expect("it was there before");
     let api = Api::of(&testbed);
-    // The restored server will write as much as this one did, and has to stay behind all the same.
-    let own = latest(&api, &namespace).saturating_sub(backed_up);
+    let own = latest(&api, namespace).saturating_sub(backed_up);
     let enough = backed_up + 3 * own + 100;
-    api.delete(&format!("{path}/gone"));
     for n in 0.. {
-        api.patch(&format!("{path}/changed"), &json!({"data": {"n": n.to_string()}}));
-        if latest(&api, &namespace) > enough {
+        api.patch(&format!("{}/changed", config_maps(namespace)), &json!({"data": {"n": n.to_string()}}));
+        if latest(&api, namespace) > enough {
             break;
         }
     }
-    api.create_config_map(&namespace, "made", &json!({}));
+    since(&api);
+    Some((testbed, backup))
+}
 
+/// Where nothing else is.
+const NAMESPACE: &str = "restored";
+
+/// One of which one object is changed, one gone and one made since the copy.
+fn with_changes(env: &TestEnv, namespace: &str) -> Option<(Testbed, PathBuf)> {
+    let before = |api: &Api| {
+        for name in ["changed", "gone", "kept"] {
+            api.create_config_map(namespace, name, &json!({}));
+        }
+    };
+    let since = |api: &Api| {
+        api.delete(&format!("{}/gone", config_maps(namespace)));
+        api.create_config_map(namespace, "made", &json!({}));
+    };
+    ahead(env, namespace, before, since)
+}
+
+/// What is told once it was restored, in some order behind the gap.
+const DIFFERENCE: [&str; 4] = ["GAP", "ADDED gone relist", "DELETED made* relist", "MODIFIED changed relist"];
+
+/// What these lines tell, the differences sorted.
+fn sorted(lines: &[Value]) -> Vec<String> {
+    let mut found: Vec<String> = lines.iter().map(told).collect();
+    found[1..].sort();
+    found
+}
+
+#[test]
+fn a_server_that_was_restored_from_a_backup_is_listed_and_the_difference_told() {
+    let row = Row::of_this_test();
+    let env = TestEnv::new();
+    let Some((testbed, backup)) = with_changes(&env, NAMESPACE) else { return };
+    let namespace = NAMESPACE;
     let mut proxy = Proxy::before(testbed.port());
-    let config = env.kubeconfig(&testbed, "admin", &namespace, proxy.port());
+    let config = env.kubeconfig(&testbed, "admin", namespace, proxy.port());
     let running = env.kdelta(&["watch", "cm", "-o", "json"]).env("KUBECONFIG", &config).start();
     let synced = running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED").pop();
     let before: u64 = synced
@@ -70,7 +106,7 @@ fn a_server_that_was_restored_from_a_backup_is_listed_and_the_difference_told() 
     let mut said = vec![running.stderr.find("the loss", |line| line.contains("lost"))];
     let testbed = restore(&env, testbed, &backup);
     let api = Api::of(&testbed);
-    assert!(latest(&api, &namespace) < before, "it has come too far again: {before}");
+    assert!(latest(&api, namespace) < before, "it has come too far again: {before}");
     proxy.reopen();
 
     let mut lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
@@ -78,14 +114,97 @@ fn a_server_that_was_restored_from_a_backup_is_listed_and_the_difference_told() 
     assert!(version("from") == Some(before) && version("to") < version("from"), "{lines:#?}");
     said.push(running.stderr.find("why", |line| !line.contains("lost")));
     said.push(running.stderr.find("the recovery", |line| line.contains("re-listed")));
-    api.create_config_map(&namespace, "after", &json!({}));
+    api.create_config_map(namespace, "after", &json!({}));
     lines.extend(running.stdout.json_until("what comes after", |line| line["name"] == "after"));
-    let mut found: Vec<String> = lines.iter().map(told).collect();
-    assert_eq!(found.pop().as_deref(), Some("ADDED after watch"), "{found:?}");
-    found[1..].sort();
-    assert_eq!(found, ["GAP", "ADDED gone relist", "DELETED made* relist", "MODIFIED changed relist"]);
+    let after = lines.pop().expect("it was found");
+    assert_eq!(told(&after), "ADDED after watch", "{lines:#?}");
+    assert_eq!(sorted(&lines), DIFFERENCE);
     said.retain(|line| !line.contains("refused"));
     row.check_stderr("kdelta", &said);
+}
+
+#[test]
+fn of_several_clusters_only_the_one_that_was_restored_is_told_anew() {
+    let Some(OnServer { env, testbed: stays, api, namespace }) = TestEnv::on_server() else { return };
+    let Some((goes, backup)) = with_changes(&env, &namespace) else { return };
+    // Of the same names, so that nothing is to be taken for the other's.
+    for name in ["changed", "gone", "made"] {
+        api.create_config_map(&namespace, name, &json!({}));
+    }
+    let config = contexts(&env, &[("stays", stays), ("goes", &goes)]);
+    let watch = ["watch", "cm", "-n", &namespace, "--context", "stays,goes", "-o", "json"];
+    let running = env.kdelta(&watch).env("KUBECONFIG", &config).start();
+    let mut synced = 0;
+    running.stdout.json_until("both", |line| {
+        synced += usize::from(line["type"] == "SYNCED");
+        synced == 2
+    });
+    let lost = |line: &str| line.starts_with("goes: configmaps: lost: ");
+    // Each of the two has its changes told all the time.
+    let goes = std::thread::scope(|scope| {
+        let restored = scope.spawn(|| restore(&env, goes, &backup));
+        running.stderr.find("the loss", lost);
+        api.create_config_map(&namespace, "meanwhile", &json!({}));
+        restored.join().expect("no panic")
+    });
+    Api::of(&goes).create_config_map(&namespace, "after", &json!({}));
+    api.create_config_map(&namespace, "after", &json!({}));
+    let mut after = 0;
+    let lines = running.stdout.json_until("what comes after", |line| {
+        after += usize::from(line["name"] == "after");
+        after == 2
+    });
+    let (mut goes, stays): (Vec<Value>, Vec<Value>) =
+        lines.into_iter().partition(|line| line["context"] == "goes");
+    assert_eq!(
+        stays.iter().map(told).collect::<Vec<_>>(),
+        ["ADDED meanwhile watch", "ADDED after watch"],
+        "{stays:#?}"
+    );
+    let after = goes.pop().expect("it was found");
+    assert_eq!(told(&after), "ADDED after watch", "{goes:#?}");
+    assert_eq!(sorted(&goes), DIFFERENCE);
+}
+
+#[test]
+fn with_an_index_what_a_restored_server_takes_back_crosses_the_border() {
+    let env = TestEnv::new();
+    let [front, back] = ["front", "back"].map(|tier| json!({"tier": tier}));
+    let objects =
+        [("changed", &front), ("kept", &front), ("left", &front), ("came", &back), ("outside", &back)];
+    let before = |api: &Api| {
+        for (name, labels) in objects {
+            api.create_config_map(NAMESPACE, name, labels);
+        }
+    };
+    let since = |api: &Api| {
+        for (name, labels) in [("left", &back), ("came", &front), ("outside", &back)] {
+            let path = format!("{}/{name}", config_maps(NAMESPACE));
+            api.patch(&path, &json!({"metadata": {"labels": labels}, "data": {"n": "1"}}));
+        }
+        api.create_config_map(NAMESPACE, "made", &front);
+    };
+    let Some((testbed, backup)) = ahead(&env, NAMESPACE, before, since) else { return };
+    let watch = ["watch", "cm", "-n", NAMESPACE, "--by", "label:tier=front", "-o", "json"];
+    let running = env.kdelta_on(&testbed, &watch).start();
+    let lines = running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    let names: Vec<&str> = lines.iter().filter_map(|line| line["name"].as_str()).collect();
+    assert_eq!(names, ["came", "changed", "kept", "made"]);
+    let testbed = restore(&env, testbed, &backup);
+    Api::of(&testbed).create_config_map(NAMESPACE, "after", &front);
+    let mut lines = running.stdout.json_until("what comes after", |line| line["name"] == "after");
+    let after = lines.pop().expect("it was found");
+    assert_eq!(told(&after), "ADDED after watch", "{lines:#?}");
+    assert_eq!(
+        sorted(&lines),
+        [
+            "GAP",
+            "ADDED left relist",
+            "DELETED came* relist",
+            "DELETED made* relist",
+            "MODIFIED changed relist"
+        ]
+    );
 }
 
 #[test]

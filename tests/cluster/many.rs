@@ -269,7 +269,8 @@ fn a_namespace_that_joins_is_watched_once_it_is_allowed_and_the_last_that_leaves
     running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
     delete_namespace(&api, &first);
     create_namespace(&api, &late, &json!({}));
-    running.stderr.find("what is not allowed yet", |line| line.contains("cannot list resource"));
+    let left_out = format!("not allowed, and so left out: configmaps in {late}\n");
+    running.stderr.find("what is not allowed yet", |line| line == left_out);
     allow(&api, &user, Some(&late), "configmaps");
     api.create_config_map(&late, "c", &json!({}));
     running.stdout.json_until("what is in it", is(format!("ADDED {late}/c")));

@@ -1,5 +1,7 @@
 //! Rights that are not there, not there for all, or not there yet.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use super::many::{allow, allow_to, create_namespace, is};
@@ -74,6 +76,66 @@ fn what_is_left_out_is_asked_for_a_little_at_a_time_by_a_list_and_joins_together
         synced.extend((line["type"] == "SYNCED").then(|| line["resource"].to_string()));
         synced.len() == TYPES.len() + 1
     });
+}
+
+#[test]
+fn what_joins_late_and_is_forbidden_is_left_out_like_what_was_there_before() {
+    let env = TestEnv::new();
+    let Some(testbed) = env.own_server() else { return };
+    let api = Api::of(&testbed);
+    let namespace = api.namespace();
+    let user = format!("late-{namespace}");
+    allow(&api, &user, None, "namespaces");
+    let [first, joined] = ["first", "joined"].map(|end| format!("{namespace}-{end}"));
+    create_namespace(&api, &first, &json!({}));
+    for plural in TYPES {
+        allow(&api, &user, Some(&first), plural);
+    }
+    let proxy = FaultProxy::before(&testbed);
+    let config = proxy.kubeconfig(&env, &namespace);
+    let types = TYPES.join(",");
+    let pattern = format!("{namespace}-*");
+    let watch = ["watch", &types, "-n", &pattern, "-o", "json", "--count", "2", "--as", &user];
+    let mut running = env.kdelta(&watch).env("KUBECONFIG", config).start();
+    let mut synced = 0;
+    running.stdout.json_until("what is there", |line| {
+        synced += usize::from(line["type"] == "SYNCED");
+        synced == TYPES.len()
+    });
+
+    let late: Vec<String> = (1..=5).map(|number| format!("{namespace}-late{number}")).collect();
+    for name in &late {
+        create_namespace(&api, name, &json!({}));
+    }
+    // Each is said, and asked for no more.
+    let mut said = String::new();
+    while !late.iter().all(|name| said.contains(name.as_str())) {
+        said += &running
+            .stderr
+            .find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
+    }
+    let _first = proxy.take_asked();
+    let since = Instant::now();
+    let mut asked: Vec<String> = Vec::new();
+    eventually("a second time", || {
+        asked.extend(proxy.take_asked());
+        (asked.len() > 10).then_some(())
+    });
+    // Two a second, and those of the first time.
+    let most = 12 + 2 * usize::try_from(since.elapsed().as_secs()).expect("a while");
+    assert!(asked.len() <= most, "{} of {} at most: {asked:#?}", asked.len(), most);
+    assert!(asked.iter().all(|request| !request.contains("watch=")), "{asked:#?}");
+
+    create_namespace(&api, &joined, &json!({}));
+    for plural in TYPES {
+        allow(&api, &user, Some(&joined), plural);
+    }
+    api.create_config_map(&first, "x", &json!({}));
+    api.create_config_map(&joined, "x", &json!({}));
+    running.stdout.json_until("it joins", is(format!("ADDED {joined}/x")));
+    assert_eq!(running.wait(), 4);
+    let rest = running.stderr.drain();
+    assert!(late.iter().all(|name| !rest.contains(name.as_str())), "said once: {rest}");
 }
 
 #[test]

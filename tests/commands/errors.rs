@@ -98,3 +98,32 @@ fn unknown_flags_are_told_in_kubectls_words() {
     let error = TestEnv::new().kdelta(&["get", "pods", "--sort-by", "x"]).finish().failure(2);
     assert_eq!(error, "error: unknown flag: --sort-by\nSee 'kdelta get --help' for help and examples\n");
 }
+
+#[test]
+fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
+    let env = TestEnv::new();
+    let on = |words: &[&str]| env.kdelta(&[words, &["--demo"]].concat()).finish();
+    let missing = |pattern: &str| {
+        format!(
+            "Error from server (NotFound): deployments.apps \"web\" not found in any namespace that matches {pattern:?}\n"
+        )
+    };
+    // No namespace matches; some do, and have none of that name.
+    for pattern in ["zz-*", "s*,mon*"] {
+        for words in [&["get", "deploy", "web"][..], &["index", "deploy", "web", "--by", "name"]] {
+            assert_eq!(on(&[words, &["-n", pattern]].concat()).failure(1), missing(pattern), "{words:?}");
+        }
+        let quiet = on(&["get", "deploy", "web", "-n", pattern, "--ignore-not-found"]).quiet_success();
+        assert_eq!(quiet, "");
+        let done = on(&["watch", "deploy", "web", "-n", pattern, "--until-synced"]);
+        let said =
+            missing(pattern).replace("Error from server (NotFound): ", "").replace('\n', " at the moment\n");
+        assert_eq!((done.code, done.stderr), (0, said));
+    }
+    // It is in one of them: the others need not have it, and one that is named must.
+    let found = on(&["get", "deploy", "web", "-n", "s*,d*", "-o", "name"]).quiet_success();
+    assert_eq!(found, "deployment.apps/web\n");
+    let done = on(&["get", "deploy", "web", "-n", "shop,d*", "-o", "name"]);
+    assert_eq!((done.code, done.stdout.as_str()), (1, "deployment.apps/web\n"));
+    assert_eq!(done.stderr, "Error from server (NotFound): deployments.apps \"web\" not found\n");
+}

@@ -35,7 +35,7 @@ pub(super) fn allowed(parts: &[Part]) -> Option<String> {
     each(parts).map(|each| format!("can be had now, and so is watched: {each}"))
 }
 
-/// These parts, in the order of their first mention.
+/// These parts, in the order of their first mention; types that have their namespaces in common stand together.
 fn each(parts: &[Part]) -> Option<String> {
     let mut types: Vec<String> = Vec::new();
     let mut namespaces: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -46,13 +46,21 @@ fn each(parts: &[Part]) -> Option<String> {
         }
         namespaces.entry(title).or_default().push(&part.namespace);
     }
-    let each = types.into_iter().map(|title| {
-        let mut names = namespaces.remove(&title).unwrap_or_default();
+    let mut together: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for title in &types {
+        let mut names = namespaces.remove(title).unwrap_or_default();
         names.dedup();
+        match together.iter_mut().find(|(others, _)| *others == names) {
+            Some((_, titles)) => titles.push(title),
+            None => together.push((names, vec![title])),
+        }
+    }
+    let each = together.iter().map(|(names, titles)| {
+        let titles = some(titles, "types");
         if names.iter().all(|name| name.is_empty()) {
-            title
+            titles
         } else {
-            format!("{title} in {}", some(&names, "namespaces"))
+            format!("{titles} in {}", some(names, "namespaces"))
         }
     });
     let each: Vec<String> = each.collect();
@@ -97,6 +105,10 @@ mod tests {
         assert_eq!(
             told(&["a:pods", ":!nodes", "b:pods", "a:secrets"]).as_deref(),
             Some("not allowed, and so left out: pods in a, b; nodes; secrets in a")
+        );
+        assert_eq!(
+            told(&["a:pods", "a:secrets", ":!nodes", "b:pods", ":!volumes", "b:secrets"]).as_deref(),
+            Some("not allowed, and so left out: pods, secrets in a, b; nodes, volumes")
         );
         let many: Vec<String> = (1..=7).map(|number| format!("n{number}:pods")).collect();
         assert_eq!(

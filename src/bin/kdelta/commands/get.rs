@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 use jiff::Timestamp;
-use kdelta::listwatch::Error;
 use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorStore};
 use kdelta::store::{Indexer, StoreError};
@@ -19,7 +18,7 @@ use super::empty;
 use super::needs;
 use super::stats::Stats;
 use super::synced::{show, synced_indexer};
-use super::walk::{Walk, is_unserved};
+use super::walk::{Walk, is_missing};
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, Listing};
@@ -106,11 +105,6 @@ async fn one<W: Write>(
         Err(error) => return Err(error.into()),
     }
     Ok(())
-}
-
-/// Whether an object is not there, and not its type.
-fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::NotFound(_)) && !is_unserved(error)
 }
 
 /// The whole collection, printed as it comes in, or counted meanwhile.

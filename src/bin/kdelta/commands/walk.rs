@@ -16,6 +16,8 @@ use crate::settings::Selection;
 /// namespace come in its place.
 pub(super) struct Walk<'a> {
     watched: &'a Watched,
+    /// What has to be found; nothing where it is no error not to be.
+    required: Option<&'a Selection>,
     survey: Survey,
     several_contexts: bool,
     several_homes: bool,
@@ -26,7 +28,9 @@ pub(super) struct Walk<'a> {
     covered: HashSet<Part>,
     /// Whose type was found not to be there. Once each: a server that goes back and forth does not keep the walk going.
     doubted: HashSet<Subject>,
-    /// How many of them were refused, or failed.
+    /// Those that are one name, which is not in this namespace. Nobody named the namespace, so it need not be.
+    absent: HashSet<Part>,
+    /// How many of them were refused, or failed, or are not there.
     without: usize,
     failures: Vec<(Part, anyhow::Error)>,
     /// Those that are not allowed in all namespaces at once.
@@ -72,6 +76,7 @@ impl<'a> Walk<'a> {
     ) -> anyhow::Result<Self> {
         let mut walk = Self {
             watched,
+            required: (!patient).then_some(selection),
             survey: Survey::in_haste(session, selection, patient),
             several_contexts: session.has_several_contexts(),
             several_homes: session.has_several_namespaces(),
@@ -79,6 +84,7 @@ impl<'a> Walk<'a> {
             seen: HashSet::new(),
             covered: HashSet::new(),
             doubted: HashSet::new(),
+            absent: HashSet::new(),
             without: 0,
             failures: Vec::new(),
             fallbacks: Vec::new(),
@@ -108,9 +114,24 @@ impl<'a> Walk<'a> {
 
     /// The next part.
     pub(super) fn next(&mut self) -> Option<Part> {
-        let next = self.ahead.pop_front()?.part;
-        self.seen.insert(next.clone());
-        Some(next)
+        let Some(Planned { part, .. }) = self.ahead.pop_front() else {
+            self.find_missing();
+            return None;
+        };
+        self.seen.insert(part.clone());
+        Some(part)
+    }
+
+    /// All has been asked: a name that is in none of the namespaces that match is missing.
+    fn find_missing(&mut self) {
+        let Some(selection) = self.required else { return };
+        for sought in self.survey.sought() {
+            let mut alike = self.seen.iter().filter(|part| part.is_same_object(&sought));
+            let is_missing = alike.all(|part| self.absent.contains(part));
+            if let Some(error) = sought.not_found_in(selection).filter(|_| is_missing) {
+                self.failures.push((sought, error.into()));
+            }
+        }
     }
 
     /// A part failed.
@@ -123,6 +144,12 @@ impl<'a> Walk<'a> {
             return self.replan(&part).await;
         }
         self.without += 1;
+        let planned = self.parts().into_iter().find(|planned| planned.part == part);
+        let is_missing = part.name.is_some() && error.downcast_ref().is_some_and(is_missing);
+        if is_missing && planned.as_ref().is_some_and(|planned| planned.open_namespace) {
+            self.absent.insert(part);
+            return Ok(());
+        }
         let Some(refusal @ Error::Forbidden(_)) = error.downcast_ref::<Error>().cloned() else {
             self.failures.push((part, error));
             return Ok(());
@@ -132,9 +159,7 @@ impl<'a> Walk<'a> {
             self.refusal.get_or_insert((part, refusal));
             return self.settle().await;
         }
-        let is_open =
-            |planned: &Planned| planned.part == part && (planned.open_type || planned.open_namespace);
-        if self.parts().iter().any(is_open) {
+        if planned.is_some_and(|planned| planned.open_type || planned.open_namespace) {
             self.refusal.get_or_insert((part.clone(), refusal));
             self.forbidden.push(part);
         } else {
@@ -246,8 +271,13 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Whether an object is not there, and not its type.
+pub(super) fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::NotFound(_)) && !is_unserved(error)
+}
+
 /// Whether an error says that a type is not served, and not that it has no such object.
-pub(super) fn is_unserved(error: &Error) -> bool {
+fn is_unserved(error: &Error) -> bool {
     let words = "the server could not find the requested resource";
     matches!(error, Error::NotFound(status) if status.message.ends_with(words))
 }

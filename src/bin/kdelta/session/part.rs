@@ -1,11 +1,12 @@
 //! One of the collections that a selection comes to: a resource, in a namespace or in all, whole or by one name.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::ApiResource;
 
-use crate::settings::Selection;
+use crate::settings::{Namespaces, Pattern, Selection};
 
 /// One collection: it has a list and a watch of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,6 +42,28 @@ impl Part {
         Some(Error::NotFound(Status { reason: "NotFound".into(), message, json: String::new() }))
     }
 
+    /// The same where it is in none of the namespaces that match; none where nothing has to match.
+    pub(crate) fn not_found_in(&self, selection: &Selection) -> Option<Error> {
+        let Namespaces::Matching { patterns, labels, .. } = &selection.namespaces else { return None };
+        let Error::NotFound(status) = self.not_found()? else { return None };
+        let mut message = format!("{} in any namespace", status.message);
+        if labels.is_none() || !patterns.iter().any(Pattern::is_any) {
+            let texts: Vec<&str> = patterns.iter().map(Pattern::text).collect();
+            // Writing to a String can't fail.
+            let _ = write!(message, " that matches {:?}", texts.join(","));
+        }
+        if let Some(labels) = labels {
+            let _ = write!(message, " with the labels {labels:?}");
+        }
+        Some(Error::NotFound(Status { message, ..status }))
+    }
+
+    /// Whether both are one object by its name, in whatever namespaces.
+    pub(crate) fn is_same_object(&self, other: &Self) -> bool {
+        self.name.is_some()
+            && (self.cluster, &self.resource, &self.name) == (other.cluster, &other.resource, &other.name)
+    }
+
     /// The error of a list as kubectl tells it: before the words of a server that can't make sense of the request
     /// stands what it was asked for.
     pub(crate) fn asked_for(&self, selection: &Selection, error: Error) -> Error {
@@ -71,7 +94,7 @@ impl Part {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::settings::{ListMode, Namespaces};
+    use crate::settings::ListMode;
 
     /// `pods`, `deployments.apps`, `!nodes`: one with an `!` lives in no namespace.
     pub(crate) fn resource(text: &str) -> Arc<ApiResource> {
@@ -99,13 +122,25 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_request_that_makes_no_sense_is_told_with_what_was_asked_for() {
-        let part = |name: Option<&str>| Part {
-            resource: resource("pods"),
-            name: name.map(Arc::from),
-            ..origin("home")
+    fn a_name_in_no_namespace_that_matches_is_told_with_the_pattern() {
+        let part = Part { resource: resource("deployments.apps"), name: Some("x".into()), ..origin("") };
+        let told = |patterns: &[&str], labels: Option<&str>| {
+            let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
+            let labels = labels.map(str::to_owned);
+            let namespaces = Namespaces::Matching { always: vec!["home".into()], patterns, labels };
+            part.not_found_in(&Selection { namespaces, ..selection(None, None) })
+                .map(|error| error.to_string())
         };
-        let selection = |labels: Option<&str>, fields: Option<&str>| Selection {
+        let said = |end: &str| Some(format!(r#"deployments.apps "x" not found in any namespace {end}"#));
+        assert_eq!(told(&["a-*", "b"], None), said(r#"that matches "a-*,b""#));
+        assert_eq!(told(&["*"], None), said(r#"that matches "*""#));
+        assert_eq!(told(&["*"], Some("env=prod")), said(r#"with the labels "env=prod""#));
+        assert_eq!(told(&["a-*"], Some("env")), said(r#"that matches "a-*" with the labels "env""#));
+        assert!(part.not_found_in(&selection(None, None)).is_none());
+    }
+
+    fn selection(labels: Option<&str>, fields: Option<&str>) -> Selection {
+        Selection {
             targets: Vec::new(),
             namespaces: Namespaces::Current,
             label_selector: labels.map(str::to_owned),
@@ -113,6 +148,15 @@ pub(crate) mod tests {
             cached: false,
             page_size: 500,
             list_mode: ListMode::Auto,
+        }
+    }
+
+    #[test]
+    fn a_request_that_makes_no_sense_is_told_with_what_was_asked_for() {
+        let part = |name: Option<&str>| Part {
+            resource: resource("pods"),
+            name: name.map(Arc::from),
+            ..origin("home")
         };
         let status = |reason: &str| Status {
             reason: reason.into(),

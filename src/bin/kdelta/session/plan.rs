@@ -169,6 +169,10 @@ impl Plan {
                 self.kinds.push(kind);
             }
         }
+        // One that comes again may be allowed by then, and those that never come again would stay for ever.
+        let refused = std::mem::take(&mut self.refused);
+        let is_there = |refused: &Arc<ApiResource>| self.resources().any(|resource| resource == refused);
+        self.refused = refused.into_iter().filter(is_there).collect();
     }
 
     /// The first pattern of types that matches none at the moment.
@@ -193,6 +197,30 @@ impl Plan {
             self.refused.push(Arc::clone(&part.resource));
         }
         is_way_out
+    }
+
+    /// Whether it is asked for in each namespace instead.
+    pub(super) fn is_refused(&self, part: &Part) -> bool {
+        self.refused.contains(&part.resource)
+    }
+
+    /// The objects that are asked for by name in whatever namespaces match; their own namespace is empty.
+    pub(super) fn sought(&self) -> Vec<Part> {
+        if !matches!(self.scope, Scope::Matching { .. }) {
+            return Vec::new();
+        }
+        let mut sought: Vec<Part> = Vec::new();
+        for (resource, names) in self.named.iter().filter(|(resource, _)| resource.namespaced) {
+            let is_whole =
+                |(other, names): &(Arc<ApiResource>, Vec<String>)| other == resource && names.is_empty();
+            for name in names.iter().filter(|_| !self.named.iter().any(is_whole)) {
+                let part = self.part(resource, &"".into(), Some(Arc::from(name.as_str())));
+                if !sought.contains(&part) {
+                    sought.push(part);
+                }
+            }
+        }
+        sought
     }
 
     /// The namespaces can't be listed, or not any more. That says nothing of those that are known, nor of those that

@@ -174,6 +174,17 @@ impl Survey {
         self.plans().flat_map(Plan::parts).collect()
     }
 
+    /// The objects that are asked for by name in whatever namespaces match, of the clusters that are known; their own
+    /// namespace is empty.
+    pub(crate) fn sought(&self) -> Vec<Part> {
+        self.plans().flat_map(Plan::sought).collect()
+    }
+
+    /// Whether this part, which was refused, is still asked for in each namespace instead.
+    pub(crate) fn is_refused(&self, part: &Part) -> bool {
+        matches!(&self.clusters[part.cluster].state, State::Known(plan) if plan.is_refused(part))
+    }
+
     /// A part was forbidden. Where it was for all namespaces at once it is from now on asked for in each, and this
     /// answers `true`; what becomes of it the next news tell.
     pub(crate) fn refuse(&mut self, part: &Part) -> bool {

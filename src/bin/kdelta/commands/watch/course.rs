@@ -10,6 +10,7 @@ use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::at;
 use super::left_out::Pause;
 use super::printer::Printer;
 use super::roster::{Roster, Stage};
@@ -27,6 +28,9 @@ const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
 /// And how much of them.
 const GATHERED_BYTES: usize = 8 * 1024 * 1024;
+/// How long what is left out waits for its like, so that one line names them all: a namespace is refused once for each
+/// type.
+const TOLD_TOGETHER: Duration = Duration::from_millis(500);
 /// How many errors are remembered as told.
 const REMEMBERED: usize = 1000;
 
@@ -52,6 +56,8 @@ pub(super) struct Course<'a, W> {
     refusals: Vec<(Planned, Error)>,
     /// The parts that were left out and can be had by now; told together.
     allowed: Vec<Part>,
+    /// When what is forbidden is told, at the latest; nothing while there is nothing to tell.
+    tell_at: Option<Instant>,
     /// When what was left out is tried next, and how long it is to the time after that.
     again: (Instant, Pause),
 }
@@ -78,6 +84,7 @@ impl<'a, W: Write> Course<'a, W> {
             fallbacks: Vec::new(),
             refusals: Vec::new(),
             allowed: Vec::new(),
+            tell_at: None,
             again: (Instant::now() + Pause::FIRST, Pause::anew()),
         }
     }
@@ -96,16 +103,14 @@ impl<'a, W: Write> Course<'a, W> {
                     return ended;
                 }
             }
-            // Whatever else is still awaited: what is new may not be allowed for long.
-            if self.begun {
-                self.tell_forbidden();
-            }
+            self.tell_forbidden_soon();
             self.printer.flush()?;
             tokio::select! {
                 news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {
                     return Ok(ended);
                 },
                 () = self.roster.stream.next_batch(&mut batch, BATCH) => {}
+                () = at(self.tell_at) => self.tell_forbidden(),
                 () = sleep_until(self.again.0), if self.roster.has_left_out() => self.try_left_out()?,
             }
         }
@@ -216,6 +221,7 @@ impl<'a, W: Write> Course<'a, W> {
             }
         }
         self.call()?;
+        self.refusals.retain(|(planned, _)| self.roster.survey.is_refused(&planned.part));
         self.ended()
     }
 
@@ -318,8 +324,17 @@ impl<'a, W: Write> Course<'a, W> {
         }
     }
 
+    /// Whatever else is still awaited: what is new may not be allowed for long.
+    fn tell_forbidden_soon(&mut self) {
+        let has_news = !(self.fallbacks.is_empty() && self.forbidden.is_empty() && self.allowed.is_empty());
+        if has_news && self.begun {
+            self.tell_at.get_or_insert_with(|| Instant::now() + TOLD_TOGETHER);
+        }
+    }
+
     /// Says what is asked for otherwise and what is left out, once it is known to be all for now.
     fn tell_forbidden(&mut self) {
+        self.tell_at = None;
         if let Some(line) = forbidden::fallback(&std::mem::take(&mut self.fallbacks)) {
             self.watched.messages().notice(&line);
         }
@@ -340,8 +355,8 @@ impl<'a, W: Write> Course<'a, W> {
         }
         self.tell_failures();
         if self.roster.is_synced() {
-            if !std::mem::replace(&mut self.begun, true) && self.roster.is_empty() {
-                self.watched.messages().notice("Nothing matches at the moment.");
+            if !std::mem::replace(&mut self.begun, true) {
+                self.tell_missing();
             }
             self.tell_forbidden();
         }
@@ -349,6 +364,21 @@ impl<'a, W: Write> Course<'a, W> {
         let counted = until.count.is_some_and(|count| self.watched.printed() >= count);
         let synced = until.synced && self.begun;
         Ok((counted || synced).then(|| self.done()))
+    }
+
+    /// Says once, when all that is there has been told, that something that was asked for is not.
+    fn tell_missing(&mut self) {
+        let sought = if self.watch.ignore_not_found || !self.watch.by.is_empty() {
+            Vec::new()
+        } else {
+            self.roster.sought_in_vain()
+        };
+        for (prefix, error) in &sought {
+            self.watched.messages().notice(&format!("{prefix}{error} at the moment"));
+        }
+        if sought.is_empty() && self.roster.is_empty() {
+            self.watched.messages().notice("Nothing matches at the moment.");
+        }
     }
 
     fn has_news_of_failure(&self) -> bool {

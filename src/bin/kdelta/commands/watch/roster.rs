@@ -147,16 +147,18 @@ impl<'a> Roster<'a> {
             give_up = found_or(give_up);
             observer = Watched::without_missing(observer, self.survey.look(part.cluster));
         }
-        // What is listed and may not be watched is no watch, and to ask again each few seconds makes none of it.
-        let mut give_up_watch: Option<GiveUp> = Some(Arc::new(|error| matches!(error, Error::Forbidden(_))));
+        // One that is out of reach beside others is left out again, without a word.
+        if late && (!*again || part.prefix.is_empty()) {
+            give_up = but_what_passes(give_up);
+        }
         if *again {
             observer = Watched::once_listed(observer);
-        } else if late {
-            (give_up, give_up_watch) = (but_once_allowed(give_up), None);
         }
+        // What is listed and may not be watched is no watch, and to ask again each few seconds makes none of it.
+        let give_up_watch: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
         let options = ReflectorOptions {
             give_up: Some(give_up),
-            give_up_watch,
+            give_up_watch: Some(give_up_watch),
             ..reflector_options(selection, &source, Some(observer))
         };
         // What is likely to be refused is asked for once, and not in two ways.
@@ -229,6 +231,18 @@ impl<'a> Roster<'a> {
         }
     }
 
+    /// The errors of the objects that are asked for by name and are in none of the namespaces that match, each with
+    /// what a message about it begins with. Only where all that is there has been told.
+    pub(super) fn sought_in_vain(&self) -> Vec<(Arc<str>, Error)> {
+        let is_in_vain = |sought: &Part| {
+            let mut alike = self.members.values().filter(|member| member.planned.part.is_same_object(sought));
+            alike.all(|member| member.planned.open_namespace && !member.found && !member.has_failed())
+        };
+        let sought = self.survey.sought().into_iter().filter(is_in_vain);
+        let error = |part: Part| Some((Arc::clone(&part.prefix), part.not_found_in(&self.watch.selection)?));
+        sought.filter_map(error).collect()
+    }
+
     /// Whether it was told to leave.
     pub(super) fn is_leaving(&self, number: usize) -> bool {
         self.leaving.contains_key(&number)
@@ -266,10 +280,15 @@ impl Member {
     }
 }
 
-/// What is new is not always allowed at once: the binding of a role follows the namespace that it is in.
-fn but_once_allowed(give_up: GiveUp) -> GiveUp {
+/// A server of which others are watched already has answered before: what is wrong with it, or with the credentials,
+/// concerns them all, and they go on through it.
+fn but_what_passes(give_up: GiveUp) -> GiveUp {
     Arc::new(move |error| {
-        matches!(error, Error::NotFound(_) | Error::NotSupported(_) | Error::Invalid(_)) && give_up(error)
+        let stays = matches!(
+            error,
+            Error::Forbidden(_) | Error::NotFound(_) | Error::NotSupported(_) | Error::Invalid(_)
+        );
+        stays && give_up(error)
     })
 }
 

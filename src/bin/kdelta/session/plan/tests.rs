@@ -274,3 +274,36 @@ fn what_is_named_beside_patterns_goes_on_where_no_namespaces_can_be_listed() {
         assert_eq!(told(&plan), parts, "{types:?} {always:?}");
     }
 }
+
+#[test]
+fn what_was_refused_everywhere_and_is_gone_is_forgotten() {
+    let mut plan = plan(&["*.example.com"], &[("pods", &[])], Namespaces::All).unwrap();
+    plan.learn_namespaces(live(&["a"]));
+    for round in 0..3 {
+        plan.learn_kinds(&offered(&["widgets.example.com", "gadgets.example.com"]), &[]);
+        let parts = plan.parts();
+        for Planned { part, .. } in &parts {
+            // The first is there all the time.
+            let is_news = round == 0 || part.resource.resource != "pods";
+            assert_eq!(part.namespace.is_empty() && plan.refuse(part), is_news, "{part:?}");
+            assert!(plan.is_refused(part));
+        }
+        assert_eq!(plan.refused.len(), 3);
+        plan.learn_kinds(&offered(&["widgets.example.com"]), &[]);
+        assert_eq!(told(&plan), ["a:pods", "a:widgets.example.com"]);
+        plan.learn_kinds(&[], &[]);
+        assert_eq!(plan.refused.len(), 1, "{:?}", plan.refused);
+    }
+}
+
+#[test]
+fn names_are_sought_where_namespaces_match_and_nowhere_else() {
+    let named: &[(&str, &[&str])] =
+        &[("pods", &["x", "y"]), ("!nodes", &["n"]), ("secrets", &["s"]), ("secrets", &[]), ("pods", &["x"])];
+    let titles = |plan: &Plan| {
+        plan.sought().iter().map(|part| format!("{}:{}", part.namespace, part.title())).collect::<Vec<_>>()
+    };
+    let matched = plan(&[], named, matching(&["fixed"], &["team-*"])).unwrap();
+    assert_eq!(titles(&matched), [":pods/x", ":pods/y"]);
+    assert_eq!(titles(&plan(&[], named, Namespaces::Current).unwrap()), [""; 0]);
+}
