@@ -149,8 +149,10 @@ mod tests {
 
         #[test]
         fn runs_of_backslashes_are_followed_across_blocks(runs in proptest::collection::vec((0..70usize, 0..5usize), 1..8)) {
-            let strings: String =
-                runs.iter().map(|(plain, pairs)| format!("\"{}{}\\\"]\",", "x".repeat(*plain), "\\\\".repeat(*pairs))).collect();
+            let mut strings = String::new();
+            for (plain, pairs) in runs {
+                strings += &format!("\"{}{}\\\"]\",", "x".repeat(plain), "\\\\".repeat(pairs));
+            }
             let text = format!("[{strings}0]");
             prop_assert_eq!(end(text.as_bytes(), 0), Some(text.len()));
         }
