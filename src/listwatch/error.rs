@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::object::ResourceVersion;
+
 /// Why a list or a watch failed. The variant says what can be done; the text inside is for people.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -81,6 +83,12 @@ impl Error {
             | Self::Invalid(status) => Some(status),
             Self::Refused(_) | Self::Tls(_) | Self::Transport(_) | Self::Timeout(_) | Self::Decode(_) => None,
         }
+    }
+
+    /// That of a version which the source has not come to, as a server words it.
+    pub(crate) fn too_large(version: &ResourceVersion, latest: &ResourceVersion) -> Self {
+        let message = format!("Too large resource version: {version}, current: {latest}");
+        Self::TooLargeResourceVersion(Status { reason: "Timeout".into(), message, json: String::new() })
     }
 
     /// How long the server asked us to wait before the next try.

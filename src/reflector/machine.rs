@@ -15,7 +15,7 @@ use super::memory::{LastVersion, Loss, Memory, Sight};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::{Phase, Verdict, out_of_sight, verdict};
-use crate::listwatch::{Error, ListerWatcher, Status};
+use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Origin, ResourceVersion};
 
 /// How many initial states in a row may break off on their way through a watch until one is listed.
@@ -296,7 +296,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
         let from = self.last.get();
         if self.options.resume_from.is_some() {
-            return Err(too_large(&from, &latest));
+            return Err(Error::too_large(&from, &latest));
         }
         let since = self.options.clock.now();
         let loss = self.memory.loss.get_or_insert(Loss { since, relisting: false, went_back: false });
@@ -425,10 +425,4 @@ pub(super) fn begin_list(store: &impl ReflectorStore, origin: Origin, is_doubtfu
     if is_doubtful {
         store.list_in_doubt();
     }
-}
-
-/// The error of a version that the source has not come to, as a server words it.
-fn too_large(version: &ResourceVersion, latest: &ResourceVersion) -> Error {
-    let message = format!("Too large resource version: {version}, current: {latest}");
-    Error::TooLargeResourceVersion(Status { reason: "Timeout".into(), message, json: String::new() })
 }

@@ -1,5 +1,6 @@
 //! A watch that is started again where it was.
 
+use std::cmp::Ordering;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,6 +27,11 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
 /// - the source tells in the stream that it has forgotten what happened since ([`Error::Expired`]): only a list helps,
 ///   and whoever wants one uses an informer or [`until_with_sync`](super::until_with_sync);
 /// - a start is refused with [`Error::Unauthorized`], [`Error::Forbidden`] or [`Error::NotSupported`];
+/// - the source has not come to the version to go on from ([`Error::TooLargeResourceVersion`]): it was restored from a
+///   backup, or it is another one. A Kubernetes server answers a watch from there with silence, tells nothing of what
+///   it took back, and would tell a second time what happens again. Before each start it is asked how far it has come
+///   ([`ListerWatcher::latest`]); client-go does not ask, and loses that. Who may not list is not protected from it, nor
+///   is anybody from a source that has passed the version again before it is asked;
 /// - an object carries no version: to go on without one would lose events.
 ///
 /// Anything else is tried again, also a start that is refused because the version is too old (another server behind
@@ -64,9 +70,16 @@ enum State<W> {
     New,
     /// Until it is time to start.
     Waiting(Sleep),
-    Starting(Pin<Box<dyn Future<Output = Result<W, Error>> + Send>>),
+    Starting(Pin<Box<dyn Future<Output = Result<W, NotStarted>> + Send>>),
     Following(W),
     Ended,
+}
+
+/// Why there is no watch.
+enum NotStarted {
+    /// The source has not come to where it is to begin.
+    Behind(Error),
+    Refused(Error),
 }
 
 impl<L: ListerWatcher> RetryWatcher<L> {
@@ -104,7 +117,10 @@ impl<L: ListerWatcher> RetryWatcher<L> {
             allow_bookmarks: true,
             ..WatchOptions::default()
         };
-        self.state = State::Starting(Box::pin(async move { source.watch(&options).await }));
+        self.state = State::Starting(Box::pin(async move {
+            check(&*source, &options.resource_version).await?;
+            source.watch(&options).await.map_err(NotStarted::Refused)
+        }));
     }
 
     /// The source may say how long to wait.
@@ -156,10 +172,13 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
                 }
                 State::Starting(start) => match start.await {
                     Ok(stream) => self.state = State::Following(stream),
-                    Err(error @ (Error::Forbidden(_) | Error::Unauthorized(_) | Error::NotSupported(_))) => {
-                        return Some(self.end(error));
-                    }
-                    Err(error) => self.start_later(error.retry_after()),
+                    Err(
+                        NotStarted::Behind(error)
+                        | NotStarted::Refused(
+                            error @ (Error::Forbidden(_) | Error::Unauthorized(_) | Error::NotSupported(_)),
+                        ),
+                    ) => return Some(self.end(error)),
+                    Err(NotStarted::Refused(error)) => self.start_later(error.retry_after()),
                 },
                 State::Following(stream) => {
                     let read = stream.next().await;
@@ -170,6 +189,24 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
                 State::Ended => return None,
             }
         }
+    }
+}
+
+/// Finds out whether the source has come to this version. Where it does not say, the watch is started all the same: if
+/// it can't be had for the same reason, it says so itself. What passes is waited for.
+async fn check<L: ListerWatcher>(source: &L, version: &ResourceVersion) -> Result<(), NotStarted> {
+    match source.latest().await {
+        Ok(latest) if latest.compare(version) == Ok(Ordering::Less) => {
+            Err(NotStarted::Behind(Error::too_large(version, &latest)))
+        }
+        Err(
+            error @ (Error::Refused(_)
+            | Error::Transport(_)
+            | Error::Timeout(_)
+            | Error::TooManyRequests { .. }
+            | Error::Unavailable { .. }),
+        ) => Err(NotStarted::Refused(error)),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -362,6 +399,52 @@ mod tests {
         assert_eq!((watcher.last_resource_version(), source.open_watches()), (&"2".into(), 1));
         drop(watcher);
         assert_eq!(source.open_watches(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_source_that_went_back_ends_the_watch_before_it_repeats_or_leaves_out_anything() {
+        let broken = Error::Transport("the connection was lost".into());
+        for is_restarted in [true, false] {
+            let source = FakeSource::new();
+            for name in ["a", "b", "c"] {
+                source.add(pod(name));
+            }
+            let mut watcher = RetryWatcher::new("2".into(), source.clone()).expect("a version");
+            for name in ["b", "c"] {
+                let told = watcher.next().await;
+                assert!(matches!(told, Some(Ok(WatchEvent::Added(object))) if object.name() == name));
+            }
+            if is_restarted {
+                // `c` is taken back, and something else happens in its place.
+                source.restore(3, &broken);
+            } else {
+                source.break_watches(&broken);
+                source.fail_list(Error::Forbidden(status()));
+            }
+            let later = async {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                source.add(pod("d"));
+            };
+            let (told, ()) = tokio::join!(watcher.next(), later);
+            match told {
+                Some(Err(error @ Error::TooLargeResourceVersion(_))) if is_restarted => {
+                    assert_eq!(error.to_string(), "Too large resource version: 4, current: 3");
+                    assert!(watcher.next().await.is_none());
+                }
+                Some(Ok(WatchEvent::Added(object))) if !is_restarted => assert_eq!(object.name(), "d"),
+                other => panic!("{is_restarted} {other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_version_that_the_source_has_not_come_to_is_not_waited_for() {
+        let source = FakeSource::new();
+        source.add(pod("a"));
+        let mut watcher = RetryWatcher::new("7".into(), source).expect("a version");
+        let told = watcher.next().await;
+        assert!(matches!(told, Some(Err(Error::TooLargeResourceVersion(_)))), "{told:?}");
+        assert!(watcher.next().await.is_none());
     }
 
     #[tokio::test(start_paused = true)]

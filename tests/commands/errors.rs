@@ -127,3 +127,18 @@ fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
     assert_eq!((done.code, done.stdout.as_str()), (1, "deployment.apps/web\n"));
     assert_eq!(done.stderr, "Error from server (NotFound): deployments.apps \"web\" not found\n");
 }
+
+#[test]
+fn a_standard_output_that_can_only_be_read_is_said_at_the_start() {
+    let env = TestEnv::new();
+    for words in [&["watch", "cm", "--demo"][..], &["get", "cm", "--demo"], &["man"]] {
+        let command = env.kdelta(words);
+        let only_read = std::fs::File::open("/dev/null").expect("it is there");
+        let done = command.into_command().stdout(only_read).output().expect("it runs");
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(
+            (done.status.code(), said.as_str()),
+            (Some(1), "error: write standard output: bad file descriptor\n")
+        );
+    }
+}

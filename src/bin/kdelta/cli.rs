@@ -112,8 +112,12 @@ fn complete(line: &[OsString]) -> ExitCode {
         return ExitCode::Ok;
     };
     // A line that nobody reads is none.
-    let _ =
-        runtime.block_on(commands::complete::run(line, &Environment::read(), &topics::TOPICS, Stdout::new()));
+    let _ = runtime.block_on(commands::complete::run(
+        line,
+        &Environment::read(),
+        &topics::TOPICS,
+        Stdout::unchecked(),
+    ));
     end_plugins();
     runtime.shutdown_background();
     ExitCode::Ok
@@ -122,12 +126,12 @@ fn complete(line: &[OsString]) -> ExitCode {
 /// The one match over what can be done.
 fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<ExitCode> {
     match &settings.task {
-        Task::Completions(shell) => return commands::completions::run(*shell, Stdout::new()),
-        Task::Man(command) => return commands::man::run(command.as_deref(), Stdout::new()),
+        Task::Completions(shell) => return commands::completions::run(*shell, Stdout::open()?),
+        Task::Man(command) => return commands::man::run(command.as_deref(), Stdout::open()?),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let out = Stdout::new();
+    let out = Stdout::open()?;
     output::log::show(messages, settings.verbosity);
     let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {

@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use kdelta::api::system_words;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
 /// Pieces that many small writes are gathered into.
@@ -17,7 +18,18 @@ pub(crate) struct Stdout(BufWriter<Patient<io::Stdout>>);
 
 impl Stdout {
     /// The standard output of this process.
-    pub(crate) fn new() -> Self {
+    ///
+    /// # Errors
+    /// It can only be read. The standard library takes that for a success of each write, as if nobody minded. One that
+    /// is closed it has opened as `/dev/null` before the program begins, and as other programs open that for those they
+    /// start; so it can't be told from one that was meant.
+    pub(crate) fn open() -> io::Result<Self> {
+        writable(&io::stdout())?;
+        Ok(Self::unchecked())
+    }
+
+    /// The same for a piece of text that nobody misses.
+    pub(crate) fn unchecked() -> Self {
         Self(BufWriter::with_capacity(PIECE, Patient(io::stdout())))
     }
 }
@@ -39,6 +51,11 @@ impl Write for Stdout {
 /// The error with the name of what could not be written to, as Go's programs say it.
 pub(crate) fn named(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("write standard output: {}", system_words(error)))
+}
+
+fn writable(output: &impl AsFd) -> io::Result<()> {
+    let access = fcntl_getfl(output)? & OFlags::RWMODE;
+    if access == OFlags::RDONLY { Err(named(&Errno::BADF.into())) } else { Ok(()) }
 }
 
 /// A writer that waits where it is told to come back later: a terminal or pipe may have been made non-blocking by
@@ -162,6 +179,14 @@ mod tests {
         out.write_all(&vec![b'x'; total]).expect("all of it");
         drop(out);
         assert_eq!(reading.join().expect("a count"), total as u64);
+    }
+
+    #[test]
+    fn an_output_that_can_only_be_read_is_an_error() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        assert!(writable(&writer).is_ok());
+        let error = writable(&reader).expect_err("it is the other end");
+        assert_eq!(error.to_string(), "write standard output: bad file descriptor");
     }
 
     #[test]
