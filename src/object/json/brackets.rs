@@ -149,11 +149,9 @@ mod tests {
 
         #[test]
         fn runs_of_backslashes_are_followed_across_blocks(runs in proptest::collection::vec((0..70usize, 0..5usize), 1..8)) {
-            let mut strings = String::new();
-            for (plain, pairs) in runs {
-                strings += &format!("\"{}{}\\\"]\",", "x".repeat(plain), "\\\\".repeat(pairs));
-            }
-            let text = format!("[{strings}0]");
+            let string = |(plain, pairs): &(usize, usize)| ["\"", &"x".repeat(*plain), &"\\\\".repeat(*pairs), "\\\"]\","].concat();
+            let strings: Vec<_> = runs.iter().map(string).collect();
+            let text = format!("[{}0]", strings.concat());
             prop_assert_eq!(end(text.as_bytes(), 0), Some(text.len()));
         }
     }
