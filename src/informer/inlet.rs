@@ -42,6 +42,10 @@ impl ReflectorStore for Inlet {
         self.0.list_item(object, origin)
     }
 
+    fn flush(&self) {
+        self.0.flush();
+    }
+
     fn replace(
         &self,
         objects: Vec<Arc<Object>>,

@@ -196,8 +196,10 @@ fn as_written<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Optio
 }
 
 /// Reads what servers write, in three quarters of the time that `serde_json` takes, and tells of a line of a watch that
-/// it is whole, which saves another pass. Nothing where it is not JSON, or not so plain: names with escapes, members that stand there twice, other types than the conventions give.
-fn quick(text: &str) -> Option<Envelope<'_>> {
+/// it is whole, which saves another pass. Nothing where it is not JSON, or not so plain: names with escapes, members that
+/// stand there twice, other types than the conventions give. Of managedFields that are not `kept` only the brackets are
+/// looked at: they are half of the text, and what is wrong inside goes with them.
+fn quick(text: &str, kept: bool) -> Option<Envelope<'_>> {
     let json = text.strip_prefix('{').map(|_| text.as_bytes())?;
     let mut envelope = Envelope::default();
     let mut members = Members::of(json, 0);
@@ -210,7 +212,7 @@ fn quick(text: &str) -> Option<Envelope<'_>> {
             b"apiVersion" => plain(text, at, &mut envelope.api_version)?,
             b"kind" => plain(text, at, &mut envelope.kind)?,
             b"metadata" => {
-                let (metadata, end) = quick_metadata(text, at)?;
+                let (metadata, end) = quick_metadata(text, at, kept)?;
                 once(&mut envelope.metadata, metadata)?;
                 end
             }
@@ -221,7 +223,7 @@ fn quick(text: &str) -> Option<Envelope<'_>> {
 }
 
 /// The metadata that begins at `at`, and where it ends.
-fn quick_metadata(text: &str, at: usize) -> Option<(Metadata<'_>, usize)> {
+fn quick_metadata(text: &str, at: usize, kept: bool) -> Option<(Metadata<'_>, usize)> {
     let json = text.as_bytes();
     if *json.get(at)? != b'{' {
         return None;
@@ -238,9 +240,12 @@ fn quick_metadata(text: &str, at: usize) -> Option<(Metadata<'_>, usize)> {
             b"namespace" => plain(text, at, &mut metadata.namespace)?,
             b"uid" => plain(text, at, &mut metadata.uid)?,
             b"resourceVersion" => plain(text, at, &mut metadata.resource_version)?,
-            b"labels" => whole(text, at, &mut metadata.labels)?,
-            b"ownerReferences" => whole(text, at, &mut metadata.owner_references)?,
-            b"managedFields" => whole(text, at, &mut metadata.managed_fields)?,
+            b"labels" => whole(text, at, json::value, &mut metadata.labels)?,
+            b"ownerReferences" => whole(text, at, json::value, &mut metadata.owner_references)?,
+            b"managedFields" => {
+                let over = if kept { json::value } else { json::past };
+                whole(text, at, over, &mut metadata.managed_fields)?
+            }
             _ => other(json, name, at)?,
         };
         members.step_over(end);
@@ -255,9 +260,14 @@ fn plain<'a>(text: &'a str, at: usize, to: &mut Option<Cow<'a, str>>) -> Option<
     (!inside.contains('\\')).then_some(end)
 }
 
-/// Takes an array or object as it is written, and says where it ends.
-fn whole<'a>(text: &'a str, at: usize, to: &mut Option<&'a str>) -> Option<usize> {
-    let end = text[at..].starts_with(['{', '[']).then(|| json::value(text.as_bytes(), at))??;
+/// Takes an array or object as it is written, and says where it ends, which `over` tells.
+fn whole<'a>(
+    text: &'a str,
+    at: usize,
+    over: fn(&[u8], usize) -> Option<usize>,
+    to: &mut Option<&'a str>,
+) -> Option<usize> {
+    let end = text[at..].starts_with(['{', '[']).then(|| over(text.as_bytes(), at))??;
     once(to, &text[at..end])?;
     Some(end)
 }
@@ -284,7 +294,7 @@ fn thorough(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
 pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
     let json = json.trim_ascii();
     let text = std::str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
-    let envelope = quick(text).map_or_else(|| thorough(text), Ok)?;
+    let envelope = quick(text, ingest.keep_managed_fields).map_or_else(|| thorough(text), Ok)?;
     object(text, envelope, ingest)
 }
 
@@ -292,7 +302,7 @@ pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> 
 #[cfg(feature = "api")]
 pub(super) fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
     let text = std::str::from_utf8(json).ok()?;
-    object(text, quick(text)?, ingest).ok()
+    object(text, quick(text, ingest.keep_managed_fields)?, ingest).ok()
 }
 
 /// The object of a text that has been read.
@@ -414,8 +424,10 @@ mod tests {
     #[test]
     fn what_servers_write_is_read_the_quick_way() {
         for text in AS_SENT {
-            assert_eq!(quick(text), thorough(text).ok(), "{text}");
-            assert!(quick(text).is_some(), "{text}");
+            for kept in [false, true] {
+                assert!(quick(text, kept).is_some(), "{text}");
+                assert_eq!(quick(text, kept), thorough(text).ok(), "{text}");
+            }
         }
         // Right, but not so plain, or wrong: the other way says which.
         for text in [
@@ -426,7 +438,7 @@ mod tests {
             r#"{"metadata":["a"]}"#,
             r#"{"metadata":{"name":"a","labels":null}}"#,
         ] {
-            assert_eq!(quick(text), None, "{text}");
+            assert_eq!(quick(text, false), None, "{text}");
         }
     }
 
@@ -439,8 +451,20 @@ mod tests {
             damages in damages(),
         ) {
             let text = damaged(text.to_owned(), &damages);
-            if let Some(read) = quick(&text) {
+            if let Some(read) = quick(&text, true) {
                 prop_assert_eq!(Some(read), thorough(&text).ok(), "{}", text);
+            }
+        }
+
+        #[test]
+        fn what_is_kept_is_json_whatever_is_wrong_in_what_goes(
+            text in prop::sample::select(&AS_SENT[..]),
+            damages in damages(),
+        ) {
+            let text = damaged(text.to_owned(), &damages);
+            if let Ok(object) = Object::from_json(text.as_bytes(), &pod()) {
+                let kept: serde_json::Value = serde_json::from_slice(&object.json()).expect("JSON");
+                prop_assert_eq!(&kept["metadata"]["name"], object.name());
             }
         }
     }

@@ -75,7 +75,8 @@ impl Object {
     ///
     /// # Errors
     /// [`ObjectError`] when the text is not one JSON object, or its metadata has no name or is not of the types that
-    /// the Kubernetes API conventions give it.
+    /// the Kubernetes API conventions give it. Inside managedFields that do not stay, brackets and strings need only
+    /// end.
     pub fn from_json(json: &[u8], ingest: &Ingest) -> Result<Self, ObjectError> {
         body::read(json, ingest)
     }

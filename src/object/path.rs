@@ -11,6 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Object, ObjectError};
+use walk::Text;
 
 /// A path to fields of an object: `status.phase`, `spec.containers[*].image`, `metadata.labels['app.kubernetes.io/name']`.
 ///
@@ -61,7 +62,7 @@ impl FieldPath {
     /// # Errors
     /// [`ObjectError::Malformed`] when what had to be read is not JSON; the values before it have been visited.
     pub fn values_with(&self, json: &[u8], mut visit: impl FnMut(&str)) -> Result<(), ObjectError> {
-        walk::walk(&self.0, json, &mut visit).map_err(ObjectError::from)
+        walk::walk(&self.0, Text::Any(json), &mut visit).map_err(ObjectError::from)
     }
 
     /// The values that [`FieldPath::values_with`] visits.
@@ -79,10 +80,10 @@ impl FieldPath {
     /// # Errors
     /// As [`FieldPath::values_with`]; not for a body that was validated when it came in, unless it holds half a
     /// surrogate pair or arrays in arrays beyond measure.
-    pub fn values_of(&self, object: &Object, visit: impl FnMut(&str)) -> Result<(), ObjectError> {
+    pub fn values_of(&self, object: &Object, mut visit: impl FnMut(&str)) -> Result<(), ObjectError> {
         let json = object.json();
         if !json.is_empty() {
-            return self.values_with(&json, visit);
+            return walk::walk(&self.0, Text::Valid(&json), &mut visit).map_err(ObjectError::from);
         }
         let mut metadata = serde_json::Map::new();
         metadata.insert("name".into(), object.name().into());

@@ -1,4 +1,4 @@
-//! The lock that every queue stands behind, and who is woken when.
+//! The two locks that every queue stands behind, and who is woken when.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -48,10 +48,16 @@ impl Room {
     }
 }
 
-/// A line under its lock.
+/// How many objects of a list that is coming in may wait until whoever pops is woken: to be woken, and to fall asleep
+/// again, costs as much as to read an object.
+const BATCH: usize = 64;
+
+/// A line under its locks.
 pub(super) struct Held<L> {
     /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
-    /// be compared (see [`super::Queue::try_pop`]).
+    /// be compared (see [`super::Queue::try_pop`]), and is taken before `state` by whoever compares them.
+    applying: Mutex<()>,
+    /// A std mutex, held for a moment: whoever only adds to the line does not wait until a delta is applied.
     state: Mutex<State<L>>,
     capacity: Room,
     signals: Signals,
@@ -68,20 +74,44 @@ impl<L: Line> Held<L> {
     pub(super) fn new(line: L, capacity: Room) -> Self {
         let state = Mutex::new(State { line, closed: false });
         let capacity = Room { deltas: capacity.deltas.max(1), bytes: capacity.bytes.max(1) };
-        Self { state, capacity, signals: Signals::default() }
+        Self { applying: Mutex::default(), state, capacity, signals: Signals::default() }
+    }
+
+    fn apart(&self) -> MutexGuard<'_, ()> {
+        self.applying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State<L>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the line, or changes what nobody waits for.
+    /// Looks at the line, or changes what nobody waits for, while nothing is between it and the store.
     pub(super) fn look<T>(&self, look: impl FnOnce(&mut L) -> T) -> T {
+        let _apart = self.apart();
         look(&mut self.lock().line)
     }
 
-    /// Changes what is queued, and wakes whom that concerns.
+    /// Adds to the line what does not depend on what is stored, and wakes whoever pops.
+    pub(super) fn add(&self, add: impl FnOnce(&mut L)) {
+        add(&mut self.lock().line);
+        self.signals.filled();
+    }
+
+    /// The same for one of many. Whoever pops is woken once some have gathered or there is no more room; of those that
+    /// are left, [`super::Queue::flush`] tells.
+    pub(super) fn gather(&self, add: impl FnOnce(&mut L)) {
+        let mut state = self.lock();
+        add(&mut state.line);
+        let used = state.line.used();
+        drop(state);
+        if used.deltas >= BATCH || !self.capacity.has_room(used) {
+            self.signals.filled();
+        }
+    }
+
+    /// Changes what is queued by what is stored, and wakes whom that concerns.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut L) -> T) -> T {
+        let _apart = self.apart();
         let mut state = self.lock();
         let before = state.line.used();
         let answer = change(&mut state.line);
@@ -109,14 +139,18 @@ impl<L: Line> Held<L> {
         process: &mut RequeueFunc<'_>,
         requeue: impl FnOnce(&mut L, Deltas, Option<ResourceVersion>),
     ) -> Result<bool, FifoClosedError> {
+        let _apart = self.apart();
         let mut state = self.lock();
         let Some(popped) = state.line.take() else {
             // What was passed over has made room too.
             self.freed(state.line.used(), false);
             return if state.closed { Err(FifoClosedError) } else { Ok(false) };
         };
+        drop(state);
         let up_to = popped.up_to.clone();
-        let again = process(popped).filter(|_| !state.closed);
+        let again = process(popped);
+        let mut state = self.lock();
+        let again = again.filter(|_| !state.closed);
         let put_back = again.is_some();
         if let Some(deltas) = again {
             requeue(&mut state.line, deltas, up_to);
@@ -126,7 +160,7 @@ impl<L: Line> Held<L> {
     }
 
     pub(super) fn under_lock(&self, work: &mut dyn FnMut()) {
-        let _state = self.lock();
+        let _apart = self.apart();
         work();
     }
 
@@ -136,6 +170,8 @@ impl<L: Line> Held<L> {
     }
 
     pub(super) fn has_synced(&self) -> bool {
+        // What was popped last is not yet stored while it is applied.
+        let _apart = self.apart();
         self.lock().line.population().has_synced()
     }
 
@@ -156,8 +192,10 @@ mod tests {
 
     use crate::object::{DeletedObject, Ingest, Object, Origin, TypeMeta, meta_namespace_key};
     use crate::queue::cases::known;
-    use crate::queue::held::Room;
-    use crate::queue::{DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, OrderedFifoOptions, Queue, room};
+    use crate::queue::held::{BATCH, Room};
+    use crate::queue::{
+        DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, OrderedFifoOptions, Queue, pop, room,
+    };
 
     const BYTES: usize = 100_000;
 
@@ -209,6 +247,70 @@ mod tests {
             }
             assert_eq!(popped, 3, "a quarter is left");
         }
+    }
+
+    /// Whether `pop` has something to do when it is woken, or is not woken.
+    fn is_woken(queue: &OrderedFifo, mut act: impl FnMut(&OrderedFifo)) -> bool {
+        let mut process = |_| ();
+        let mut waiting = Box::pin(pop(queue, &mut process));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        act(queue);
+        waiting.as_mut().poll(&mut context).is_ready()
+    }
+
+    #[test]
+    fn of_a_list_whoever_pops_is_woken_for_many_objects_at_once() {
+        let queue = |capacity| {
+            let queue =
+                OrderedFifo::new(known(&[]) as _, OrderedFifoOptions { capacity, ..Default::default() });
+            queue.list_begin(Origin::List);
+            queue
+        };
+        let list = |queue: &OrderedFifo, objects: usize| {
+            for number in 0..objects {
+                assert!(queue.list_item(object(&format!("n{number}"), 10), Origin::List).is_none());
+            }
+        };
+        assert!(!is_woken(&queue(400), |queue| list(queue, BATCH - 1)));
+        assert!(is_woken(&queue(400), |queue| list(queue, BATCH)));
+        assert!(is_woken(&queue(2), |queue| list(queue, 2)), "there is no room for more");
+        for ends in [
+            OrderedFifo::flush as fn(&OrderedFifo),
+            OrderedFifo::close,
+            |queue| queue.replace(Vec::new(), &"9".into(), Origin::List).expect("keys"),
+            |queue| queue.update(object("other", 10), Origin::Watch).expect("a key"),
+            |queue| queue.bookmark(&"9".into()),
+        ] {
+            assert!(is_woken(&queue(400), |queue| {
+                list(queue, 1);
+                ends(queue);
+            }));
+        }
+    }
+
+    #[test]
+    fn whoever_adds_does_not_wait_until_a_delta_is_applied() {
+        let queue = Arc::new(OrderedFifo::new(known(&[]) as _, OrderedFifoOptions::default()));
+        queue.list_begin(Origin::List);
+        queue.add(object("a", 10), Origin::Watch).expect("a key");
+        let mut applied = 0;
+        let mut process = |_| {
+            applied += 1;
+            let queue = Arc::clone(&queue);
+            // It would wait for ever: this thread waits for it.
+            let adding = std::thread::spawn(move || {
+                queue.add(object("b", 10), Origin::Watch).expect("a key");
+                queue.update(object("b", 10), Origin::Watch).expect("a key");
+                queue.delete(DeletedObject::Known(object("b", 10)), Origin::Watch).expect("a key");
+                assert!(queue.list_item(object("c", 10), Origin::List).is_none());
+                queue.bookmark(&"9".into());
+                queue.has_room()
+            });
+            assert!(adding.join().expect("no panic"));
+        };
+        assert_eq!(queue.try_pop(&mut process), Ok(true));
+        assert_eq!(applied, 1);
     }
 
     /// Whatever is merged, replaced or put back on the way: an empty queue holds nothing.

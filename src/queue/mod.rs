@@ -77,7 +77,7 @@ pub struct FifoClosedError;
 ///
 /// A queue of one's own can stand in for those of this room wherever a queue is asked for, as in a
 /// [`Config`](../informer/struct.Config.html). It keeps two promises beside those of its methods: a process function
-/// runs while nothing else can be queued or popped, and whatever changes is said in its [`Signals`].
+/// runs while nothing else can be popped or compared with the store, and whatever changes is said in its [`Signals`].
 ///
 /// ```
 /// # use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
@@ -162,6 +162,10 @@ pub trait Queue: Send + Sync + 'static {
     /// then as the stored one where that is the same state.
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>>;
 
+    /// The source has nothing more for now: whoever pops is to see all that is queued. Only after [`Queue::list_item`]
+    /// may a queue wait for this, or for more.
+    fn flush(&self) {}
+
     /// Queues what the store behind holds and nothing is queued of. Exempt from the capacity, and bounded by the
     /// store's size however often it is called.
     fn resync(&self);
@@ -190,7 +194,7 @@ pub trait Queue: Send + Sync + 'static {
     /// As [`Queue::try_pop`].
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError>;
 
-    /// Does something while nothing can be queued or popped, so between two deltas.
+    /// Does something while nothing can be popped or compared with the store, so between two deltas.
     fn under_lock(&self, work: &mut dyn FnMut());
 
     /// Whether fewer deltas, and fewer bytes of objects, are queued than the capacity allows. A closed queue has room, so

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::held::{Held, Line, Room};
 use super::intake::Intake;
@@ -76,6 +77,9 @@ impl Default for OrderedFifoOptions {
 pub struct OrderedFifo {
     intake: Intake,
     held: Held<State>,
+    /// Whether the initial list is complete, so that this is known of each object of a list without a lock. Relaxed: one
+    /// task lists, and it is the one that ends lists.
+    is_listed: AtomicBool,
 }
 
 struct State {
@@ -120,11 +124,12 @@ impl OrderedFifo {
         Self {
             intake: Intake::new(key_func, Some(known_objects), transformer, packer),
             held: Held::new(state, Room { deltas: capacity, bytes }),
+            is_listed: AtomicBool::new(false),
         }
     }
 
     fn event(&self, change: Change, origin: Origin, also: impl FnOnce(&mut State)) {
-        self.held.change(|state| {
+        self.held.add(|state| {
             if origin != Origin::List {
                 state.population.event();
             }
@@ -252,6 +257,7 @@ impl Queue for OrderedFifo {
             .collect::<Result<Vec<_>, _>>()?;
         self.held.change(|state| {
             let listing = std::mem::replace(&mut state.listing, Listing::Complete);
+            self.is_listed.store(true, Ordering::Relaxed);
             let (is_first, listed) = match listing {
                 Listing::Fresh => (true, None),
                 Listing::Afresh(listed) => (true, Some(listed)),
@@ -296,12 +302,12 @@ impl Queue for OrderedFifo {
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
-        if self.held.look(|state| matches!(state.listing, Listing::Complete)) {
+        if self.is_listed.load(Ordering::Relaxed) {
             return Some(self.intake.hand_back(object));
         }
         // What has no key comes back: `replace` is there to say so.
         let Ok((key, taken)) = self.intake.take(Arc::clone(&object)) else { return Some(object) };
-        self.held.change(|state| {
+        self.held.gather(|state| {
             if let Listing::Afresh(listed) = &mut state.listing {
                 listed.insert(key);
             }
@@ -325,11 +331,11 @@ impl Queue for OrderedFifo {
     }
 
     fn mark(&self, mark: Mark) {
-        self.held.change(|state| state.mark(mark));
+        self.held.add(|state| state.mark(mark));
     }
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.held.change(|state| state.bookmark(version.clone()));
+        self.held.add(|state| state.bookmark(version.clone()));
     }
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
@@ -347,6 +353,10 @@ impl Queue for OrderedFifo {
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
         self.held.under_lock(work);
+    }
+
+    fn flush(&self) {
+        self.held.signals().filled();
     }
 
     fn has_room(&self) -> bool {

@@ -176,6 +176,10 @@ impl<Q: Queue> Queue for Overtaken<Q> {
         self.call(|queue| queue.list_item(object, origin))
     }
 
+    fn flush(&self) {
+        self.call(Queue::flush);
+    }
+
     fn resync(&self) {
         self.call(Queue::resync);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
-use super::clock::within;
+use super::clock::within_of_list;
 use super::list::{Fetched, refuse_table};
 use super::live::Live;
 use super::machine::{Machine, begin_list};
@@ -63,7 +63,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             consume_budget().await;
             self.store.ready().await;
             let before = clock.now();
-            let event = match within(&**clock, limit.saturating_sub(waited), live.stream.next()).await {
+            let left = limit.saturating_sub(waited);
+            let event = match within_of_list(&**clock, &*self.store, left, live.stream.next()).await {
                 Some(Some(Ok(event))) => event,
                 Some(Some(Err(error))) => return Err(InitialFailure::Broken(error)),
                 Some(None) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use super::backoff::Backoff;
-use super::clock::{within, within_of_source};
+use super::clock::{within_of_list, within_of_source};
 use super::event::ReflectorEvent;
 use super::machine::{Machine, begin_list};
 use super::options::ReflectorOptions;
@@ -154,13 +154,16 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         loop {
             consume_budget().await;
             self.store.ready().await;
-            let Some(object) = self.patiently(stream.next()).await?? else { break };
+            let limit = self.options.list_idle_limit;
+            let next = within_of_list(&*self.options.clock, self.store, limit, stream.next()).await;
+            let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
             refuse_table(&object)?;
             match self.store.list_item(object, self.origin) {
                 Some(object) => fetched.items.push(object),
                 None => fetched.taken += 1,
             }
         }
+        self.store.flush();
         Ok(stream.meta().clone())
     }
 
@@ -187,11 +190,6 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         let limit = self.options.list_idle_limit;
         let answer = within_of_source(&*self.options.clock, self.source, limit, self.source.list(options));
         answer.await.ok_or_else(|| silent("the list", limit))
-    }
-
-    async fn patiently<T>(&self, future: impl Future<Output = T>) -> Result<T, Error> {
-        let limit = self.options.list_idle_limit;
-        within(&*self.options.clock, limit, future).await.ok_or_else(|| silent("the list", limit))
     }
 }
 

@@ -106,6 +106,10 @@ pub trait ReflectorStore: Send + Sync + 'static {
         Some(object)
     }
 
+    /// The source lets us wait for the next object of a list. A store that gathers what [`ReflectorStore::list_item`] took
+    /// does something with it. Whoever wraps a store hands this on.
+    fn flush(&self) {}
+
     /// The list is complete: what the store holds is exactly `objects` and what [`ReflectorStore::list_item`] took
     /// since [`ReflectorStore::list_begin`], at `version`. What it holds beyond is gone.
     ///

@@ -1,7 +1,8 @@
-//! The walk over text that servers write, in four fifths of the time of that over any.
+//! The walk over text that servers write, in four fifths of the time of that over any; over the text of an object, which
+//! was validated when it came in, in a fifth.
 
 use super::Step;
-use super::walk::hand_out;
+use super::walk::{Text, hand_out};
 use crate::object::json::{self, Entry, Members};
 
 /// Steps of the walk inside each other: a name that meets arrays in arrays goes into all of them.
@@ -11,6 +12,8 @@ const DEPTH: u32 = 64;
 /// that its names can be compared as they are written. What was visited until then was visited rightly.
 pub(super) struct Quick<'w> {
     json: &'w [u8],
+    /// Where a value ends that the path does not lead to.
+    over: fn(&[u8], usize) -> Option<usize>,
     visit: &'w mut dyn FnMut(&str),
 }
 
@@ -24,14 +27,18 @@ pub(super) enum Walked {
 
 impl<'w> Quick<'w> {
     /// Visits what stands at the end of the path.
-    pub(super) fn walk(steps: &[Step], json: &'w [u8], visit: &'w mut dyn FnMut(&str)) -> Option<Walked> {
-        Self { json, visit }.value(steps, json::space(json, 0), true, DEPTH)
+    pub(super) fn walk(steps: &[Step], text: Text<'w>, visit: &'w mut dyn FnMut(&str)) -> Option<Walked> {
+        let (json, over): (_, fn(&[u8], usize) -> _) = match text {
+            Text::Any(json) => (json, json::value),
+            Text::Valid(json) => (json, json::past),
+        };
+        Self { json, over, visit }.value(steps, json::space(json, 0), true, DEPTH)
     }
 
     /// Walks into the value at `at`. `alone` says that the path leads nowhere else once this value is done.
     fn value(&mut self, steps: &[Step], at: usize, alone: bool, depth: u32) -> Option<Walked> {
         let Some((step, rest)) = steps.split_first() else {
-            let end = json::value(self.json, at)?;
+            let end = (self.over)(self.json, at)?;
             let text = std::str::from_utf8(&self.json[at..end]).ok()?;
             hand_out(text, self.visit).ok()?;
             return Some(Walked::Over(end));
@@ -40,7 +47,7 @@ impl<'w> Quick<'w> {
         match (*self.json.get(at)?, step) {
             (b'{', Step::Name(_) | Step::Each) => self.members(step, rest, at, alone, depth),
             (b'[', _) => self.elements(steps, at, alone, depth),
-            _ => json::value(self.json, at).map(Walked::Over),
+            _ => (self.over)(self.json, at).map(Walked::Over),
         }
     }
 
@@ -61,7 +68,7 @@ impl<'w> Quick<'w> {
                 }
                 _ if name.contains(&b'\\') => return None,
                 Step::Each => self.value(rest, at, false, depth)?,
-                _ => Walked::Over(json::value(self.json, at)?),
+                _ => Walked::Over((self.over)(self.json, at)?),
             };
             match walked {
                 Walked::Over(end) => members.step_over(end),
@@ -87,7 +94,7 @@ impl<'w> Quick<'w> {
                     }
                     walked
                 }
-                Step::Element(_) => Walked::Over(json::value(self.json, at)?),
+                Step::Element(_) => Walked::Over((self.over)(self.json, at)?),
             };
             let Walked::Over(end) = walked else { return Some(Walked::Done) };
             at = json::space(self.json, end);

@@ -13,10 +13,19 @@ use super::Step;
 use super::quick::Quick;
 use crate::object::body::Whitespace;
 
+/// What is walked over.
+#[derive(Clone, Copy)]
+pub(super) enum Text<'w> {
+    /// Whatever it is.
+    Any(&'w [u8]),
+    /// What was seen to be JSON: nothing of it need be looked at a second time.
+    Valid(&'w [u8]),
+}
+
 /// Visits what stands at the end of the path.
 pub(super) fn walk(
     steps: &[Step],
-    json: &[u8],
+    text: Text<'_>,
     visit: &mut dyn FnMut(&str),
 ) -> Result<(), serde_json::Error> {
     let mut visited = 0usize;
@@ -24,9 +33,10 @@ pub(super) fn walk(
         visited += 1;
         visit(value);
     };
-    if Quick::walk(steps, json, &mut count).is_some() {
+    if Quick::walk(steps, text, &mut count).is_some() {
         return Ok(());
     }
+    let (Text::Any(json) | Text::Valid(json)) = text;
     // What has been visited comes first again.
     thorough(steps, json, &mut |value| match visited.checked_sub(1) {
         Some(rest) => visited = rest,
@@ -215,7 +225,7 @@ mod tests {
     use serde_json::Value;
 
     use super::super::quick::Quick;
-    use super::thorough;
+    use super::{Text, thorough, walk};
     use crate::object::json::{damaged, damages};
     use crate::object::path::{FieldPath, Step};
 
@@ -285,7 +295,8 @@ mod tests {
             let text = damaged(text.expect("JSON"), &damages);
             let text = text.trim_start().as_bytes();
             let (mut quick, mut wanted, mut both) = (Vec::new(), Vec::new(), Vec::new());
-            let walked = Quick::walk(&path.0, text, &mut |value| quick.push(value.to_owned())).is_some();
+            let walked =
+                Quick::walk(&path.0, Text::Any(text), &mut |value| quick.push(value.to_owned())).is_some();
             let result = thorough(&path.0, text, &mut |value| wanted.push(value.to_owned()));
             prop_assert!(wanted.starts_with(&quick) || result.is_err());
             if walked && result.is_ok() {
@@ -295,6 +306,15 @@ mod tests {
                 path.values_with(text, |value| both.push(value.to_owned())).expect("values");
                 prop_assert_eq!(both, wanted);
             }
+        }
+
+        #[test]
+        fn what_is_known_to_be_json_is_walked_over_to_the_same_end(json in json(), path in path(), pretty: bool) {
+            let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
+            let text = text.expect("JSON");
+            let mut found = Vec::new();
+            walk(&path.0, Text::Valid(text.as_bytes()), &mut |value| found.push(value.to_owned())).expect("JSON");
+            prop_assert_eq!(found, path.values(text.as_bytes()).expect("JSON"));
         }
     }
 }
