@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::config::{Config, ConfigOptions};
 use super::decode::{Decoder, Naming};
 use super::discovery::{Catalog, Discovered};
-use super::frames::{ListSplitter, Packed, PackedListSplitter, Piece, WatchFrame, WatchSplitter};
+use super::frames::{
+    ListSplitter, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchFrame, WatchSplitter,
+};
 use super::representation::{IncludeObject, Representation};
 use super::{Limits, protobuf, status};
 use crate::object::{ApiResource, Ingest, Row};
@@ -110,8 +112,8 @@ fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<S
     (rows, splitter.finish().is_ok())
 }
 
-/// A list in Protocol Buffers gives the same objects, and the same verdict, whole or cut between any two bytes; what is
-/// read of an object for its names is what its JSON says, and an event is read or refused.
+/// A list in Protocol Buffers gives the same objects, and the same verdict, whole or cut between any two bytes, and so does
+/// a watch its events; what is read of an object for its names is what its JSON says, and an event is read or refused.
 ///
 /// # Panics
 /// It does not hold.
@@ -129,6 +131,35 @@ pub fn packed(body: &[u8]) {
     let epoch = || Timestamp::UNIX_EPOCH;
     let decoder = Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, epoch);
     let _read_or_refused = decoder.packed_frame(body);
+
+    // As it is, and with a length before each of its parts.
+    let size = body.first().map_or(1, |first| usize::from(*first) + 1);
+    let framed = |part: &[u8]| [&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes(), part].concat();
+    let framed: Vec<u8> = body.chunks(size).flat_map(framed).collect();
+    for (stream, wanted) in [(body, None), (&framed, Some(body.chunks(size).collect::<Vec<_>>()))] {
+        let (whole, cut) = (packed_frames(stream, stream.len().max(1)), packed_frames(stream, 1));
+        assert_eq!(whole, cut, "cuts make a difference to a watch");
+        assert!(wanted.is_none_or(|wanted| whole.1 && whole.0 == wanted), "other events than were framed");
+        for frame in &whole.0 {
+            let _read_or_refused = decoder.packed_frame(frame);
+        }
+    }
+}
+
+/// The events of a watch in chunks of so many bytes, and whether it ended well.
+fn packed_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
+    let mut splitter = PackedWatchSplitter::new(LIMITS);
+    let mut frames = Vec::new();
+    for mut chunk in body.chunks(size) {
+        loop {
+            match splitter.next(&mut chunk) {
+                Ok(Some(frame)) => frames.push(frame.to_vec()),
+                Ok(None) => break,
+                Err(_) => return (frames, false),
+            }
+        }
+    }
+    (frames, splitter.finish().is_ok())
 }
 
 /// The items of a list in chunks of so many bytes, and whether it ended well.

@@ -2,11 +2,14 @@
 //! the lines that are printed, replayed over nothing, give the server's list, and say nothing that did not happen.
 
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::replay::{Replay, listed};
-use crate::support::{Api, Proxy, Running, TestEnv, Testbed, tool};
+use crate::support::{
+    Api, FaultProxy, OnServer, Proxy, Running, Strike, TestEnv, Testbed, config_maps, eventually, tool,
+};
 
 const SEED: u64 = 20;
 const RATE: usize = 100;
@@ -155,4 +158,45 @@ fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
         watcher.running.signal("INT");
         assert_eq!(watcher.running.wait(), 130);
     }
+}
+
+/// Cuts of a watch in Protocol Buffers, one in each change.
+const CUTS_WITHIN: usize = 20;
+
+/// Of what is cut within the length before a frame, within its words and lengths, or within a text, nothing is told, and
+/// nothing else is lost for it.
+#[test]
+fn metadata_in_protocol_buffers_that_is_cut_anywhere_is_told_once() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    api.create_config_map(&namespace, "a", &json!({"text": "b"}));
+    let proxy = FaultProxy::before(testbed);
+    proxy.pack_watches();
+    let config = proxy.kubeconfig(&env, &namespace);
+    let watch = ["watch", "cm", "-o", "json", "--fields", "type,name,resourceVersion,origin"];
+    let mut running = env.kdelta(&watch).env("KUBECONFIG", config).start();
+    running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let (mut told, mut wanted) = (Vec::new(), Vec::new());
+    for round in 0..CUTS_WITHIN {
+        eventually("the watch stands", || (proxy.open_watches() == 1).then_some(()));
+        proxy.pieces(random.usize(1..=200), Duration::ZERO);
+        // The length of a frame at first, and then anywhere.
+        let at = if round < 5 { round } else { random.usize(..) };
+        proxy.strike(if round % 2 == 0 { Strike::BreakAt(at) } else { Strike::TruncateAt(at) });
+        let text = "ü".repeat(random.usize(0..300));
+        let changed = api.patch(
+            &format!("{}/a", config_maps(&namespace)),
+            &json!({"metadata": {"annotations": {"text": format!("{round} {text}")}}}),
+        );
+        let version = changed["metadata"]["resourceVersion"].clone();
+        told.extend(running.stdout.json_until("the change", |line| line["resourceVersion"] == version));
+        wanted.push(json!({"type": "MODIFIED", "name": "a", "resourceVersion": version, "origin": "watch"}));
+    }
+    assert!(proxy.packed_watches() > CUTS_WITHIN, "{}", proxy.packed_watches());
+    api.delete(&format!("{}/a", config_maps(&namespace)));
+    let mut rest = running.stdout.json_until("its end", |line| line["type"] == "DELETED");
+    assert_eq!((rest.len(), &rest.remove(0)["name"]), (1, &json!("a")));
+    assert_eq!(told, wanted);
+    running.signal("INT");
+    assert_eq!(running.wait(), 130);
 }

@@ -102,9 +102,22 @@ fn metadata_is_the_same_in_protocol_buffers_and_in_json() {
         api.create(path, &object);
     }
 
+    // In no namespace; each has a name of this test's own, by which it is asked for.
+    let full = format!("full-{namespace}");
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    for path in ["/api/v1/nodes", "/api/v1/namespaces", roles] {
+        let mut metadata = metadata.clone();
+        metadata["name"] = json!(full);
+        api.create(path, &json!({"metadata": metadata}));
+        api.delete(&format!("{path}/{full}"));
+    }
+
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let client = client(testbed);
     for kind in [
+        resource("", "nodes", "Node", false),
+        resource("", "namespaces", "Namespace", false),
+        resource("rbac.authorization.k8s.io", "clusterroles", "ClusterRole", false),
         resource("", "pods", "Pod", true),
         resource("", "secrets", "Secret", true),
         resource("wire.kdelta.test", "forms", "Form", true),
@@ -119,15 +132,20 @@ fn metadata_is_the_same_in_protocol_buffers_and_in_json() {
 
         let source = ResourceClient::new(client.clone(), kind.clone())
             .namespace(Some(namespace.clone()))
-            .field_selector(if kind.namespaced { "" } else { "metadata.name=forms.wire.kdelta.test" })
+            .field_selector(&match kind.kind.as_str() {
+                _ if kind.namespaced => String::new(),
+                "CustomResourceDefinition" => "metadata.name=forms.wire.kdelta.test".to_owned(),
+                _ => format!("metadata.name={full}"),
+            })
             .representation(Representation::Metadata);
         let packed = runtime.block_on(read(&source));
         let plain = runtime.block_on(read(&source.keep_managed_fields(true)));
         assert_eq!(packed, plain, "{}", kind.resource);
         assert_eq!(packed[0], packed[1], "{}", kind.resource);
-        if kind.namespaced {
-            assert_eq!(packed[0].len(), 2);
-            let full = &packed[0][&format!("{namespace}/full")];
+        let key = if kind.namespaced { format!("{namespace}/full") } else { full.clone() };
+        assert_eq!(packed[0].len(), if kind.namespaced { 2 } else { 1 }, "{}", kind.resource);
+        if kind.kind != "CustomResourceDefinition" {
+            let full = &packed[0][&key];
             assert_eq!(full["kind"], kind.kind);
             assert!(full["metadata"]["deletionTimestamp"].is_string(), "{full}");
             assert_eq!(full["metadata"]["ownerReferences"], metadata["ownerReferences"]);

@@ -27,25 +27,37 @@ fn create(api: &Api, resource: &str, name: &str) {
     api.create(&format!("/api/v1/namespaces/default/{resource}"), &object);
 }
 
-/// What a stream tells between the two markers, the second included.
-fn between_markers(running: &Running, read: impl Fn(&Value) -> Told) -> Vec<Told> {
+/// What a stream tells from the first marker to the second, or as far as it goes: kubectl ends without a word when the
+/// server drops its watch, and client-go lists anew where it can't go on, and then tells of the last states only. Both
+/// depend on how busy the machine is.
+fn told_by(running: &Running, read: impl Fn(&Value) -> Told) -> (Vec<Told>, bool) {
     let is = |told: &Told, name: &str| told[0] == "ADDED" && told[2] == name;
-    let lines = running.stdout.json_until("the end", |line| is(&read(line), "end"));
-    let told: Vec<Told> = lines.iter().map(read).collect();
-    let begin = told.iter().position(|told| is(told, "begin")).expect("the beginning");
-    told[begin..].to_vec()
+    let (mut all, mut whole) = (Vec::new(), false);
+    while !whole && let Some(line) = running.stdout.within(PATIENCE) {
+        let line: Value = serde_json::from_str(&line).expect("JSON");
+        if line["type"] == "RELISTING" {
+            break;
+        }
+        all.push(read(&line));
+        whole = all.last().is_some_and(|told| is(told, "end"));
+    }
+    let begin = all.iter().position(|told| is(told, "begin")).expect("the beginning");
+    (all.split_off(begin), whole)
 }
 
-/// The same of kubectl, as far as it goes: it ends without a word when the server drops its watch.
-fn told_by_kubectl(running: &Running, read: impl Fn(&Value) -> Told) -> (Vec<Told>, bool) {
-    let mut told = Vec::new();
-    while let Some(line) = running.stdout.within(PATIENCE) {
-        told.push(read(&serde_json::from_str(&line).expect("JSON")));
-        if told.last().is_some_and(|told| told[0] == "ADDED" && told[2] == "end") {
-            return (told, true);
-        }
+/// Compares what another tells with ours, as far as it tells it.
+#[track_caller]
+fn compare(who: &str, kind: &str, ours: &[Told], theirs: &(Vec<Told>, bool)) {
+    let (theirs, whole) = theirs;
+    if !whole {
+        tell(&format!(
+            "COMPARED IN PART: {who} told {} of {} changes of {kind} and then ended or listed anew",
+            theirs.len(),
+            ours.len()
+        ));
     }
-    (told, false)
+    let ours = if *whole { ours } else { &ours[..theirs.len().min(ours.len())] };
+    assert_eq!(first_difference(ours, theirs), None, "{who} tells otherwise of {kind}");
 }
 
 /// Where two streams part, with what follows there in each.
@@ -60,7 +72,7 @@ fn first_difference(ours: &[Told], theirs: &[Told]) -> Option<String> {
 
 fn start_informer(testbed: &Testbed, resource: &str) -> Running {
     let mut informer = tool();
-    informer.args(["informer", "--kubeconfig", testbed.kubeconfig(), "--resource", resource]);
+    informer.args(["informer", "--kubeconfig", testbed.kubeconfig(), "--resource", resource, "--relists"]);
     let running = Kdelta::other(informer).start();
     running.stdout.json_until("the informer's sync", |line| line["type"] == "SYNCED");
     running
@@ -117,21 +129,10 @@ fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
     for (at, (kind, _)) in KINDS.iter().enumerate() {
         let ours: Vec<Told> = lines.iter().filter(|line| line["kind"] == *kind).map(by_event).collect();
         assert!(ours.len() > 100, "{} changes of {kind}", ours.len());
-        let theirs = between_markers(&informers[at], |line| told(&line["type"], line, line));
-        assert_eq!(first_difference(&ours, &theirs), None, "client-go tells otherwise of {kind}");
+        let theirs = told_by(&informers[at], |line| told(&line["type"], line, line));
+        compare("client-go", kind, &ours, &theirs);
         if let Some(kubectl) = &kubectls[at] {
-            let (told, whole) = told_by_kubectl(kubectl, by_event);
-            let begin = told.iter().position(|told| told[2] == "begin").expect("the beginning");
-            let told = &told[begin..];
-            if !whole {
-                tell(&format!(
-                    "COMPARED IN PART: kubectl ended by itself after {} of {} changes of {kind}",
-                    told.len(),
-                    ours.len()
-                ));
-            }
-            let all = if whole { ours.len() } else { told.len() };
-            assert_eq!(first_difference(&ours[..all], told), None, "kubectl tells otherwise of {kind}");
+            compare("kubectl", kind, &ours, &told_by(kubectl, by_event));
         }
     }
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,11 +41,16 @@ type syncedLine struct {
 	StartCPUSeconds float64 `json:"startCpuSeconds"`
 }
 
+type relistLine struct {
+	Type string `json:"type"`
+}
+
 // eventPrinter is an event handler that writes and flushes a line for each call.
 type eventPrinter struct {
-	mu      sync.Mutex
-	out     *bufio.Writer
-	objects bool
+	mu       sync.Mutex
+	out      *bufio.Writer
+	objects  bool
+	isSynced atomic.Bool
 }
 
 var _ cache.ResourceEventHandler = &eventPrinter{}
@@ -95,6 +101,7 @@ func (p *eventPrinter) describe(kind string, obj any) *eventLine {
 // synced prints the line for the end of the first list; start is the process before it began.
 func (p *eventPrinter) synced(took time.Duration, objects int, start processSample) {
 	now := sampleProcess()
+	p.isSynced.Store(true)
 	p.print(&syncedLine{
 		Type:            "SYNCED",
 		Seconds:         took.Seconds(),
@@ -104,6 +111,13 @@ func (p *eventPrinter) synced(took time.Duration, objects int, start processSamp
 		StartRSSBytes:   start.peakRSS,
 		StartCPUSeconds: start.cpu.Seconds(),
 	})
+}
+
+// relisting prints a line for a list that is not the first: what is told after it may leave out what happened before.
+func (p *eventPrinter) relisting() {
+	if p.isSynced.Load() {
+		p.print(&relistLine{Type: "RELISTING"})
+	}
 }
 
 func (p *eventPrinter) print(line any) {

@@ -29,6 +29,7 @@ type informerOptions struct {
 	watchList               bool
 	events, objects         bool
 	untilSynced, stdinEnds  bool
+	relists                 bool
 }
 
 func inform(ctx context.Context, args []string) error {
@@ -41,11 +42,15 @@ func inform(ctx context.Context, args []string) error {
 	if o.stdinEnds {
 		ctx = endWithStdin(ctx)
 	}
-	informer, err := newInformer(o)
+	printer := newEventPrinter(os.Stdout, o.objects)
+	relisting := func() {}
+	if o.relists {
+		relisting = printer.relisting
+	}
+	informer, err := newInformer(o, relisting)
 	if err != nil {
 		return err
 	}
-	printer := newEventPrinter(os.Stdout, o.objects)
 	handler := cache.ResourceEventHandler(cache.ResourceEventHandlerFuncs{})
 	if o.events {
 		handler = printer
@@ -105,6 +110,7 @@ func parseInformerFlags(args []string) (*informerOptions, error) {
 	flags.BoolVar(&o.watchList, "watch-list", true, "list by a watch, as client-go does by default")
 	flags.BoolVar(&o.events, "events", true, "print events, not only the line for the sync")
 	flags.BoolVar(&o.objects, "objects", false, "print whole objects")
+	flags.BoolVar(&o.relists, "relists", false, "print a line for each list after the sync")
 	flags.BoolVar(&o.untilSynced, "until-synced", false, "end once synced")
 	flags.BoolVar(&o.stdinEnds, "stdin-ends", false, "end with standard input, unless it is a terminal")
 	if err := flags.Parse(args); err != nil {
@@ -116,8 +122,8 @@ func parseInformerFlags(args []string) (*informerOptions, error) {
 	return o, nil
 }
 
-// newInformer makes the informer of the wanted mode.
-func newInformer(o *informerOptions) (cache.SharedIndexInformer, error) {
+// newInformer makes the informer of the wanted mode, which says when it lists.
+func newInformer(o *informerOptions, listing func()) (cache.SharedIndexInformer, error) {
 	config, err := restConfig(o.kubeconfig, o.context)
 	if err != nil {
 		return nil, err
@@ -128,6 +134,11 @@ func newInformer(o *informerOptions) (cache.SharedIndexInformer, error) {
 	}
 	selectors := func(options *metav1.ListOptions) {
 		options.LabelSelector, options.FieldSelector = o.selector, o.fieldSelector
+		// client-go tells nobody of the lists it makes when a version has expired. A watch that begins with no list asks
+		// for bookmarks, and for no initial events.
+		if options.SendInitialEvents != nil || !options.AllowWatchBookmarks {
+			listing()
+		}
 	}
 	switch o.mode {
 	case "dynamic":

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::{Bytes, BytesMut};
+use hyper::header;
 use tokio::sync::{broadcast, mpsc};
 
 use super::answer::error_frame;
@@ -35,7 +36,11 @@ pub(super) async fn carry_frames(
     shared: Arc<Shared>,
 ) {
     let _counted = Counted::one_more(&shared);
-    let mut frames = Frames { to: to.clone(), shared, rest: BytesMut::new(), armed: None, stalled: false };
+    let form = from.headers().get(header::CONTENT_TYPE).and_then(|form| form.to_str().ok());
+    let packed = form.is_some_and(|form| form.contains("protobuf"));
+    shared.packed_watches.fetch_add(usize::from(packed), Ordering::SeqCst);
+    let mut frames =
+        Frames { to: to.clone(), shared, rest: BytesMut::new(), packed, armed: None, stalled: false };
     loop {
         let goes_on = tokio::select! {
             biased;
@@ -82,6 +87,8 @@ struct Frames {
     shared: Arc<Shared>,
     /// What has come of a frame that is not whole yet.
     rest: BytesMut,
+    /// Whether each frame begins with its length; else it ends with its line.
+    packed: bool,
     /// What happens to the next frame.
     armed: Option<Strike>,
     stalled: bool,
@@ -100,7 +107,11 @@ impl Frames {
                 false
             }
             Strike::Garbage => self.send(Bytes::from_static(b"<html>502 Bad Gateway</html>\n")).await,
-            Strike::Truncate | Strike::Break | Strike::Corrupt => {
+            Strike::Truncate
+            | Strike::Break
+            | Strike::Corrupt
+            | Strike::TruncateAt(_)
+            | Strike::BreakAt(_) => {
                 self.armed = Some(strike);
                 true
             }
@@ -111,13 +122,23 @@ impl Frames {
     /// Hands on the frames that are whole with these bytes.
     async fn take(&mut self, bytes: &[u8]) -> bool {
         self.rest.extend_from_slice(bytes);
-        while let Some(end) = memchr::memchr(b'\n', &self.rest) {
-            let frame = self.rest.split_to(end + 1).freeze();
+        while let Some(length) = self.whole() {
+            let frame = self.rest.split_to(length).freeze();
             if !self.frame(frame).await {
                 return false;
             }
         }
         true
+    }
+
+    /// The length of the frame that is whole.
+    fn whole(&self) -> Option<usize> {
+        if !self.packed {
+            return memchr::memchr(b'\n', &self.rest).map(|end| end + 1);
+        }
+        let length = u32::from_be_bytes(*self.rest.first_chunk()?);
+        let length = size_of_val(&length) + usize::try_from(length).ok()?;
+        (self.rest.len() >= length).then_some(length)
     }
 
     async fn frame(&mut self, frame: Bytes) -> bool {
@@ -126,8 +147,12 @@ impl Frames {
             Bookmarks::NoEnd => !says(&frame, br#""k8s.io/initial-events-end":"true""#),
             Bookmarks::None => !frame.starts_with(br#"{"type":"BOOKMARK""#),
         };
-        let half = frame.slice(..frame.len() / 2);
-        match self.armed.take() {
+        let armed = self.armed.take();
+        let half = match armed {
+            Some(Strike::TruncateAt(at) | Strike::BreakAt(at)) => frame.slice(..at % frame.len()),
+            _ => frame.slice(..frame.len() / 2),
+        };
+        match armed {
             None if passes => self.send(frame).await,
             None => true,
             Some(Strike::Corrupt) => {
@@ -138,7 +163,7 @@ impl Frames {
                 }
                 self.send(bytes.into()).await
             }
-            Some(Strike::Break) => {
+            Some(Strike::Break | Strike::BreakAt(_)) => {
                 let _told = (self.send(half).await, self.to.send(Err(io::Error::other("struck"))).await);
                 false
             }

@@ -61,7 +61,7 @@ fn is_of_a_collection(path: &str) -> bool {
     (path.starts_with("/api/") && depth > 2) || (path.starts_with("/apis/") && depth > 3)
 }
 
-/// What is asked for but Protocol Buffers: a watch is cut here between frames of JSON.
+/// What is asked for but Protocol Buffers: most strikes are on frames of JSON.
 fn without_protobuf(accept: &str) -> String {
     let clauses = accept.split(',').filter(|clause| !clause.contains("protobuf"));
     clauses.collect::<Vec<_>>().join(",")
@@ -72,7 +72,10 @@ async fn forward(
     query: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, io::Error> {
-    let swallows = shared.script().swallow_initial_events;
+    let (swallows, packed) = {
+        let script = shared.script();
+        (script.swallow_initial_events, script.packed)
+    };
     let hidden = ["sendInitialEvents=", "resourceVersionMatch="];
     let query: Vec<&str> = query
         .split('&')
@@ -83,7 +86,7 @@ async fn forward(
     let url = format!("{}{}?{query}", shared.server, request.uri().path());
     let mut asking = shared.upstream.get(url).bearer_auth(&shared.admin);
     for (name, value) in request.headers() {
-        if name == header::ACCEPT && is_watch {
+        if name == header::ACCEPT && is_watch && !packed {
             asking = asking.header(name, without_protobuf(value.to_str().unwrap_or_default()));
         } else if !HOP_BY_HOP.contains(name) {
             asking = asking.header(name, value);

@@ -134,6 +134,16 @@ impl FaultProxy {
         self.shared.script().swallow_initial_events = swallow;
     }
 
+    /// Lets watches come in Protocol Buffers. Of their frames no bookmark is kept back, and none is replaced.
+    pub(crate) fn pack_watches(&self) {
+        self.shared.script().packed = true;
+    }
+
+    /// How many watches have come in Protocol Buffers.
+    pub(crate) fn packed_watches(&self) -> usize {
+        self.shared.packed_watches.load(Ordering::SeqCst)
+    }
+
     /// Hands on in pieces of so many bytes, and each of them so late.
     pub(crate) fn pieces(&self, size: usize, delay: Duration) {
         let mut script = self.shared.script();

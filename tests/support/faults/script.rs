@@ -33,6 +33,11 @@ pub(crate) enum Strike {
     Truncate,
     /// Every watch breaks in the middle of its next frame.
     Break,
+    /// Every watch ends, as if properly, after so many bytes of its next frame; counted on from its beginning again
+    /// where it is shorter.
+    TruncateAt(usize),
+    /// It breaks there.
+    BreakAt(usize),
     /// The next frame of every watch is one that can't be read.
     Corrupt,
     /// What a watch brings next is no frame at all.
@@ -72,6 +77,8 @@ pub(super) struct Script {
     pub(super) answers: Vec<(Which, Answer, usize)>,
     pub(super) bookmarks: Bookmarks,
     pub(super) swallow_initial_events: bool,
+    /// Whether watches may come in Protocol Buffers. Of those, frames are cut, ended and stalled, and no more.
+    pub(super) packed: bool,
     pub(super) token: Option<String>,
     pub(super) piece: Option<usize>,
     pub(super) delay: Duration,
@@ -87,6 +94,8 @@ pub(super) struct Shared {
     pub(super) strikes: broadcast::Sender<Strike>,
     /// How many watches stand.
     pub(super) watches: AtomicUsize,
+    /// How many have come in Protocol Buffers so far.
+    pub(super) packed_watches: AtomicUsize,
     pub(super) upstream: reqwest::Client,
     pub(super) server: String,
     /// Who it is to the server, whoever asks.
@@ -110,6 +119,7 @@ impl Shared {
             answers: Vec::new(),
             bookmarks: Bookmarks::All,
             swallow_initial_events: false,
+            packed: false,
             token: None,
             piece: None,
             delay: Duration::ZERO,
@@ -120,6 +130,7 @@ impl Shared {
             script: Mutex::new(script),
             strikes: broadcast::channel(STRIKES).0,
             watches: AtomicUsize::new(0),
+            packed_watches: AtomicUsize::new(0),
             upstream,
             server: testbed.server().to_owned(),
             admin: testbed.token("admin").to_owned(),
