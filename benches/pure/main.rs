@@ -6,12 +6,18 @@
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 
+mod table;
+
+#[path = "../../src/bin/kdelta/view/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the program has more to show than a table")]
+mod view;
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
-use kdelta::object::{Column, FieldPath, Ingest, KeyGetter, Object, Origin, Packer, Row, TypeMeta};
+use kdelta::object::{FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
 use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
 use synthetic::Workload;
@@ -80,7 +86,7 @@ fn main() {
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
     indexing(&bench, &keys, &all);
     queueing(&bench, &all);
-    rows(&bench);
+    table::rows(&bench);
 }
 
 fn splitting(bench: &Bench, texts: &[String]) {
@@ -216,22 +222,6 @@ fn queueing(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
             for object in objects {
                 queue.update(object, Origin::Watch).expect("a key");
                 pop_all(&queue);
-            }
-        },
-    );
-}
-
-fn rows(bench: &Bench) {
-    let column = |name: &str| Column { name: name.into(), format: String::new(), priority: 0 };
-    let columns: Arc<[Column]> = ["Name", "Ready", "Status", "Restarts", "Age"].map(column).into();
-    bench.run(
-        "make and read a row of five cells",
-        || (),
-        |()| {
-            for _ in 0..bench.objects {
-                let row =
-                    Row::new(Arc::clone(&columns), ["web-6d4cf56db6-abcde", "1/1", "Running", "0", "17h"]);
-                black_box(row.cells().map(str::len).sum::<usize>());
             }
         },
     );

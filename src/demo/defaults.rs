@@ -70,13 +70,13 @@ pub(super) fn fill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
             default(object, "reportingInstance", &json!(""));
         }
         ("", "endpoints") => {
-            for subset in object["subsets"].as_array_mut().into_iter().flatten() {
+            for subset in each(object, "subsets") {
                 protocols(subset.get_mut("ports"));
             }
         }
         ("discovery.k8s.io", _) => {
             protocols(object.get_mut("ports"));
-            for endpoint in object["endpoints"].as_array_mut().into_iter().flatten() {
+            for endpoint in each(object, "endpoints") {
                 default(endpoint, "conditions", &json!({}));
             }
         }
@@ -131,6 +131,11 @@ pub(super) fn refill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
     };
     put_back("", "status", status);
     put_back("/metadata", "generation", generation);
+}
+
+/// The elements of a list; none, and nothing is put there, where there is no list.
+fn each<'a>(object: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
+    object.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// Sets a member that is missing or null.
@@ -207,7 +212,7 @@ pub(super) fn stateful_set(object: &mut Value) {
     default(spec, "serviceName", &json!(""));
     let retain = json!({"whenDeleted": "Retain", "whenScaled": "Retain"});
     default(spec, "persistentVolumeClaimRetentionPolicy", &retain);
-    for template in spec["volumeClaimTemplates"].as_array_mut().into_iter().flatten() {
+    for template in each(spec, "volumeClaimTemplates") {
         template["kind"] = "PersistentVolumeClaim".into();
         template["apiVersion"] = "v1".into();
         default(&mut template["spec"], "volumeMode", &json!("Filesystem"));
@@ -291,9 +296,13 @@ fn service(object: &mut Value) {
         default(spec, "allocateLoadBalancerNodePorts", &json!(true));
     }
     let mut node_port = 30_000 + u64::from(a) * 11 + u64::from(b);
-    for port in spec["ports"].as_array_mut().into_iter().flatten() {
+    for port in each(spec, "ports") {
         let number = port["port"].clone();
         default(port, "protocol", &json!("TCP"));
+        // Clients with types send what they leave open as 0.
+        if port["targetPort"] == 0 {
+            port["targetPort"] = Value::Null;
+        }
         default(port, "targetPort", &number);
         if outside {
             default(port, "nodePort", &node_port.into());

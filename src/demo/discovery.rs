@@ -10,11 +10,14 @@ use super::kinds::Kind;
 pub(super) fn aggregated(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
     let groups = groups(kinds).into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups
-        .map(|(group, version)| {
-            let resources: Vec<Value> = of(kinds, &group, &version).map(aggregated_resource).collect();
+        .map(|(group, versions)| {
+            let versions = versions.into_iter().map(|version| {
+                let resources: Vec<Value> = of(kinds, &group, &version).map(aggregated_resource).collect();
+                json!({"version": version, "resources": resources, "freshness": "Current"})
+            });
+            let versions: Vec<Value> = versions.collect();
             let metadata = if group.is_empty() { json!({}) } else { json!({"name": group}) };
-            let version = json!({"version": version, "resources": resources, "freshness": "Current"});
-            json!({"metadata": metadata, "versions": [version]})
+            json!({"metadata": metadata, "versions": versions})
         })
         .collect();
     json!({
@@ -77,22 +80,23 @@ pub(super) fn versions(address: &str) -> Value {
 /// `/apis` without the aggregation.
 pub(super) fn group_list(kinds: &[Arc<Kind>]) -> Value {
     let named = groups(kinds).into_iter().filter(|(group, _)| !group.is_empty());
-    let groups: Vec<Value> = named.map(|(group, version)| group_entry(&group, &version)).collect();
+    let groups: Vec<Value> = named.map(|(group, versions)| group_entry(&group, &versions)).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
 /// `/apis/GROUP`.
 pub(super) fn group(kinds: &[Arc<Kind>], name: &str) -> Option<Value> {
-    let (group, version) = groups(kinds).into_iter().find(|(group, _)| group == name && !name.is_empty())?;
-    let mut entry = group_entry(&group, &version);
+    let (group, versions) = groups(kinds).into_iter().find(|(group, _)| group == name && !name.is_empty())?;
+    let mut entry = group_entry(&group, &versions);
     entry["kind"] = "APIGroup".into();
     entry["apiVersion"] = "v1".into();
     Some(entry)
 }
 
-fn group_entry(group: &str, version: &str) -> Value {
-    let version = json!({"groupVersion": format!("{group}/{version}"), "version": version});
-    json!({"name": group, "versions": [version], "preferredVersion": version})
+fn group_entry(group: &str, versions: &[String]) -> Value {
+    let entry = |version: &String| json!({"groupVersion": format!("{group}/{version}"), "version": version});
+    let versions: Vec<Value> = versions.iter().map(entry).collect();
+    json!({"name": group, "preferredVersion": versions.first(), "versions": versions})
 }
 
 /// `/api/v1` or `/apis/GROUP/VERSION`.
@@ -126,12 +130,14 @@ pub(super) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> 
     })
 }
 
-/// The groups with their version, each once, in the order in which they were defined.
-pub(super) fn groups(kinds: &[Arc<Kind>]) -> Vec<(String, String)> {
-    let mut groups: Vec<(String, String)> = Vec::new();
+/// The groups with their versions, each once, in the order in which they were defined: the preferred version first.
+pub(super) fn groups(kinds: &[Arc<Kind>]) -> Vec<(String, Vec<String>)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kinds {
-        if !groups.iter().any(|(group, version)| *group == kind.group && *version == kind.version) {
-            groups.push((kind.group.clone(), kind.version.clone()));
+        match groups.iter_mut().find(|(group, _)| *group == kind.group) {
+            Some((_, versions)) if versions.contains(&kind.version) => {}
+            Some((_, versions)) => versions.push(kind.version.clone()),
+            None => groups.push((kind.group.clone(), vec![kind.version.clone()])),
         }
     }
     groups

@@ -19,6 +19,7 @@ mod cluster;
 mod columns;
 mod defaults;
 mod discovery;
+mod faces;
 mod fixtures;
 mod furniture;
 mod gzip;

@@ -76,6 +76,12 @@ impl Refusal {
         Self::new(409, "Conflict", message).with(kind.details(name))
     }
 
+    /// A conflict that names the kind instead of the resource, as those of deletions do.
+    pub(super) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
+        let named = Kind { plural: kind.kind.clone(), ..kind.clone() };
+        Self::conflict(&named, name, why)
+    }
+
     pub(super) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("{} \"{name}\" is forbidden: {why}", kind.group_resource());
         Self::new(403, "Forbidden", message).with(kind.details(name))

@@ -1,5 +1,6 @@
 //! Objects as text in the form that was asked for: whole, as metadata, or as rows of a Table.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::accept::{Form, Include};
 use super::columns::Columns;
+use super::faces;
 use super::kinds::Kind;
 use super::stored::Stored;
 
@@ -72,12 +74,21 @@ impl Writer {
         }
     }
 
+    /// The object as the resource has it that was asked for, which is as it is stored unless that is a second face.
+    fn shown<'a>(&self, object: &'a Stored) -> Cow<'a, Stored> {
+        if faces::is_one(&self.kind) {
+            Cow::Owned(faces::shown(&self.kind, object))
+        } else {
+            Cow::Borrowed(object)
+        }
+    }
+
     /// One item of a list.
     pub(super) fn item(&self, out: &mut Vec<u8>, object: &Stored, now: Timestamp) {
         match self.form {
             Form::Objects => {
                 out.push(b'{');
-                out.extend_from_slice(object.item(&self.kind));
+                out.extend_from_slice(self.shown(object).item(&self.kind));
             }
             Form::Metadata => metadata(out, object),
             Form::Table(include) => self.row(out, object, include, now),
@@ -87,7 +98,7 @@ impl Writer {
     /// One object by itself, as the answer to a GET or inside an event.
     pub(super) fn one(&mut self, out: &mut Vec<u8>, object: &Stored, now: Timestamp) {
         match self.form {
-            Form::Objects => out.extend_from_slice(&object.json),
+            Form::Objects => out.extend_from_slice(&self.shown(object).json),
             Form::Metadata => metadata(out, object),
             Form::Table(include) => {
                 self.table_head(out, object.version);
@@ -154,7 +165,7 @@ impl Writer {
         match include {
             Include::None => out.extend_from_slice(b"null"),
             Include::Metadata => metadata(out, object),
-            Include::Object => out.extend_from_slice(&object.json),
+            Include::Object => out.extend_from_slice(&self.shown(object).json),
         }
         out.push(b'}');
     }

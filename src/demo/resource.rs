@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::accept::{self, Form};
 use super::answer::{self, Body, JSON};
 use super::cluster::Cluster;
+use super::faces;
 use super::kinds::{self, Kind};
 use super::query::{ListOptions, Selection};
 use super::refusal::Refusal;
@@ -42,7 +43,8 @@ pub(super) fn answer(
         rest => (None, rest),
     };
     let [plural, rest @ ..] = rest else { return answer::no_page() };
-    let done = match (cluster.store.find(group, version, plural), rest) {
+    let found = faces::find(group, version, plural).or_else(|| cluster.store.find(group, version, plural));
+    let done = match (found, rest) {
         (Some((id, kind)), rest) if namespace.is_none() || kind.namespaced => {
             let target = Target {
                 id,
@@ -52,7 +54,7 @@ pub(super) fn answer(
                 subresource: rest.get(1).map(|&name| name.to_owned()),
             };
             match rest {
-                [] => collection(cluster, asked, target),
+                [] => collection(cluster, asked, &target),
                 [_] if target.kind.namespaced && namespace.is_none() => Err(Refusal::no_resource()),
                 [_] => object(cluster, asked, &target),
                 [_, name] if target.kind.has_subresource(name) => object(cluster, asked, &target),
@@ -83,24 +85,20 @@ fn old_autoscaler(cluster: &Arc<Cluster>, asked: &Asked, namespace: &str) -> Res
         subresource: None,
     };
     let created = write::create(cluster, &target, object, &asked.query)?;
-    let mut old = created.stored.value();
-    old["apiVersion"] = "autoscaling/v1".into();
-    if let Some(spec) = old["spec"].as_object_mut() {
-        spec.remove("metrics");
-        spec.insert("targetCPUUtilizationPercentage".to_owned(), share.unwrap_or(json!(80)));
-    }
-    old["status"] = json!({"currentReplicas": 0, "desiredReplicas": 0});
-    Ok(answer::json(201, &old))
+    let (_, old) =
+        faces::find("autoscaling", "v1", "horizontalpodautoscalers").ok_or_else(Refusal::no_resource)?;
+    Ok(one(cluster, &old, Form::Objects, &created.stored, 201))
 }
 
-fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: Target) -> Result<Response<Body>, Refusal> {
+fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Response<Body>, Refusal> {
     let namespace = Some(target.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+    let can = |verb| target.kind.verbs().contains(&verb);
     match asked.method {
         Method::GET => {
             let form = accept::form(asked.accept.as_deref(), &asked.query)?;
             let selection = Selection::read(&asked.query, &target.kind, namespace)?;
             let options = ListOptions::read(&asked.query)?;
-            let Target { id, kind, .. } = target;
+            let (id, kind) = (target.id, Arc::clone(&target.kind));
             if options.watch {
                 let body = watch::body(Arc::clone(cluster), (id, kind), form, selection, &options);
                 return Ok(answer::with_body(200, JSON, body));
@@ -108,16 +106,14 @@ fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: Target) -> Result<R
             let page = list::page(&cluster.store, id, &selection, &options)?;
             Ok(list::answer(Arc::clone(cluster), kind, form, page, asked.gzip))
         }
-        Method::POST if !target.kind.namespaced || namespace.is_some() => {
+        Method::POST if can("create") && (!target.kind.namespaced || namespace.is_some()) => {
             let form = accept::form(asked.accept.as_deref(), &asked.query)?;
             check_media_type(asked)?;
             let object = write::decode(&target.kind, &asked.content_type, &asked.body)?;
-            let created = write::create(cluster, &target, object, &asked.query)?;
+            let created = write::create(cluster, target, object, &asked.query)?;
             Ok(with_warnings(one(cluster, &target.kind, form, &created.stored, 201), &created))
         }
-        Method::DELETE if target.kind.verbs().contains(&"deletecollection") => {
-            delete_collection(cluster, asked, &target)
-        }
+        Method::DELETE if can("deletecollection") => delete_collection(cluster, asked, target),
         _ => Err(Refusal::method_not_allowed()),
     }
 }
@@ -140,8 +136,16 @@ fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Resp
     };
     match asked.method {
         Method::GET => Ok(said(&*found(cluster, target)?, 200)),
+        Method::PUT | Method::PATCH if !target.kind.verbs().contains(&"update") => {
+            Err(Refusal::method_not_allowed())
+        }
         Method::PUT => {
             check_media_type(asked)?;
+            if target.subresource.as_deref() == Some("status") && write::is_protobuf(&asked.content_type) {
+                return Err(Refusal::bad_request(
+                    "the demo reads no status in protobuf: send JSON".to_owned(),
+                ));
+            }
             let object = if is_scale {
                 write::read(&asked.content_type, &asked.body)?
             } else {

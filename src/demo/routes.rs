@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::accept;
 use super::answer::{self, Body};
 use super::cluster::Cluster;
+use super::faces;
 use super::kinds::Kind;
 use super::query::Query;
 use super::refusal::Refusal;
@@ -64,8 +65,8 @@ async fn read(request: Request<Incoming>) -> Result<Asked, Refusal> {
 
 fn route(cluster: &Arc<Cluster>, asked: &Asked) -> Response<Body> {
     let path: Vec<&str> = asked.path.iter().map(String::as_str).collect();
-    let stored: Vec<Arc<Kind>> = cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect();
-    let kinds: Vec<Arc<Kind>> = stored.iter().cloned().chain(reviews::kinds().map(Arc::new)).collect();
+    let served = faces::among(cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect());
+    let kinds: Vec<Arc<Kind>> = served.iter().cloned().chain(reviews::kinds().map(Arc::new)).collect();
     let accept = asked.accept.as_deref();
     let found = |value: Option<Value>| value.map_or_else(answer::no_page, |value| answer::json(200, &value));
     match path.as_slice() {
@@ -76,9 +77,9 @@ fn route(cluster: &Arc<Cluster>, asked: &Asked) -> Response<Body> {
         }
         ["version"] => answer::json(200, &openapi::version()),
         ["openapi", "v2"] => swagger(accept),
-        ["openapi", "v3"] => answer::json(200, &openapi::index(&stored)),
-        ["openapi", "v3", "api", version] => found(openapi::document(&stored, "", version)),
-        ["openapi", "v3", "apis", group, version] => found(openapi::document(&stored, group, version)),
+        ["openapi", "v3"] => answer::json(200, &openapi::index(&served)),
+        ["openapi", "v3", "api", version] => found(openapi::document(&served, "", version)),
+        ["openapi", "v3", "apis", group, version] => found(openapi::document(&served, group, version)),
         ["api" | "apis"] => discovery_root(cluster, &kinds, path[0] == "api", accept),
         ["api", version] => found(discovery::resource_list(&kinds, "", version)),
         ["apis", group] => found(discovery::group(&kinds, group)),
@@ -88,11 +89,11 @@ fn route(cluster: &Arc<Cluster>, asked: &Asked) -> Response<Body> {
         {
             review(asked, group, plural)
         }
-        ["api", version, rest @ ..] => resource::answer(cluster, asked, &stored, ["", version], rest),
+        ["api", version, rest @ ..] => resource::answer(cluster, asked, &served, ["", version], rest),
         ["apis", group, version, rest @ ..] => {
-            resource::answer(cluster, asked, &stored, [group, version], rest)
+            resource::answer(cluster, asked, &served, [group, version], rest)
         }
-        [] => answer::json(200, &json!({"paths": roots(&stored)})),
+        [] => answer::json(200, &json!({"paths": roots(&served)})),
         _ => answer::no_page(),
     }
 }
@@ -109,8 +110,9 @@ fn health(check: &str, asked: &Asked) -> Response<Body> {
 /// The paths that there are.
 fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
     let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
-    for (group, version) in discovery::groups(kinds).into_iter().filter(|(group, _)| !group.is_empty()) {
-        paths.extend([format!("/apis/{group}"), format!("/apis/{group}/{version}")]);
+    for (group, versions) in discovery::groups(kinds).into_iter().filter(|(group, _)| !group.is_empty()) {
+        paths.push(format!("/apis/{group}"));
+        paths.extend(versions.iter().map(|version| format!("/apis/{group}/{version}")));
     }
     let others = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
     paths.extend(others.map(str::to_owned));

@@ -19,6 +19,7 @@ const usage = `Usage: testbed COMMAND [flags]
   serve        run a kube-apiserver with etcd on loopback
   certificate  make a client certificate that such a server takes, or one that it does not
   informer     watch a resource with a client-go informer and print its events
+  browse       do what an interactive browser of clusters does, and print what it is told
   load         create pods that look like a real cluster's
   churn        change pods at a steady rate
 `
@@ -28,6 +29,7 @@ type command func(ctx context.Context, args []string) error
 // commands is what this binary can do; serve and certificate add themselves where they are built in.
 var commands = map[string]command{
 	"informer": inform,
+	"browse":   browse,
 	"load":     load,
 	"churn":    churn,
 }

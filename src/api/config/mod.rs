@@ -5,10 +5,12 @@ mod door;
 mod files;
 mod in_cluster;
 mod load;
+mod lock;
 mod no_proxy;
 mod options;
 mod origin;
 mod proxy;
+mod replace;
 #[cfg(test)]
 mod tests;
 mod tokens;

@@ -1,11 +1,13 @@
 //! Where a user of a kubeconfig stands, for what is to be kept there.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::door::Door;
+use super::lock::{Lock, Refused};
+use super::replace::{clean_up, replace};
 use super::tokens::{self, Settings};
 use crate::api::failure::system_words;
 
@@ -67,7 +69,7 @@ impl Origin {
 
     fn put(&self, settings: &[(&str, &str)], still: impl Fn(&Settings) -> bool) -> Result<(), Failure> {
         let Some(_writes) = WRITING.enter() else { return Err("the program ends".to_owned().into()) };
-        let _lock = Lock::take(&self.file)?;
+        let lock = Lock::take(&self.file)?;
         let text = self.text()?;
         if !tokens::read(&text, &self.user).is_some_and(|found| still(&found)) {
             return Err("it names another provider by now".to_owned().into());
@@ -75,6 +77,9 @@ impl Origin {
         let changed = tokens::set(&text, &self.user, settings).map_err(str::to_owned)?;
         // A link stays one.
         let real = fs::canonicalize(&self.file).map_err(|error| system_words(&error))?;
+        if let Some(process) = lock.left_by {
+            clean_up(&real, process);
+        }
         Ok(replace(&real, &changed)?)
     }
 
@@ -98,7 +103,9 @@ enum Failure {
 impl Failure {
     fn words(self) -> String {
         match self {
-            Self::Busy(lock) => format!("{} says that another program writes it", lock.display()),
+            Self::Busy(lock) => {
+                format!("{} says that another program writes it (remove that if none does)", lock.display())
+            }
             Self::Other(words) => words,
         }
     }
@@ -110,100 +117,25 @@ impl From<String> for Failure {
     }
 }
 
-/// A new content in place of the old one, with its owner and its mode.
-fn replace(path: &Path, text: &str) -> Result<(), String> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = path.with_file_name(name);
-    let words = |error: io::Error| system_words(&error);
-    let put = match fill(&new, path, text).and_then(|()| has_other_names(path)) {
-        Ok(false) => fs::rename(&new, path),
-        Ok(true) => {
-            // Where that breaks off the new file is the only one that is whole, and stays.
-            let whole = |error| format!("{}; what it was to hold is in {}", words(error), new.display());
-            overwrite(path, text).map_err(whole)?;
-            Ok(())
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Busy(lock) => Self::Busy(lock),
+            Refused::Other(words) => Self::Other(words),
         }
-        Err(error) => Err(error),
-    };
-    // What can't be removed could not be made, or has its place.
-    let _ = fs::remove_file(&new);
-    put.map_err(words)
-}
-
-/// Whether the same file stands in other places too, which a new file in this place would be cut off from.
-#[cfg(unix)]
-fn has_other_names(path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    Ok(fs::metadata(path)?.nlink() > 1)
-}
-
-#[cfg(not(unix))]
-fn has_other_names(_: &Path) -> io::Result<bool> {
-    Ok(false)
-}
-
-/// Writes over what a file holds, as kubectl does. That there is room for it is known by then.
-fn overwrite(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.set_len(text.len() as u64)?;
-    file.sync_all()
-}
-
-fn fill(new: &Path, like: &Path, text: &str) -> io::Result<()> {
-    let like = fs::metadata(like)?;
-    if like.permissions().readonly() {
-        // Its folder would allow it, but nobody has made it so by chance.
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(new)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
-            fchown(&file, Some(like.uid()), Some(like.gid()))?;
-        }
-    }
-    file.set_permissions(like.permissions())?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// kubectl's lock on a kubeconfig: a file beside it, for as long as somebody writes.
-struct Lock(PathBuf);
-
-impl Lock {
-    fn take(file: &Path) -> Result<Self, Failure> {
-        let mut name = file.as_os_str().to_owned();
-        name.push(".lock");
-        let path = PathBuf::from(name);
-        match File::create_new(&path) {
-            Ok(_) => Ok(Self(path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Busy(path)),
-            Err(error) => Err(system_words(&error).into()),
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // One that stays tells the next program so.
-        let _ = fs::remove_file(&self.0);
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::Path;
+    use std::process::{Command, Stdio};
     use std::thread;
 
     use super::*;
+    use crate::api::config::replace::write_beside;
 
     const TEXT: &str =
         "users: [{name: me, user: {auth-provider: {name: oidc, config: {id-token: old, client-id: c}}}}]\n";
@@ -247,7 +179,7 @@ mod tests {
         fs::write(folder.path().join("config.lock"), "").unwrap();
         let mut pauses = 0;
         let busy = origin.keep_with(&[("id-token", "s3cret")], |_| true, || pauses += 1).unwrap_err();
-        assert!(busy.ends_with("config.lock says that another program writes it"), "{busy}");
+        assert!(busy.contains("config.lock says that another program writes it"), "{busy}");
         assert_eq!(pauses, TRIES - 1);
         fs::remove_file(folder.path().join("config.lock")).unwrap();
         assert_eq!(
@@ -312,4 +244,52 @@ mod tests {
         assert_eq!(fs::read_to_string(&other).unwrap(), TEXT.replace("old", "\"new\""));
         assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
     }
+
+    /// Set for the process that is to be killed: the folder of its kubeconfig.
+    const KILLED: &str = "KDELTA_TEST_KILLED_IN";
+
+    #[test]
+    fn a_process_that_is_killed_while_it_writes_leaves_the_old_file_and_no_lock_for_ever() {
+        if let Some(folder) = std::env::var_os(KILLED) {
+            let file = Path::new(&folder).join("config");
+            let _lock = Lock::take(&file).unwrap();
+            write_beside(&file, "half of a fi");
+            let mut told = io::stdout();
+            told.write_all(NOTHING_MORE.as_bytes()).and_then(|()| told.flush()).unwrap();
+            loop {
+                thread::park();
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let origin = origin(folder.path(), 0o640);
+        let before = fs::metadata(&origin.file).unwrap();
+        let test = thread::current().name().unwrap().to_owned();
+        let mut writer = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &test, "--nocapture"])
+            .env(KILLED, folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        assert!(
+            lines.map_while(Result::ok).any(|line| line.contains(NOTHING_MORE.trim_end())),
+            "it came that far"
+        );
+        let busy = origin.keep_with(&[("id-token", "new")], |_| true, || {}).unwrap_err();
+        assert!(busy.contains("another program writes it"), "{busy}");
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
+        assert_eq!(names(folder.path()).len(), 3, "{:?}", names(folder.path()));
+        let at_once = || panic!("nobody writes it");
+        origin.keep_with(&[("id-token", "new")], |_| true, at_once).unwrap();
+        assert_eq!(origin.settings().unwrap()["id-token"], "new");
+        assert_eq!(names(folder.path()), ["config"]);
+        let after = fs::metadata(&origin.file).unwrap();
+        let kept = |of: &fs::Metadata| (of.mode(), of.uid(), of.gid());
+        assert_eq!(kept(&after), kept(&before));
+    }
+
+    /// What the process says that is to be killed when it stands before the rename.
+    const NOTHING_MORE: &str = "written beside\n";
 }

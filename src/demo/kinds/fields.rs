@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Kind;
+use crate::demo::faces;
 
 impl Kind {
     /// What is said of a field that may not stand in a field selector; nothing of one that may.
@@ -61,6 +62,18 @@ impl Kind {
                 "source",
                 "type",
             ],
+            ("events.k8s.io", "events") => &[
+                "reason",
+                "regarding.kind",
+                "regarding.namespace",
+                "regarding.name",
+                "regarding.uid",
+                "regarding.apiVersion",
+                "regarding.resourceVersion",
+                "regarding.fieldPath",
+                "reportingController",
+                "type",
+            ],
             ("", "namespaces") => &["status.phase"],
             ("", "nodes") => &["spec.unschedulable"],
             ("", "secrets") => &["type"],
@@ -72,7 +85,7 @@ impl Kind {
 
     /// Whether the field of a selector is not one that objects have, or one that they leave out.
     pub(in crate::demo) fn derives(&self, field: &str) -> bool {
-        DERIVED.contains(&(self.plural.as_str(), field))
+        faces::is_event(self) || DERIVED.contains(&(self.plural.as_str(), field))
     }
 
     /// Writes the derived fields into an object, to be selected by.
@@ -83,6 +96,7 @@ impl Kind {
                 object["status"]["successful"] = object["status"]["succeeded"].as_u64().unwrap_or(0).into();
             }
             "nodes" => object["spec"]["unschedulable"] = is_true(&object["spec"]["unschedulable"]),
+            "events" if faces::is_event(self) => faces::reword(self, object),
             "events" => object["source"] = object["source"]["component"].take(),
             "pods" => {
                 object["spec"]["hostNetwork"] = is_true(&object["spec"]["hostNetwork"]);

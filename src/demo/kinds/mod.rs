@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::faces;
 pub(super) use built_in::*;
 
 /// Every verb that discovery names for a resource.
@@ -72,10 +73,12 @@ impl Kind {
         self.subresources.iter().any(|own| own == name)
     }
 
-    /// The verbs that discovery names; a namespace is not deleted by the collection, and a review is only asked.
+    /// The verbs that discovery names; a namespace is not deleted by the collection, a review is only asked, and
+    /// a second face is only looked at.
     pub(super) fn verbs(&self) -> Vec<&'static str> {
         match self.plural.as_str() {
             _ if crate::demo::reviews::is_one(self) => vec!["create"],
+            _ if faces::is_one(self) => faces::VERBS.to_vec(),
             "namespaces" => VERBS.into_iter().filter(|verb| *verb != "deletecollection").collect(),
             _ => VERBS.to_vec(),
         }

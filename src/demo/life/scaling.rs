@@ -12,6 +12,19 @@ use crate::demo::stored::Place;
 /// Between two looks at the load.
 const PERIOD: Duration = Duration::from_secs(15);
 
+/// What is said of an autoscaler that works.
+const CONDITIONS: [(&str, (&str, &str)); 2] = [
+    ("AbleToScale", ("ReadyForNewScale", "recommended size matches current size")),
+    (
+        "ScalingActive",
+        (
+            "ValidMetricFound",
+            "the HPA was able to successfully calculate a replica count from cpu resource utilization \
+             (percentage of request)",
+        ),
+    ),
+];
+
 impl Life {
     /// As many replicas as the load takes, within the bounds.
     pub(super) fn autoscaler(&mut self, place: &Place) {
@@ -65,8 +78,9 @@ impl Life {
             if desired != current {
                 status["lastScaleTime"] = time.as_str().into();
             }
-            for kind in ["AbleToScale", "ScalingActive"] {
+            for (kind, why) in CONDITIONS {
                 stages::condition(scaler, kind, true, &time);
+                stages::because(scaler, kind, why);
             }
         });
     }

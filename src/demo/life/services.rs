@@ -139,6 +139,8 @@ impl Life {
                 budget["status"][key] = count.into();
             }
             super::stages::condition(budget, "DisruptionAllowed", allowed > 0, &time);
+            let reason = if allowed > 0 { "SufficientPods" } else { "InsufficientPods" };
+            super::stages::because(budget, "DisruptionAllowed", (reason, ""));
         });
     }
 }

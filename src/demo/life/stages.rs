@@ -156,6 +156,15 @@ pub(in crate::demo) fn condition(object: &mut Value, kind: &str, holds: bool, ti
     }
 }
 
+/// Says why a condition is as it is.
+pub(super) fn because(object: &mut Value, kind: &str, (reason, message): (&str, &str)) {
+    let conditions = object["status"]["conditions"].as_array_mut().into_iter().flatten();
+    for own in conditions.filter(|own| own["type"] == kind) {
+        own["reason"] = reason.into();
+        own["message"] = message.into();
+    }
+}
+
 /// Sets a condition of a deployment, with what is said of it.
 fn explained(object: &mut Value, kind: &str, holds: bool, (reason, message): (&str, &str), time: &str) {
     condition(object, kind, holds, time);

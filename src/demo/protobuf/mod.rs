@@ -7,6 +7,8 @@ mod tables;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 /// What the body of a request begins with.
@@ -25,6 +27,8 @@ enum Type {
     /// A number that is there even when it is 0.
     Number,
     Bool,
+    /// Whether; where not, it is none.
+    Flag,
     Texts,
     /// From texts to texts.
     Map,
@@ -40,6 +44,14 @@ enum Type {
     Quantities,
     /// A message whose fields stand in JSON beside those of the one around it.
     Inline(&'static [Field]),
+    /// A point in time, in whole seconds.
+    Time,
+    /// A point in time, in microseconds.
+    MicroTime,
+    /// JSON in the message of a text.
+    Json,
+    /// What the request does not change, and clients send back as they have read it.
+    Unchanged,
 }
 
 /// The object in a body, as JSON.
@@ -152,11 +164,13 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
     let wrong = || format!("{name} is not of its type");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| wrong());
     match (how, wire) {
-        (Type::Text, Wire::Bytes(b"")) | (Type::Count, Wire::Number(0)) => {}
+        (Type::Text, Wire::Bytes(b""))
+        | (Type::Count | Type::Flag, Wire::Number(0))
+        | (Type::Unchanged, _) => {}
         (Type::Text, Wire::Bytes(bytes)) => *place = text(bytes)?.into(),
         // The encoding of negative numbers is that of their 64 bits.
         (Type::Count | Type::Number, Wire::Number(number)) => *place = number.cast_signed().into(),
-        (Type::Bool, Wire::Number(number)) => *place = (number != 0).into(),
+        (Type::Bool | Type::Flag, Wire::Number(number)) => *place = (number != 0).into(),
         (Type::Texts, Wire::Bytes(bytes)) => push(place, text(bytes)?.into()),
         (Type::Map, Wire::Bytes(bytes)) => {
             let (key, value) = entry(bytes)?;
@@ -172,7 +186,8 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
             insert(place, text(key)?, text(quantity(value)?)?);
         }
         // These are there even when nothing is in them.
-        (Type::Message(_), wire) if ["resources", "strategy"].contains(&name) && wire.is_nothing() => {}
+        (Type::Message(_), wire)
+            if ["resources", "strategy", "updateStrategy"].contains(&name) && wire.is_nothing() => {}
         (Type::Message(fields), Wire::Bytes(bytes)) => {
             if place.is_null() {
                 *place = Map::new().into();
@@ -183,6 +198,11 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
             let mut element = Map::new().into();
             message(&mut element, fields, name, &parts(bytes)?)?;
             push(place, element);
+        }
+        (Type::Time, Wire::Bytes(bytes)) => *place = time(bytes, 0)?.map_or(Value::Null, Value::from),
+        (Type::MicroTime, Wire::Bytes(bytes)) => *place = time(bytes, 6)?.map_or(Value::Null, Value::from),
+        (Type::Json, Wire::Bytes(bytes)) => {
+            *place = serde_json::from_slice(quantity(bytes)?).map_err(|_| wrong())?;
         }
         (Type::IntOrString, Wire::Bytes(bytes)) => {
             let parts = parts(bytes)?;
@@ -198,6 +218,27 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
         _ => return Err(wrong()),
     }
     Ok(())
+}
+
+/// A point in time as JSON has it, with so many digits of a second; nothing where the message says none.
+fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
+    let parts = parts(bytes)?;
+    let number = |wanted| {
+        let found = parts.iter().find_map(|part| match part {
+            (number, Wire::Number(value)) if *number == wanted => Some(value.cast_signed()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    };
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let nanos = i32::try_from(number(2)).map_err(|_| "a time is not one")?;
+    let time = Timestamp::new(number(1), nanos).map_err(|_| "a time is not one")?;
+    let utc = time.to_zoned(TimeZone::UTC);
+    let seconds = utc.strftime("%Y-%m-%dT%H:%M:%S");
+    let rest = if digits == 0 { String::new() } else { format!(".{:06}", nanos / 1000) };
+    Ok(Some(format!("{seconds}{rest}Z")))
 }
 
 /// The text in the message of a quantity.
@@ -281,6 +322,29 @@ mod tests {
             port(&[&[8, 1][..], &bytes(3, b"http")].concat())["spec"]["ports"][0]["targetPort"],
             "http"
         );
+    }
+
+    #[test]
+    fn what_was_read_can_be_written_back_with_all_that_the_server_has_put_there() {
+        let time = bytes(8, &[8, 0xd6, 0xa2, 0x89, 0xd8, 6, 16, 0]);
+        let managed = [bytes(1, b"m"), bytes(4, &[8, 1]), bytes(7, &bytes(1, b"{\"f:spec\":{}}"))].concat();
+        let managed = [vec![0x8a, 1, u8::try_from(managed.len()).expect("short")], managed].concat();
+        let meta = bytes(1, &[bytes(1, b"web"), vec![56, 3], time, bytes(9, b""), managed].concat());
+        let spec = bytes(2, &[vec![8, 3], vec![56, 0]].concat());
+        let status = bytes(3, &bytes(15, b"anything"));
+        let read = decode(&body("Deployment", &[meta, spec, status].concat())).expect("fine");
+        let entry = json!({"manager": "m", "time": "1970-01-01T00:00:01Z", "fieldsV1": {"f:spec": {}}});
+        assert_eq!(
+            read["metadata"],
+            json!({
+                "name": "web", "generation": 3, "creationTimestamp": "2026-11-22T02:20:06Z",
+                "managedFields": [entry],
+            })
+        );
+        assert_eq!((&read["spec"], read.get("status")), (&json!({"replicas": 3}), None));
+        let lease = bytes(2, &bytes(4, &[8, 1, 16, 0xd0, 0x0f]));
+        let lease = decode(&body("Lease", &lease)).expect("fine");
+        assert_eq!(lease["spec"]["renewTime"], "1970-01-01T00:00:01.000002Z");
     }
 
     #[test]

@@ -2,19 +2,27 @@
 
 use super::Field;
 use super::Type::{
-    Bool, Bytes, Count, Inline, IntOrString, Map, Message, Messages, Number, Quantities, Quantity, Text,
-    Texts,
+    Bool, Bytes, Count, Flag, Inline, IntOrString, Json, Map, Message, Messages, MicroTime, Number,
+    Quantities, Quantity, Text, Texts, Time, Unchanged,
 };
 
 /// The fields of the message of a kind; nothing of one that no client is known to send.
 pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
     Some(match kind {
-        "Namespace" | "SelfSubjectReview" => ONLY_META,
+        "Namespace" => NAMESPACE,
+        "SelfSubjectReview" => ONLY_META,
         "ServiceAccount" => SERVICE_ACCOUNT,
         "ConfigMap" => CONFIG_MAP,
         "Secret" => SECRET,
         "Service" => SERVICE,
         "Deployment" => DEPLOYMENT,
+        "ReplicaSet" => REPLICA_SET,
+        "StatefulSet" => STATEFUL_SET,
+        "DaemonSet" => DAEMON_SET,
+        "Node" => NODE,
+        "Lease" => LEASE,
+        "PersistentVolumeClaim" => CLAIM,
+        "Event" if api_version == "v1" => EVENT,
         "Pod" => POD,
         "Job" => JOB,
         "CronJob" => CRON_JOB,
@@ -44,10 +52,24 @@ const META: &[Field] = &[
     (3, "namespace", Text),
     (5, "uid", Text),
     (6, "resourceVersion", Text),
+    (7, "generation", Count),
+    (8, "creationTimestamp", Time),
+    (9, "deletionTimestamp", Time),
+    (10, "deletionGracePeriodSeconds", Number),
     (11, "labels", Map),
     (12, "annotations", Map),
     (13, "ownerReferences", Messages(OWNER)),
     (14, "finalizers", Texts),
+    (17, "managedFields", Messages(MANAGED)),
+];
+const MANAGED: &[Field] = &[
+    (1, "manager", Text),
+    (2, "operation", Text),
+    (3, "apiVersion", Text),
+    (4, "time", Time),
+    (6, "fieldsType", Text),
+    (7, "fieldsV1", Json),
+    (8, "subresource", Text),
 ];
 const OWNER: &[Field] = &[
     (1, "kind", Text),
@@ -57,7 +79,11 @@ const OWNER: &[Field] = &[
     (6, "controller", Bool),
     (7, "blockOwnerDeletion", Bool),
 ];
+/// Written by a request to the subresource only.
+const STATUS: Field = (3, "status", Unchanged);
 const ONLY_META: &[Field] = &[(1, "metadata", Message(META))];
+const NAMESPACE: &[Field] =
+    &[(1, "metadata", Message(META)), (2, "spec", Message(&[(1, "finalizers", Texts)])), STATUS];
 const NAMED: &[Field] = &[(1, "name", Text)];
 const SERVICE_ACCOUNT: &[Field] = &[
     (1, "metadata", Message(META)),
@@ -73,7 +99,7 @@ const SECRET: &[Field] = &[
     (4, "stringData", Map),
     (5, "immutable", Bool),
 ];
-const SERVICE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(SERVICE_SPEC))];
+const SERVICE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(SERVICE_SPEC)), STATUS];
 const SERVICE_SPEC: &[Field] = &[
     (1, "ports", Messages(SERVICE_PORT)),
     (2, "selector", Map),
@@ -95,7 +121,7 @@ const SERVICE_PORT: &[Field] = &[
     (4, "targetPort", IntOrString),
     (5, "nodePort", Count),
 ];
-const DEPLOYMENT: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(DEPLOYMENT_SPEC))];
+const DEPLOYMENT: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(DEPLOYMENT_SPEC)), STATUS];
 const DEPLOYMENT_SPEC: &[Field] = &[
     (1, "replicas", Number),
     (2, "selector", Message(SELECTOR)),
@@ -103,8 +129,102 @@ const DEPLOYMENT_SPEC: &[Field] = &[
     (4, "strategy", Message(STRATEGY)),
     (5, "minReadySeconds", Count),
     (6, "revisionHistoryLimit", Number),
-    (7, "paused", Bool),
+    (7, "paused", Flag),
     (9, "progressDeadlineSeconds", Number),
+];
+const REPLICA_SET: &[Field] =
+    &[(1, "metadata", Message(META)), (2, "spec", Message(REPLICA_SET_SPEC)), STATUS];
+const REPLICA_SET_SPEC: &[Field] = &[
+    (1, "replicas", Number),
+    (2, "selector", Message(SELECTOR)),
+    (3, "template", Message(TEMPLATE)),
+    (4, "minReadySeconds", Count),
+];
+const STATEFUL_SET: &[Field] =
+    &[(1, "metadata", Message(META)), (2, "spec", Message(STATEFUL_SET_SPEC)), STATUS];
+const STATEFUL_SET_SPEC: &[Field] = &[
+    (1, "replicas", Number),
+    (2, "selector", Message(SELECTOR)),
+    (3, "template", Message(TEMPLATE)),
+    (4, "volumeClaimTemplates", Messages(CLAIM)),
+    (5, "serviceName", Text),
+    (6, "podManagementPolicy", Text),
+    (7, "updateStrategy", Message(STATEFUL_SET_STRATEGY)),
+    (8, "revisionHistoryLimit", Number),
+    (9, "minReadySeconds", Count),
+    (
+        10,
+        "persistentVolumeClaimRetentionPolicy",
+        Message(&[(1, "whenDeleted", Text), (2, "whenScaled", Text)]),
+    ),
+    (11, "ordinals", Message(&[(1, "start", Count)])),
+];
+const STATEFUL_SET_STRATEGY: &[Field] = &[
+    (1, "type", Text),
+    (2, "rollingUpdate", Message(&[(1, "partition", Number), (2, "maxUnavailable", IntOrString)])),
+];
+const DAEMON_SET: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(DAEMON_SET_SPEC)), STATUS];
+const DAEMON_SET_SPEC: &[Field] = &[
+    (1, "selector", Message(SELECTOR)),
+    (2, "template", Message(TEMPLATE)),
+    (3, "updateStrategy", Message(STRATEGY)),
+    (4, "minReadySeconds", Count),
+    (6, "revisionHistoryLimit", Number),
+];
+const CLAIM: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(CLAIM_SPEC)), STATUS];
+const CLAIM_SPEC: &[Field] = &[
+    (1, "accessModes", Texts),
+    (2, "resources", Message(RESOURCES)),
+    (3, "volumeName", Text),
+    (4, "selector", Message(SELECTOR)),
+    (5, "storageClassName", Text),
+    (6, "volumeMode", Text),
+];
+const NODE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(NODE_SPEC)), STATUS];
+const NODE_SPEC: &[Field] = &[
+    (1, "podCIDR", Text),
+    (3, "providerID", Text),
+    (4, "unschedulable", Flag),
+    (
+        5,
+        "taints",
+        Messages(&[(1, "key", Text), (2, "value", Text), (3, "effect", Text), (4, "timeAdded", Time)]),
+    ),
+    (7, "podCIDRs", Texts),
+];
+const LEASE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(LEASE_SPEC))];
+const LEASE_SPEC: &[Field] = &[
+    (1, "holderIdentity", Text),
+    (2, "leaseDurationSeconds", Number),
+    (3, "acquireTime", MicroTime),
+    (4, "renewTime", MicroTime),
+    (5, "leaseTransitions", Number),
+];
+const EVENT: &[Field] = &[
+    (1, "metadata", Message(META)),
+    (2, "involvedObject", Message(REFERENCE)),
+    (3, "reason", Text),
+    (4, "message", Text),
+    (5, "source", Message(&[(1, "component", Text), (2, "host", Text)])),
+    (6, "firstTimestamp", Time),
+    (7, "lastTimestamp", Time),
+    (8, "count", Count),
+    (9, "type", Text),
+    (10, "eventTime", MicroTime),
+    (11, "series", Message(&[(1, "count", Count), (2, "lastObservedTime", MicroTime)])),
+    (12, "action", Text),
+    (13, "related", Message(REFERENCE)),
+    (14, "reportingComponent", Text),
+    (15, "reportingInstance", Text),
+];
+const REFERENCE: &[Field] = &[
+    (1, "kind", Text),
+    (2, "namespace", Text),
+    (3, "name", Text),
+    (4, "uid", Text),
+    (5, "apiVersion", Text),
+    (6, "resourceVersion", Text),
+    (7, "fieldPath", Text),
 ];
 const STRATEGY: &[Field] = &[
     (1, "type", Text),
@@ -115,7 +235,7 @@ const SELECTOR: &[Field] = &[
     (2, "matchExpressions", Messages(&[(1, "key", Text), (2, "operator", Text), (3, "values", Texts)])),
 ];
 const TEMPLATE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(POD_SPEC))];
-const POD: &[Field] = TEMPLATE;
+const POD: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(POD_SPEC)), STATUS];
 const POD_SPEC: &[Field] = &[
     (1, "volumes", Messages(VOLUME)),
     (2, "containers", Messages(CONTAINER)),
@@ -127,7 +247,7 @@ const POD_SPEC: &[Field] = &[
     (8, "serviceAccountName", Text),
     (9, "serviceAccount", Text),
     (10, "nodeName", Text),
-    (11, "hostNetwork", Bool),
+    (11, "hostNetwork", Flag),
     (14, "securityContext", Message(&[])),
     (15, "imagePullSecrets", Messages(NAMED)),
     (16, "hostname", Text),
@@ -161,9 +281,9 @@ const CONTAINER: &[Field] = &[
     (11, "readinessProbe", Message(PROBE)),
     (13, "terminationMessagePath", Text),
     (14, "imagePullPolicy", Text),
-    (16, "stdin", Bool),
-    (17, "stdinOnce", Bool),
-    (18, "tty", Bool),
+    (16, "stdin", Flag),
+    (17, "stdinOnce", Flag),
+    (18, "tty", Flag),
     (20, "terminationMessagePolicy", Text),
     (22, "startupProbe", Message(PROBE)),
 ];
@@ -178,7 +298,7 @@ const ENV_SOURCE: &[Field] = &[
 const KEY: &[Field] = &[(1, "localObjectReference", Inline(NAMED)), (2, "key", Text), (3, "optional", Bool)];
 const RESOURCES: &[Field] = &[(1, "limits", Quantities), (2, "requests", Quantities)];
 const MOUNT: &[Field] =
-    &[(1, "name", Text), (2, "readOnly", Bool), (3, "mountPath", Text), (4, "subPath", Text)];
+    &[(1, "name", Text), (2, "readOnly", Flag), (3, "mountPath", Text), (4, "subPath", Text)];
 const PROBE: &[Field] = &[
     (1, "handler", Inline(PROBE_HANDLER)),
     (2, "initialDelaySeconds", Count),
@@ -201,10 +321,10 @@ const VOLUME_SOURCE: &[Field] = &[
     (1, "hostPath", Message(&[(1, "path", Text), (2, "type", Text)])),
     (2, "emptyDir", Message(&[(1, "medium", Text), (2, "sizeLimit", Quantity)])),
     (6, "secret", Message(&[(1, "secretName", Text), (3, "defaultMode", Number)])),
-    (10, "persistentVolumeClaim", Message(&[(1, "claimName", Text), (2, "readOnly", Bool)])),
+    (10, "persistentVolumeClaim", Message(&[(1, "claimName", Text), (2, "readOnly", Flag)])),
     (19, "configMap", Message(&[(1, "localObjectReference", Inline(NAMED)), (3, "defaultMode", Number)])),
 ];
-const JOB: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(JOB_SPEC))];
+const JOB: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(JOB_SPEC)), STATUS];
 const JOB_SPEC: &[Field] = &[
     (1, "parallelism", Number),
     (2, "completions", Number),
@@ -217,7 +337,7 @@ const JOB_SPEC: &[Field] = &[
     (10, "suspend", Bool),
     (14, "podReplacementPolicy", Text),
 ];
-const CRON_JOB: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(CRON_JOB_SPEC))];
+const CRON_JOB: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(CRON_JOB_SPEC)), STATUS];
 const CRON_JOB_SPEC: &[Field] = &[
     (1, "schedule", Text),
     (2, "startingDeadlineSeconds", Number),
@@ -228,7 +348,7 @@ const CRON_JOB_SPEC: &[Field] = &[
     (7, "failedJobsHistoryLimit", Number),
     (8, "timeZone", Text),
 ];
-const INGRESS: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(INGRESS_SPEC))];
+const INGRESS: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(INGRESS_SPEC)), STATUS];
 const INGRESS_SPEC: &[Field] = &[
     (1, "defaultBackend", Message(BACKEND)),
     (2, "tls", Messages(&[(1, "hosts", Texts), (2, "secretName", Text)])),
@@ -264,7 +384,7 @@ const BINDING: &[Field] = &[
     (3, "roleRef", Message(&[(1, "apiGroup", Text), (2, "kind", Text), (3, "name", Text)])),
 ];
 const DISRUPTION_BUDGET: &[Field] =
-    &[(1, "metadata", Message(META)), (2, "spec", Message(DISRUPTION_BUDGET_SPEC))];
+    &[(1, "metadata", Message(META)), (2, "spec", Message(DISRUPTION_BUDGET_SPEC)), STATUS];
 const DISRUPTION_BUDGET_SPEC: &[Field] = &[
     (1, "minAvailable", IntOrString),
     (2, "selector", Message(SELECTOR)),
@@ -274,20 +394,24 @@ const DISRUPTION_BUDGET_SPEC: &[Field] = &[
 const PRIORITY_CLASS: &[Field] = &[
     (1, "metadata", Message(META)),
     (2, "value", Number),
-    (3, "globalDefault", Bool),
+    (3, "globalDefault", Flag),
     (4, "description", Text),
     (5, "preemptionPolicy", Text),
 ];
-const RESOURCE_QUOTA: &[Field] =
-    &[(1, "metadata", Message(META)), (2, "spec", Message(&[(1, "hard", Quantities), (2, "scopes", Texts)]))];
-const AUTOSCALER: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(AUTOSCALER_SPEC))];
+const RESOURCE_QUOTA: &[Field] = &[
+    (1, "metadata", Message(META)),
+    (2, "spec", Message(&[(1, "hard", Quantities), (2, "scopes", Texts)])),
+    STATUS,
+];
+const AUTOSCALER: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(AUTOSCALER_SPEC)), STATUS];
 const AUTOSCALER_SPEC: &[Field] = &[
     (1, "scaleTargetRef", Message(&[(1, "kind", Text), (2, "name", Text), (3, "apiVersion", Text)])),
     (2, "minReplicas", Number),
     (3, "maxReplicas", Number),
     (4, "metrics", Messages(METRIC)),
 ];
-const OLD_AUTOSCALER: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(OLD_AUTOSCALER_SPEC))];
+const OLD_AUTOSCALER: &[Field] =
+    &[(1, "metadata", Message(META)), (2, "spec", Message(OLD_AUTOSCALER_SPEC)), STATUS];
 const OLD_AUTOSCALER_SPEC: &[Field] = &[
     (1, "scaleTargetRef", Message(&[(1, "kind", Text), (2, "name", Text), (3, "apiVersion", Text)])),
     (2, "minReplicas", Number),
@@ -305,7 +429,8 @@ const METRIC_TARGET: &[Field] = &[
     (4, "averageUtilization", Number),
 ];
 const EVICTION: &[Field] = &[(1, "metadata", Message(META)), (2, "deleteOptions", Message(DELETE_OPTIONS))];
-const SCALE: &[Field] = &[(1, "metadata", Message(META)), (2, "spec", Message(&[(1, "replicas", Number)]))];
+const SCALE: &[Field] =
+    &[(1, "metadata", Message(META)), (2, "spec", Message(&[(1, "replicas", Number)])), STATUS];
 const ACCESS_REVIEW: &[Field] = &[
     (1, "metadata", Message(META)),
     (

@@ -1,11 +1,13 @@
 //! The schemas of the built-in resources, as the API's own types have them, with what a server adds to them.
 
 use k8s_openapi::api::apps::v1 as apps;
+use k8s_openapi::api::autoscaling::v1 as old_autoscaling;
 use k8s_openapi::api::autoscaling::v2 as autoscaling;
 use k8s_openapi::api::batch::v1 as batch;
 use k8s_openapi::api::coordination::v1 as coordination;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::discovery::v1 as discovery;
+use k8s_openapi::api::events::v1 as events;
 use k8s_openapi::api::networking::v1 as networking;
 use k8s_openapi::api::policy::v1 as policy;
 use k8s_openapi::api::rbac::v1 as rbac;
@@ -18,7 +20,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::{PREFIX, Schemas};
-use crate::demo::kinds;
+use crate::demo::{faces, kinds};
 
 /// The name under which the schema of a resource stands.
 pub(super) fn name(group: &str, version: &str, kind: &str) -> String {
@@ -53,6 +55,7 @@ pub(super) fn schemas() -> Schemas {
     add::<apps::ReplicaSet>(&mut generator);
     add::<apps::StatefulSet>(&mut generator);
     add::<autoscaling::HorizontalPodAutoscaler>(&mut generator);
+    add::<old_autoscaling::HorizontalPodAutoscaler>(&mut generator);
     add::<batch::CronJob>(&mut generator);
     add::<batch::Job>(&mut generator);
     add::<networking::IngressClass>(&mut generator);
@@ -67,13 +70,14 @@ pub(super) fn schemas() -> Schemas {
     add::<scheduling::PriorityClass>(&mut generator);
     add::<coordination::Lease>(&mut generator);
     add::<discovery::EndpointSlice>(&mut generator);
+    add::<events::Event>(&mut generator);
     add::<CustomResourceDefinition>(&mut generator);
     add::<DeleteOptions>(&mut generator);
     let mut definitions = generator.take_definitions(false);
     for (name, schema) in &mut definitions {
         complete(name, schema);
     }
-    for kind in kinds::built_in() {
+    for kind in kinds::built_in().chain(faces::kinds()) {
         if let Some(schema) = definitions.get_mut(&self::name(&kind.group, &kind.version, &kind.kind)) {
             let own = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
             schema["x-kubernetes-group-version-kind"] = json!([own]);

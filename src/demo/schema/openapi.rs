@@ -12,7 +12,10 @@ use crate::demo::kinds::Kind;
 
 /// `/openapi/v3`: one document for each group version.
 pub(in crate::demo) fn index(kinds: &[Arc<Kind>]) -> Value {
-    let paths = groups(kinds).into_iter().map(|(group, version)| {
+    let versions = groups(kinds)
+        .into_iter()
+        .flat_map(|(group, versions)| versions.into_iter().map(move |version| (group.clone(), version)));
+    let paths = versions.map(|(group, version)| {
         let path = root(&group, &version);
         let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={:016X}", paths_hash(kinds))});
         (path, url)

@@ -65,12 +65,17 @@ fn undefine(cluster: &Cluster, definition: &str) {
 }
 
 fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Result<(), Refusal> {
-    for (key, own) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
-        let (wanted, is) = (&options["preconditions"][key], &value["metadata"][key]);
-        if wanted.is_string() && wanted != is {
-            let why =
-                format!("the {own} in the precondition ({wanted}) does not match the {own} in record ({is})");
-            return Err(Refusal::conflict(&target.kind, &target.name, &why));
+    const RECREATED: &str = "The object might have been deleted and then recreated";
+    const MODIFIED: &str = "The object might have been modified";
+    for (key, own, why) in [("uid", "UID", RECREATED), ("resourceVersion", "ResourceVersion", MODIFIED)] {
+        let is = value["metadata"][key].as_str().unwrap_or_default();
+        if let Some(wanted) = options["preconditions"][key].as_str()
+            && wanted != is
+        {
+            let why = format!(
+                "the {own} in the precondition ({wanted}) does not match the {own} in record ({is}). {why}"
+            );
+            return Err(Refusal::precondition(&target.kind, &target.name, &why));
         }
     }
     Ok(())

@@ -37,6 +37,7 @@ pub(super) fn causes(kind: &Kind, object: &Value, before: Option<&Value>) -> Vec
             );
         }
         ("", "services") => service(spec, &mut causes),
+        ("", "persistentvolumeclaims") => claim(spec, &mut causes),
         _ => {}
     }
     causes.sort_by_key(Cause::text);
@@ -44,6 +45,15 @@ pub(super) fn causes(kind: &Kind, object: &Value, before: Option<&Value>) -> Vec
         immutable(kind, object, before, &mut causes);
     }
     causes
+}
+
+fn claim(spec: &Value, causes: &mut Vec<Cause>) {
+    if spec["accessModes"].as_array().is_none_or(Vec::is_empty) {
+        causes.push(Cause::required("spec.accessModes", "at least 1 access mode is required"));
+    }
+    if spec["resources"]["requests"]["storage"].is_null() {
+        causes.push(Cause::required("spec.resources[storage]", ""));
+    }
 }
 
 fn pod_spec(spec: &Value, path: &str, causes: &mut Vec<Cause>) {

@@ -1,5 +1,6 @@
 //! The demo beside the real server: one script of requests to both, whose answers are of the same code, kind and shape.
 
+mod browse;
 mod kinds;
 mod kubectl;
 mod refusals;
@@ -359,12 +360,7 @@ fn client_go_follows_the_demo() {
     // Only for its informer.
     let Some(OnServer { env, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &["--speed", "5"]);
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "demo",
-        "clusters": [{"name": "demo", "cluster": {"server": demo.url}}],
-        "contexts": [{"name": "demo", "context": {"cluster": "demo"}}],
-    });
-    let file = env.file("demo.kubeconfig", &config.to_string());
+    let file = browse::kubeconfig(&env, &demo);
     for how in [&["--watch-list=true"][..], &["--watch-list=false"], &["--mode", "typed"]] {
         let mut informer = tool();
         informer.arg("informer").arg("--kubeconfig").arg(&file).args(["-n", "default"]).args(how);

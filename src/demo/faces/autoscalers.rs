@@ -1,0 +1,80 @@
+//! Autoscalers in their first version, which knows one measure: the share of the processors. Others, and conditions, have no
+//! place there.
+
+use serde_json::{Value, json};
+
+use crate::demo::kinds::Kind;
+
+/// The resource.
+pub(super) fn kind() -> Kind {
+    Kind {
+        group: "autoscaling".into(),
+        version: "v1".into(),
+        plural: "horizontalpodautoscalers".into(),
+        singular: "horizontalpodautoscaler".into(),
+        kind: "HorizontalPodAutoscaler".into(),
+        namespaced: true,
+        short_names: vec!["hpa".into()],
+        categories: vec!["all".into()],
+        subresources: Vec::new(),
+        custom: None,
+    }
+}
+
+/// Whether a resource is this one.
+pub(super) fn is_it(kind: &Kind) -> bool {
+    kind.group == "autoscaling" && kind.version == "v1"
+}
+
+/// From the words of the second version into those of the first.
+pub(super) fn reword(scaler: &mut Value) {
+    let share = |metrics: &Value, what: &str| {
+        let cpu = metrics.as_array()?.iter().find(|metric| metric["resource"]["name"] == "cpu")?;
+        cpu["resource"][what].get("averageUtilization").cloned()
+    };
+    let (wanted, is) =
+        (share(&scaler["spec"]["metrics"], "target"), share(&scaler["status"]["currentMetrics"], "current"));
+    if let Some(spec) = scaler["spec"].as_object_mut() {
+        spec.retain(|key, _| ["scaleTargetRef", "minReplicas", "maxReplicas"].contains(&key.as_str()));
+        spec.extend(wanted.map(|share| ("targetCPUUtilizationPercentage".to_owned(), share)));
+    }
+    let status = &scaler["status"];
+    let mut old = json!({
+        "currentReplicas": status["currentReplicas"].as_u64().unwrap_or(0),
+        "desiredReplicas": status["desiredReplicas"].as_u64().unwrap_or(0),
+    });
+    for key in ["observedGeneration", "lastScaleTime"] {
+        if !status[key].is_null() {
+            old[key] = status[key].clone();
+        }
+    }
+    if let Some(is) = is {
+        old["currentCPUUtilizationPercentage"] = is;
+    }
+    scaler["status"] = old;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_autoscaler_is_told_in_the_words_of_the_first_version() {
+        let metric = |what: &str, share: u64| json!([{"type": "Resource", "resource": {"name": "cpu", (what): {"averageUtilization": share}}}]);
+        let mut scaler = json!({
+            "spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": {"name": "d"}, "metrics": metric("target", 80)},
+            "status": {"currentReplicas": 2, "currentMetrics": metric("current", 59), "conditions": []},
+        });
+        reword(&mut scaler);
+        assert_eq!(
+            scaler,
+            json!({
+                "spec": {
+                    "minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": {"name": "d"},
+                    "targetCPUUtilizationPercentage": 80,
+                },
+                "status": {"currentReplicas": 2, "desiredReplicas": 0, "currentCPUUtilizationPercentage": 59},
+            })
+        );
+    }
+}
