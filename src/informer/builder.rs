@@ -31,7 +31,7 @@ pub enum QueueKind {
 pub enum Bodies {
     /// Packed, once the index functions have seen them: a twentieth of the space where objects are alike. Who asks an
     /// object from the store for its JSON has it unpacked, in some microseconds each time; what is told live comes with
-    /// its text at hand.
+    /// its text at hand, unless it had to wait for a handler that coalesces.
     #[default]
     Packed,
     /// As text, for a store whose objects are read over and over.
@@ -144,6 +144,7 @@ impl<L: ListerWatcher> Builder<L> {
             Some(packer) => cache.with_packer(Arc::clone(packer)),
             None => cache,
         });
+        let shared_packer = packer.clone();
         let (transformer, capacity, bytes) = (self.transformer, self.queue_capacity, self.queue_bytes);
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = match self.queue {
@@ -178,6 +179,6 @@ impl<L: ListerWatcher> Builder<L> {
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
         let pump = Pump::new(queue, store, processor, mutation_detector);
-        SharedIndexInformer::new(pump, source, clock, resync_check_period)
+        SharedIndexInformer::new(pump, source, clock, resync_check_period, shared_packer)
     }
 }

@@ -1,12 +1,13 @@
 //! The way to a handler that need not hear of every state: what waits for it is merged per object.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::Notification;
 use super::progress::Progress;
-use crate::object::{Key, Object, Origin};
+use crate::object::{DeletedObject, Key, Object, Origin, Packer};
 use crate::queue::Mark;
 
 /// What the store held when the handler came; see [`Pending::replay`].
@@ -21,7 +22,15 @@ pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
 pub(super) struct Pending {
     /// A std mutex: nothing under it waits.
     state: Mutex<State>,
+    /// The bytes of what was put in since nothing waited. Relaxed: a rough measure of how far behind the reader is.
+    waited: AtomicUsize,
+    /// Packs what waits for a reader that is far behind: the objects may be as many as those of the store, and are to
+    /// take no more space than there.
+    packer: Option<Arc<Packer>>,
 }
+
+/// Bytes that wait with their texts at hand.
+const AT_HAND: usize = 8 * 1024 * 1024;
 
 #[derive(Default)]
 struct State {
@@ -72,6 +81,10 @@ pub(super) enum Next {
 }
 
 impl Pending {
+    pub(super) fn new(packer: Option<Arc<Packer>>) -> Self {
+        Self { packer, ..Self::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,6 +108,11 @@ impl Pending {
 
     /// Puts in one more, and counts what it made untold.
     pub(super) fn put(&self, notification: Notification, progress: &Progress) {
+        let waited = self.waited.fetch_add(notification.weight(), Ordering::Relaxed);
+        let notification = match &self.packer {
+            Some(packer) if waited > AT_HAND => packed(packer, notification),
+            _ => notification,
+        };
         let merged = self.change(|state| (!state.abandoned).then(|| state.put(notification)));
         let Some(merged) = merged else { return };
         progress.coalesced(merged.untold);
@@ -116,19 +134,44 @@ impl Pending {
 
     /// What is to be read next, as it is now.
     pub(super) fn take(&self) -> Next {
-        self.lock().next()
+        self.next(&mut self.lock())
+    }
+
+    fn next(&self, state: &mut State) -> Next {
+        let next = state.next();
+        if state.line.is_empty() {
+            self.waited.store(0, Ordering::Relaxed);
+        }
+        next
     }
 
     /// What is to be read next, once there is something or there will be nothing any more.
     pub(super) fn poll_take(&self, context: &mut Context<'_>) -> Poll<Next> {
         let mut state = self.lock();
-        match state.next() {
+        match self.next(&mut state) {
             Next::Nothing => {
                 state.reader = Some(context.waker().clone());
                 Poll::Pending
             }
             next => Poll::Ready(next),
         }
+    }
+}
+
+/// The same with the bodies packed that are not.
+fn packed(packer: &Packer, notification: Notification) -> Notification {
+    match notification {
+        Notification::Added { object, is_in_initial_list, origin } => {
+            Notification::Added { object: packer.pack(object), is_in_initial_list, origin }
+        }
+        Notification::Updated { old, new, origin } => {
+            Notification::Updated { old: packer.pack(old), new: packer.pack(new), origin }
+        }
+        Notification::Deleted { object: DeletedObject::Known(object), origin } => {
+            Notification::Deleted { object: DeletedObject::Known(packer.pack(object)), origin }
+        }
+        // The object of a tombstone is the one that was stored.
+        other @ (Notification::Deleted { .. } | Notification::Mark(_)) => other,
     }
 }
 
@@ -267,7 +310,7 @@ mod tests {
     use super::*;
     use crate::informer::fixtures::{Reader, labelled, pod};
     use crate::informer::listener::coalescing;
-    use crate::object::{DeletedFinalStateUnknown, DeletedObject};
+    use crate::object::{DeletedFinalStateUnknown, Ingest, TypeMeta};
 
     fn added(object: &Arc<Object>, is_in_initial_list: bool) -> Notification {
         let origin = if is_in_initial_list { Origin::List } else { Origin::Watch };
@@ -300,6 +343,38 @@ mod tests {
             pending.put(notification, &progress);
         }
         (told(&pending), progress.untold())
+    }
+
+    /// An object whose text is mostly that of others.
+    fn large(name: &str, version: usize) -> Arc<Object> {
+        let text = "some words that come again and again, ".repeat(2000);
+        let json =
+            format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{version}"}},"text":"{text}"}}"#);
+        let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+        Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+    }
+
+    #[test]
+    fn what_waits_for_a_reader_that_is_far_behind_is_packed_and_nothing_else_is() {
+        const OBJECTS: usize = 500;
+        let (pending, progress) = (Pending::new(Some(Arc::new(Packer::new()))), Progress::default());
+        for at in 0..OBJECTS {
+            let old = large(&format!("n{at}"), 1);
+            let notification = if at % 5 == 0 { deleted(&old) } else { updated(&old, &large(old.name(), 2)) };
+            pending.put(notification, &progress);
+        }
+        let (mut bytes, mut versions) = (0, Vec::new());
+        while let Next::One(notification) = pending.take() {
+            bytes += notification.weight();
+            versions.push(notification.to_string());
+        }
+        assert!(bytes < 2 * AT_HAND, "{bytes} of {} bytes", OBJECTS * large("n", 1).weight());
+        assert_eq!(versions.len(), OBJECTS);
+        assert_eq!(versions[..2], ["-n0@1 watch", "n1@1>2 watch"]);
+        // It has read everything: what comes next is given as it is.
+        pending.put(added(&large("n", 3), false), &progress);
+        let Next::One(Notification::Added { object, .. }) = pending.take() else { panic!("it waits") };
+        assert!(!object.is_packed());
     }
 
     #[test]
@@ -357,7 +432,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_reader_on_another_thread_hears_of_everything_that_is_left() {
         for _ in 0..50 {
-            let (listener, mut inbox) = coalescing();
+            let (listener, mut inbox) = coalescing(None);
             let sending = tokio::spawn(async move {
                 let hurry = CancellationToken::new();
                 let mut before = pod("a", 1);

@@ -109,12 +109,12 @@ fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_stor
             let pump = pump(ordered, 1 + schedule.below(3));
             let (hurry, told) = (CancellationToken::new(), Told::default());
             // One by its number, one by its bytes.
-            let ways = [channel(1, usize::MAX), coalescing(), channel(4, 1 + schedule.below(800))];
+            let ways = [channel(1, usize::MAX), coalescing(None), channel(4, 1 + schedule.below(800))];
             for (listener, inbox) in ways {
                 assert!(register(&pump, listener));
                 schedule.spawn("a handler", read(inbox, Rc::clone(&told)));
             }
-            for way in [channel(1, 1), coalescing()] {
+            for way in [channel(1, 1), coalescing(None)] {
                 let late = come_late(Arc::clone(&pump), schedule.below(40), way, Rc::clone(&told));
                 schedule.spawn("a late handler", late);
             }

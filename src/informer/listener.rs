@@ -13,7 +13,7 @@ use super::Notification;
 use super::coalesce::{Next, Pending};
 use super::load::Load;
 use super::progress::Progress;
-use crate::object::{Object, Origin};
+use crate::object::{Object, Origin, Packer};
 use crate::queue::Mark;
 
 /// What goes through the channel.
@@ -128,8 +128,8 @@ fn put_aside_first(tail: &Tail) -> Option<Message> {
 }
 
 /// Both ends of a way on which nobody waits: what the handler has not read is merged per object.
-pub(super) fn coalescing() -> (ProcessorListener, Inbox) {
-    let pending = Arc::new(Pending::default());
+pub(super) fn coalescing(packer: Option<Arc<Packer>>) -> (ProcessorListener, Inbox) {
+    let pending = Arc::new(Pending::new(packer));
     let way = Way::Pending(Arc::clone(&pending));
     (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
 }

@@ -16,7 +16,7 @@ use super::pump::Pump;
 use super::registration::{Registration, Subscription};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
-use crate::object::ResourceVersion;
+use crate::object::{Packer, ResourceVersion};
 use crate::queue::{DEFAULT_BYTES, Transformer};
 use crate::reflector::{Clock, Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
@@ -88,6 +88,8 @@ struct Shared {
     reflector: OnceLock<ReflectorHandle>,
     clock: Arc<dyn Clock>,
     default_resync: Option<Duration>,
+    /// That of the store.
+    packer: Option<Arc<Packer>>,
 }
 
 impl SharedIndexInformer {
@@ -101,6 +103,7 @@ impl SharedIndexInformer {
         source: Source,
         clock: Arc<dyn Clock>,
         default_resync: Option<Duration>,
+        packer: Option<Arc<Packer>>,
     ) -> Self {
         let shared = Shared {
             pump,
@@ -108,6 +111,7 @@ impl SharedIndexInformer {
             reflector: OnceLock::new(),
             clock,
             default_resync,
+            packer,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -208,7 +212,7 @@ impl SharedIndexInformer {
     ) -> Result<(Registration, Inbox), InformerError> {
         let (listener, inbox) = match options.on_slow {
             OnSlow::Block { capacity, bytes } => channel(capacity, bytes),
-            OnSlow::Coalesce => coalescing(),
+            OnSlow::Coalesce => coalescing(self.shared.packer.clone()),
         };
         let pump = &self.shared.pump;
         let registration =

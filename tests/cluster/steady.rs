@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::replay::text;
 use super::{busy, kubectl};
-use crate::support::{Api, Kdelta, PATIENCE, Running, TestEnv, Testbed, tell, tool};
+use crate::support::{
+    Api, FaultProxy, Kdelta, OnServer, PATIENCE, Running, Strike, TestEnv, Testbed, eventually, tell, tool,
+};
 
 const RATE: &str = "300";
 const SECONDS: &str = "8s";
@@ -70,9 +72,9 @@ fn first_difference(ours: &[Told], theirs: &[Told]) -> Option<String> {
     Some(format!("at {at}: {} but {}", some(ours), some(theirs)))
 }
 
-fn start_informer(testbed: &Testbed, resource: &str) -> Running {
+fn start_informer(kubeconfig: &str, resource: &str) -> Running {
     let mut informer = tool();
-    informer.args(["informer", "--kubeconfig", testbed.kubeconfig(), "--resource", resource, "--relists"]);
+    informer.args(["informer", "--kubeconfig", kubeconfig, "--resource", resource, "--relists"]);
     let running = Kdelta::other(informer).start();
     running.stdout.json_until("the informer's sync", |line| line["type"] == "SYNCED");
     running
@@ -103,7 +105,7 @@ fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
         synced += usize::from(line["type"] == "SYNCED");
         synced == KINDS.len()
     });
-    let informers = KINDS.map(|(_, resource)| start_informer(&testbed, resource));
+    let informers = KINDS.map(|(_, resource)| start_informer(testbed.kubeconfig(), resource));
     let kubectls = KINDS.map(|(_, resource)| start_kubectl(&testbed, resource));
 
     for (_, resource) in KINDS {
@@ -135,4 +137,16 @@ fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
             compare("kubectl", kind, &ours, &told_by(kubectl, by_event));
         }
     }
+}
+
+/// Or what is compared above would be more than client-go promises.
+#[test]
+fn client_go_says_when_it_lists_anew() {
+    let Some(OnServer { env, testbed, namespace, .. }) = TestEnv::on_server() else { return };
+    let proxy = FaultProxy::before(testbed);
+    let config = proxy.kubeconfig(&env, &namespace);
+    let informer = start_informer(config.to_str().expect("UTF-8"), "configmaps");
+    eventually("it watches", || (proxy.open_watches() == 1).then_some(()));
+    proxy.strike(Strike::Error(410));
+    informer.stdout.json_until("the list", |line| line["type"] == "RELISTING");
 }

@@ -204,9 +204,10 @@ impl Plan {
         self.refused.contains(&part.resource)
     }
 
-    /// The objects that are asked for by name in whatever namespaces match; their own namespace is empty.
+    /// The objects that are asked for by name in whatever namespaces match, where those are known; their own namespace is
+    /// empty.
     pub(super) fn sought(&self) -> Vec<Part> {
-        if !matches!(self.scope, Scope::Matching { .. }) {
+        if !matches!(self.scope, Scope::Matching { .. }) || self.unlistable {
             return Vec::new();
         }
         let mut sought: Vec<Part> = Vec::new();

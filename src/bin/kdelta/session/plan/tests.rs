@@ -303,7 +303,9 @@ fn names_are_sought_where_namespaces_match_and_nowhere_else() {
     let titles = |plan: &Plan| {
         plan.sought().iter().map(|part| format!("{}:{}", part.namespace, part.title())).collect::<Vec<_>>()
     };
-    let matched = plan(&[], named, matching(&["fixed"], &["team-*"])).unwrap();
+    let mut matched = plan(&[], named, matching(&["fixed"], &["team-*"])).unwrap();
     assert_eq!(titles(&matched), [":pods/x", ":pods/y"]);
+    matched.give_up_namespaces();
+    assert_eq!(titles(&matched), [""; 0], "nobody knows where they could be");
     assert_eq!(titles(&plan(&[], named, Namespaces::Current).unwrap()), [""; 0]);
 }
