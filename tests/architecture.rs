@@ -140,8 +140,10 @@ fn test_files(path: &Path) -> Vec<PathBuf> {
 
 /// The text before the module of tests, which is the last thing in a file.
 fn without_tests(text: &str) -> &str {
-    let marks = ["#[cfg(test)]\nmod ", "#[cfg(all(test, unix))]\nmod "].into_iter();
-    let modules = marks.flat_map(|mark| text.match_indices(mark).map(move |(at, _)| (at, at + mark.len())));
+    let marks = ["(test)", "(all(test, unix))", "(all(test, target_os = \"linux\"))"]
+        .map(|condition| format!("#[cfg{condition}]\nmod "));
+    let modules =
+        marks.iter().flat_map(|mark| text.match_indices(mark).map(move |(at, _)| (at, at + mark.len())));
     let opened =
         modules.filter(|(_, name)| text[*name..].lines().next().is_some_and(|line| line.ends_with('{')));
     opened.map(|(at, _)| at).min().map_or(text, |end| &text[..end])

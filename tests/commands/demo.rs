@@ -89,7 +89,8 @@ fn a_port_that_is_taken_is_said() {
     let demo = DemoServer::start(&env, &[]);
     let port = demo.url.rsplit(':').next().expect("a port");
     let error = env.kdelta(&["demo", "--port", port]).finish().failure(1);
-    assert!(error.starts_with(&format!("error: can't listen on 127.0.0.1:{port}: ")), "{error}");
+    let told = format!("error: can't listen on 127.0.0.1:{port}: another program does; give another --port");
+    assert!(error.starts_with(&told), "{error}");
 }
 
 #[test]

@@ -71,6 +71,15 @@ fn who_may_not_know_the_namespaces_is_told_nothing_of_them() {
 }
 
 #[test]
+fn who_has_no_kubeconfig_is_told_of_the_demo() {
+    let env = TestEnv::new();
+    let Some(told) = on_terminal(&env, "get pods") else { return };
+    let (error, hint) = told.split_once('\n').expect("two lines");
+    assert!(error.starts_with("error: invalid configuration: no configuration has been provided"), "{error}");
+    assert!(hint.starts_with("  hint: ") && hint.contains("--demo"), "{hint}");
+}
+
+#[test]
 fn a_context_a_cluster_or_a_user_that_does_not_exist_is_told_with_one_like_it() {
     let env = TestEnv::new();
     let config = "{contexts: [{name: prod, context: {cluster: c}}], clusters: [{name: cluster-eu, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: admin, user: {}}]}";

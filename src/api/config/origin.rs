@@ -253,7 +253,7 @@ mod tests {
         if let Some(folder) = std::env::var_os(KILLED) {
             let file = Path::new(&folder).join("config");
             let _lock = Lock::take(&file).unwrap();
-            write_beside(&file, "half of a fi");
+            write_beside(&file, "half of a fi").unwrap();
             let mut told = io::stdout();
             told.write_all(NOTHING_MORE.as_bytes()).and_then(|()| told.flush()).unwrap();
             loop {

@@ -82,8 +82,8 @@ impl Fresh {
 
 /// A new content as it stands right before it takes its place, for a process that is killed then.
 #[cfg(test)]
-pub(super) fn write_beside(path: &Path, text: &str) {
-    Fresh::write(&beside(path, std::process::id()), path, text).expect("there is room for it");
+pub(super) fn write_beside(path: &Path, text: &str) -> io::Result<()> {
+    Fresh::write(&beside(path, std::process::id()), path, text).map(drop)
 }
 
 /// Writes over what a file holds. That there is room for it is known by then.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use kdelta::api::{Notice, end_plugins};
+use kdelta::api::{Notice, end_plugins, nearest};
 
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::commands::{self, Watched};
@@ -80,13 +80,50 @@ fn mistake(error: &clap::Error, called: &str) -> String {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) if flag.starts_with('-') => {
             format!("error: unknown flag: {flag}")
         }
+        (ErrorKind::ValueValidation, _) => plain(text.split("\n\n").next().unwrap_or_default()),
         _ => text.split("\n\n").next().unwrap_or_default().to_owned(),
     };
-    for tip in text.lines().filter(|line| line.starts_with("  tip: ") && !line.contains("as a value")) {
+    let is_tip = |line: &&str| line.starts_with("  tip: ") && !line.contains("as a value");
+    let of_clap = text.lines().filter(is_tip).filter(|_| suggests_what_is_near(error)).map(str::to_owned);
+    for tip in of_clap.chain(near_topic(error)) {
         said.push('\n');
-        said.push_str(tip);
+        said.push_str(&tip);
     }
     format!("{said}\nSee '{called} --help' for help and examples")
+}
+
+/// The topic of the help that was meant by a command that there is not.
+fn near_topic(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let topics = topics::TOPICS.iter().map(|topic| ((*topic).to_owned(), vec![(*topic).to_owned()]));
+    nearest(word, topics).first().map(|topic| format!("  tip: there is a topic: 'help {topic}'"))
+}
+
+/// What Rust says of a number that is none, in the words of who typed it.
+fn plain(text: &str) -> String {
+    const WHOLE: [&str; 4] = [
+        "invalid digit found in string",
+        "cannot parse integer from empty string",
+        "number too large to fit in target type",
+        "number too small to fit in target type",
+    ];
+    const ANY: [&str; 2] = ["invalid float literal", "cannot parse float from empty string"];
+    match text.rsplit_once(": ") {
+        Some((said, why)) if WHOLE.contains(&why) => format!("{said}: a whole number is wanted, such as 10"),
+        Some((said, why)) if ANY.contains(&why) => format!("{said}: a number is wanted, such as 0.5"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether the flag that clap suggests is one that may have been meant: it finds flags alike that share some letters.
+fn suggests_what_is_near(error: &clap::Error) -> bool {
+    match (error.get(ContextKind::InvalidArg), error.get(ContextKind::SuggestedArg)) {
+        (Some(ContextValue::String(typed)), Some(ContextValue::String(near))) => {
+            let is_begun = near.starts_with(typed.as_str()) || typed.starts_with(near.as_str());
+            is_begun || !nearest(typed, std::iter::once((near.clone(), vec![near.clone()]))).is_empty()
+        }
+        _ => true,
+    }
 }
 
 fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, clap::Error> {
@@ -205,7 +242,20 @@ mod tests {
                 "watch pods --fields -type",
                 "error: invalid value '-type' for '--fields <FIELD>'\n  [possible values: v, seq",
             ),
-            ("watch pods --count -1", "error: invalid value '-1' for '--count <N>': "),
+            (
+                "watch pods --count -1",
+                "error: invalid value '-1' for '--count <N>': a whole number is wanted, such as 10\nSee",
+            ),
+            (
+                "get pods --speed x",
+                "error: invalid value 'x' for '--speed <X>': a number is wanted, such as 0.5\nSee",
+            ),
+            ("get pods --objects -5", "error: invalid value '-5' for '--objects <N>': "),
+            ("get pods --where x", "error: unknown flag: --where\nSee"),
+            (
+                "help exit-code",
+                "error: unrecognized subcommand 'exit-code'\n  tip: there is a topic: 'help exit-codes'\nSee",
+            ),
             ("watch -Z pods", "error: unknown flag: -Z\nSee 'kubectl delta watch --help'"),
             (
                 "get pods --no-header",

@@ -129,6 +129,7 @@ impl Report {
             return Self { text, hint: hint.or(own_hint.map(str::to_owned)), code: ExitCode::Error };
         }
         let hint = hint.or_else(|| error.downcast_ref::<ResolveError>().and_then(ResolveError::hint));
+        let hint = hint.or_else(|| way_without_server(error).map(str::to_owned));
         Self { text: with_prefix(&plain_chain(error)), hint, code: ExitCode::Error }
     }
 
@@ -141,6 +142,16 @@ impl Report {
         };
         let code = if self.code == ExitCode::Ok { other.code } else { self.code };
         Self { text, hint: self.hint.or(other.hint), code }
+    }
+}
+
+/// What somebody can do who has no server yet.
+fn way_without_server(error: &anyhow::Error) -> Option<&'static str> {
+    match error.downcast_ref() {
+        Some(api::Error::NotConfigured) => Some(
+            "--kubeconfig names a kubeconfig; --demo needs none, and works on a cluster inside the program",
+        ),
+        _ => None,
     }
 }
 

@@ -13,11 +13,11 @@ pub(crate) struct DemoArgs {
     pub(crate) demo: bool,
 
     /// Pods that the demo has beyond its usual ones
-    #[arg(long, global = true, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    #[arg(long, global = true, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000), allow_negative_numbers = true)]
     pub(crate) objects: Option<u32>,
 
     /// How much faster than usual the demo's cluster lives, such as 10 or 0.5
-    #[arg(long, global = true, hide_short_help = true, value_name = "X")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "X", allow_negative_numbers = true)]
     pub(crate) speed: Option<f64>,
 }
 
@@ -38,6 +38,6 @@ Examples:
 )]
 pub(crate) struct DemoCommandArgs {
     /// The port on 127.0.0.1; 0 is any that is free
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    #[arg(long, value_name = "PORT", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) port: u16,
 }

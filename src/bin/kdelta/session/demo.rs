@@ -1,6 +1,9 @@
 //! The cluster in the program.
 
+use std::io;
+
 use jiff::Timestamp;
+use kdelta::api::system_words;
 use kdelta::demo::{Demo, Error, Options};
 
 use crate::settings;
@@ -9,9 +12,18 @@ use crate::settings;
 ///
 /// # Errors
 /// The port can't be had.
-pub(crate) async fn start(asked: settings::Demo) -> Result<Demo, Error> {
+pub(crate) async fn start(asked: settings::Demo) -> anyhow::Result<Demo> {
     let settings::Demo { port, objects, speed, seed } = asked;
     let objects = usize::try_from(objects).unwrap_or(usize::MAX);
     let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-    Demo::start(Options { port, objects, speed, seed, start: Timestamp::now() }).await
+    let started = Demo::start(Options { port, objects, speed, seed, start: Timestamp::now() }).await;
+    started.map_err(|error| match &error {
+        Error::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+            anyhow::anyhow!(
+                "{error}: another program does; give another --port, or none for one that is free"
+            )
+        }
+        Error::Listen { source, .. } => anyhow::anyhow!("{error}: {}", system_words(source)),
+        _ => error.into(),
+    })
 }
