@@ -275,7 +275,9 @@ impl Queue for OrderedFifo {
             for (_, object) in objects {
                 state.queue(Delta { change: Change::Replaced(object), origin });
             }
-            state.population.list(state.used.deltas);
+            // What was put back was popped before.
+            let unpopped = state.line.iter().filter(|entry| matches!(entry, Entry::Delta(_))).count();
+            state.population.list(unpopped);
             if is_first {
                 state.mark(Mark::Synced { resource_version: version.clone() });
             } else {
@@ -415,6 +417,24 @@ mod tests {
             .expect("open")
         {}
         told
+    }
+
+    #[test]
+    fn what_is_put_back_while_the_initial_list_comes_in_does_not_keep_it_from_having_synced() {
+        let queue = queue_of(&known(&[]));
+        queue.list_begin(Origin::List);
+        for name in ["a", "b"] {
+            assert!(queue.list_item(object(name, 1), Origin::List).is_none());
+        }
+        let mut put_back = |popped: Popped| match popped.item {
+            Item::Deltas(deltas) => Some(deltas),
+            _ => None,
+        };
+        assert_eq!(queue.try_pop_or_requeue(&mut put_back), Ok(true));
+        queue.replace(Vec::new(), &"7".into(), Origin::List).expect("keys");
+        assert!(!queue.has_synced(), "b was not popped");
+        assert_eq!(queue.try_pop(&mut |_| ()), Ok(true));
+        assert!(queue.has_synced());
     }
 
     // D1, D2, D3, D5, D6, D7, D9

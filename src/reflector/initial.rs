@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use super::clock::within_of_list;
-use super::list::{Fetched, refuse_table};
+use super::list::{Fetched, Flush, refuse_table};
 use super::live::Live;
 use super::machine::{Machine, begin_list};
 use super::sink::ReflectorStore;
@@ -54,6 +54,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         live: &mut Live<L::Watch>,
         origin: Origin,
     ) -> Result<Fetched, InitialFailure> {
+        let _flushed = Flush(&*self.store);
         let clock = &self.options.clock;
         let limit = self.options.initial_events_deadline;
         let mut collected = Collected::default();

@@ -79,6 +79,16 @@ fn version_match(version: &ResourceVersion, limit: u32) -> Option<ResourceVersio
     meant.then_some(ResourceVersionMatch::NotOlderThan)
 }
 
+/// Has a store do something with what came of a list, when that pauses for another page, breaks off or is given up: it is
+/// true, and the rest may be far.
+pub(super) struct Flush<'s, S: ReflectorStore>(pub(super) &'s S);
+
+impl<S: ReflectorStore> Drop for Flush<'_, S> {
+    fn drop(&mut self) {
+        self.0.flush();
+    }
+}
+
 /// One list on its way into a store.
 pub(super) struct Pages<'a, L, S> {
     pub(super) source: &'a L,
@@ -151,6 +161,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         if page == 0 {
             begin_list(self.store, self.origin, self.is_doubtful);
         }
+        let _flushed = Flush(self.store);
         loop {
             consume_budget().await;
             self.store.ready().await;
@@ -163,7 +174,6 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
                 None => fetched.taken += 1,
             }
         }
-        self.store.flush();
         Ok(stream.meta().clone())
     }
 

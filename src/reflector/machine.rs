@@ -232,8 +232,6 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         error: Error,
         verdict: Verdict,
     ) -> Result<State<L::Watch>, Error> {
-        // What came of a list that broke off is true, and its end may be far.
-        self.store.flush();
         let verdict =
             if self.options.resume_from.is_some() { self.without_list(&error, verdict) } else { verdict };
         match verdict {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::many::{allow, allow_to, create_namespace, is};
-use crate::support::{Api, FaultProxy, OnServer, TestEnv, eventually};
+use crate::support::{Api, Bookmarks, FaultProxy, OnServer, TestEnv, eventually};
 
 /// Types of which nobody here has rights, each with a list of its own.
 const TYPES: [&str; 6] = ["configmaps", "endpoints", "pods", "secrets", "serviceaccounts", "services"];
@@ -136,6 +136,67 @@ fn what_joins_late_and_is_forbidden_is_left_out_like_what_was_there_before() {
     assert_eq!(running.wait(), 4);
     let rest = running.stderr.drain();
     assert!(late.iter().all(|name| !rest.contains(name.as_str())), "said once: {rest}");
+}
+
+/// Whether a namespace has the label by which it matches.
+fn label(api: &Api, namespace: &str, matches: bool) {
+    let labels = json!({"metadata": {"labels": {"env": matches.then_some(namespace)}}});
+    api.patch(&format!("/api/v1/namespaces/{namespace}"), &labels);
+}
+
+#[test]
+fn what_goes_before_it_is_told_that_it_is_not_allowed_ends_nothing() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let user = format!("brief-{namespace}");
+    api.create_config_map(&namespace, "x", &json!({}));
+    allow(&api, &user, None, "namespaces");
+    allow(&api, &user, Some(&namespace), "secrets");
+    let proxy = FaultProxy::before(testbed);
+    let config = proxy.kubeconfig(&env, &namespace);
+    let selector = format!("env={namespace}");
+    let watch = ["watch", "cm,secrets", "--namespace-selector", &selector, "-o", "json", "--as", &user];
+    let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
+    running.stderr.find("that there is nothing", |line| line == "Nothing matches at the moment.\n");
+
+    // What is allowed is still awaited when the namespace goes.
+    proxy.bookmarks(Bookmarks::NoEnd);
+    let _before = proxy.take_asked();
+    label(&api, &namespace, true);
+    let mut asked: Vec<String> = Vec::new();
+    eventually("it is refused", || {
+        asked.extend(proxy.take_asked());
+        let is_list = |request: &String| request.contains("/configmaps?") && !request.contains("watch=");
+        asked.iter().any(is_list).then_some(())
+    });
+    label(&api, &namespace, false);
+
+    allow(&api, &user, Some(&namespace), "configmaps");
+    proxy.bookmarks(Bookmarks::All);
+    label(&api, &namespace, true);
+    running.stdout.json_until("it goes on", is(format!("ADDED {namespace}/x")));
+}
+
+#[test]
+fn what_joins_late_and_may_be_listed_is_watched_once_it_may_be() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let user = format!("slow-{namespace}");
+    api.create_config_map(&namespace, "x", &json!({}));
+    allow(&api, &user, None, "namespaces");
+    allow_to(&api, &user, Some(&namespace), "configmaps", &["get", "list"]);
+    let selector = format!("env={namespace}");
+    let watch = ["watch", "cm", "--namespace-selector", &selector, "-o", "json", "--as", &user];
+    let running = env.kdelta_on(testbed, &watch).start();
+    running.stderr.find("that there is nothing", |line| line == "Nothing matches at the moment.\n");
+    label(&api, &namespace, true);
+    running.stdout.json_until("what is there", is(format!("SYNCED {namespace}")));
+    running.stderr.find("what is missing", |line| {
+        line.starts_with("configmaps: lost: ") && line.contains("cannot watch resource")
+    });
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]);
+    let role = format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles/{user}-configmaps");
+    api.patch(&role, &json!({"rules": rules}));
+    api.create_config_map(&namespace, "y", &json!({}));
+    running.stdout.json_until("it is watched", is(format!("ADDED {namespace}/y")));
 }
 
 #[test]

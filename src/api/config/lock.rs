@@ -18,8 +18,8 @@ const MARK: &str = "kdelta ";
 pub(super) struct Lock {
     path: PathBuf,
     /// With the system's lock on it.
-    _held: File,
-    /// The process that held it to its own end.
+    held: File,
+    /// The process that held it to its own end. It is named in it until [`Lock::claim`].
     pub(super) left_by: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Lock {
         if held.try_lock().is_ok() {
             let _ = mark(&held);
         }
-        Ok(Self { path, _held: held, left_by: None })
+        Ok(Self { path, held, left_by: None })
     }
 
     /// The lock of a process of this program that was killed.
@@ -65,26 +65,39 @@ impl Lock {
         // Whoever held it may have taken it away since it was opened, and another may have made the next.
         let mut text = String::new();
         (&held).take(32).read_to_string(&mut text).ok()?;
-        let process = text.strip_prefix(MARK)?.trim_end().parse().ok()?;
+        // Behind the first line may stand the end of a longer mark, where a process was killed that wrote over it.
+        let process = text.strip_prefix(MARK)?.lines().next()?.parse().ok()?;
         if !is_same(&held, path).ok()? {
             return None;
         }
-        mark(&held).ok()?;
-        Some(Self { path: path.to_owned(), _held: held, left_by: Some(process) })
+        Some(Self { path: path.to_owned(), held, left_by: Some(process) })
+    }
+
+    /// Names this process in a lock that another had left. To be called when what that one had begun is ended: a process
+    /// that is killed before leaves its number to the next.
+    pub(super) fn claim(&self) -> Result<(), String> {
+        match self.left_by {
+            Some(_) => mark(&self.held).map_err(|error| system_words(&error)),
+            None => Ok(()),
+        }
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // One that stays tells the next program so.
-        let _ = fs::remove_file(&self.path);
+        // Another program may have made its own where somebody removed it by hand. One that stays tells the next so.
+        if is_same(&self.held, &self.path).is_ok_and(|same| same) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
+/// Never empty in between: nobody would take over what a process left then.
 fn mark(mut file: &File) -> io::Result<()> {
+    let text = format!("{MARK}{}\n", std::process::id());
     file.rewind()?;
-    file.set_len(0)?;
-    file.write_all(format!("{MARK}{}\n", std::process::id()).as_bytes())
+    file.write_all(text.as_bytes())?;
+    file.set_len(text.len() as u64)
 }
 
 /// Whether an open file still stands there.
@@ -129,10 +142,39 @@ mod tests {
         fs::write(&lock, "kdelta 4194305\n").unwrap();
         let own = Lock::take(&file).unwrap();
         assert_eq!(own.left_by, Some(4_194_305));
+        assert_eq!(
+            fs::read_to_string(&lock).unwrap(),
+            "kdelta 4194305\n",
+            "for the next, if this one is killed"
+        );
+        own.claim().unwrap();
         assert_eq!(fs::read_to_string(&lock).unwrap(), format!("kdelta {}\n", std::process::id()));
         assert!(matches!(Lock::take(&file), Err(Refused::Busy(_))), "it is held again");
         drop(own);
         assert!(!lock.exists());
+    }
+
+    #[test]
+    fn a_mark_that_was_written_over_a_longer_one_in_part_is_understood() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
+        fs::write(&lock, "kdelta 12\n4305\n").unwrap();
+        let own = Lock::take(&file).unwrap();
+        assert_eq!(own.left_by, Some(12));
+        own.claim().unwrap();
+        assert_eq!(fs::read_to_string(&lock).unwrap(), format!("kdelta {}\n", std::process::id()));
+    }
+
+    #[test]
+    fn what_another_program_put_in_the_place_of_a_lock_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
+        let own = Lock::take(&file).unwrap();
+        fs::remove_file(&lock).unwrap();
+        fs::write(&lock, "").unwrap();
+        drop(own);
+        assert_eq!(fs::read_to_string(&lock).unwrap(), "");
+        assert!(matches!(Lock::take(&file), Err(Refused::Busy(_))));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::door::Door;
 use super::lock::{Lock, Refused};
-use super::replace::{clean_up, replace};
+use super::replace::{recover, replace};
 use super::tokens::{self, Settings};
 use crate::api::failure::system_words;
 
@@ -39,8 +39,8 @@ impl Origin {
 
     /// Puts these settings of the user's provider into the file, where `still` says that the provider is still the same.
     /// Everything else in it stays as it is, and whoever reads it meanwhile finds the old content or the new one, unless
-    /// the file has another name, which can only be kept by writing into it. Blocks for about a second where another
-    /// program writes it, and for as long as the disk takes.
+    /// the file has another name or is mounted there, so that it has to be written into. Blocks for about a second where
+    /// another program writes it, and for as long as the disk takes.
     ///
     /// # Errors
     /// Why it could not be done, in a few words and without what was to be written.
@@ -69,17 +69,16 @@ impl Origin {
 
     fn put(&self, settings: &[(&str, &str)], still: impl Fn(&Settings) -> bool) -> Result<(), Failure> {
         let Some(_writes) = WRITING.enter() else { return Err("the program ends".to_owned().into()) };
+        // A link stays one.
+        let real = fs::canonicalize(&self.file).map_err(|error| system_words(&error))?;
         let lock = Lock::take(&self.file)?;
+        recover(&real, lock.left_by)?;
+        lock.claim()?;
         let text = self.text()?;
         if !tokens::read(&text, &self.user).is_some_and(|found| still(&found)) {
             return Err("it names another provider by now".to_owned().into());
         }
         let changed = tokens::set(&text, &self.user, settings).map_err(str::to_owned)?;
-        // A link stays one.
-        let real = fs::canonicalize(&self.file).map_err(|error| system_words(&error))?;
-        if let Some(process) = lock.left_by {
-            clean_up(&real, process);
-        }
         Ok(replace(&real, &changed)?)
     }
 
@@ -243,6 +242,38 @@ mod tests {
         origin.keep(&[("id-token", "new")], |_| true).unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), TEXT.replace("old", "\"new\""));
         assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
+    }
+
+    #[test]
+    fn what_a_process_was_killed_at_is_ended_before_the_file_is_read() {
+        let whole = TEXT.replace("old", "whole");
+        // Parts that can be read as a kubeconfig, and such as can't.
+        for part in
+            [format!("{whole}# the end of what is longer\n"), format!("{whole}}}}}]\n"), "users: [".into()]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let (origin, other) = (origin(folder.path(), 0o600), folder.path().join("dotfiles"));
+            fs::hard_link(&origin.file, &other).unwrap();
+            fs::write(&origin.file, &part).unwrap();
+            fs::write(folder.path().join("config.4194305.whole"), &whole).unwrap();
+            fs::write(folder.path().join("config.lock"), "kdelta 4194305\n").unwrap();
+            origin.keep(&[("client-id", "new")], |found| found["id-token"] == "whole").unwrap();
+            let kept = whole.replace("client-id: c", "client-id: \"new\"");
+            assert_eq!(fs::read_to_string(&other).unwrap(), kept, "{part}");
+            assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
+        }
+    }
+
+    #[test]
+    fn what_a_killed_process_wrote_beside_the_file_goes_also_where_nothing_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let origin = origin(folder.path(), 0o600);
+        fs::hard_link(&origin.file, folder.path().join("dotfiles")).unwrap();
+        fs::write(folder.path().join("config.4194305.new"), "s3cret").unwrap();
+        fs::write(folder.path().join("config.lock"), "kdelta 4194305\n").unwrap();
+        assert!(origin.keep(&[("id-token", "new")], |_| false).is_err());
+        assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
+        assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
     }
 
     /// Set for the process that is to be killed: the folder of its kubeconfig.

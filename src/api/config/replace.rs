@@ -4,10 +4,20 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::api::failure::system_words;
 
-/// A new content beside the old one, on the disk.
+/// How the name of a new content ends while the file itself is not touched.
+const NEW: &str = "new";
+/// How it ends while the file is written over, and may hold a part.
+const WHOLE: &str = "whole";
+
+/// For how long at most a file that was written over is newer than the whole content beside it: longer than a disk makes
+/// a writer wait, and shorter than somebody needs to find out and to repair it by hand.
+const WRITTEN_WITHIN: Duration = Duration::from_mins(1);
+
+/// A new content beside the old one, on the disk; it is removed when this is dropped.
 struct Fresh {
     path: PathBuf,
     /// Whether the file can have the owner, the mode and the attributes of the old one.
@@ -16,32 +26,70 @@ struct Fresh {
 
 /// A new content in place of the old one. Owner, mode and extended attributes, which access lists are on Linux, stay.
 ///
-/// A file that has another name too, or whose owner or attributes a new one can't be given, is written over as kubectl does
-/// it: only there may a process that is killed leave a part, with the whole beside it.
+/// A file that has another name too, that is mounted there, or whose owner or attributes a new one can't be given, is
+/// written over as kubectl does it: only there may a process that is killed leave a part, with the whole beside it, which
+/// [`recover`] puts there.
 pub(super) fn replace(path: &Path, text: &str) -> Result<(), String> {
-    let words = |error: io::Error| system_words(&error);
-    let new = beside(path, std::process::id());
-    let put = match Fresh::write(&new, path, text) {
-        Ok(fresh) => fresh.put(path, text),
-        Err(error) => Err(words(error)),
-    };
-    // What can't be removed could not be made, or has its place.
-    let _ = fs::remove_file(&new);
-    put
+    let new = beside(path, std::process::id(), NEW);
+    let fresh = Fresh::write(&new, path, text).map_err(|error| match error.kind() {
+        // Of another process of the same number, in another container: it may be writing.
+        io::ErrorKind::AlreadyExists => {
+            format!("{} is there (remove that if no other program writes)", new.display())
+        }
+        _ => system_words(&error),
+    })?;
+    fresh.put(path, text)
 }
 
-/// Removes what that process had written beside the file when it was killed. It stays where it may be the only whole one.
-pub(super) fn clean_up(path: &Path, process: u32) {
-    if has_other_names(path).is_ok_and(|has| !has) {
-        // What is not there need not be removed; what can't be does no harm.
-        let _ = fs::remove_file(beside(path, process));
+/// Ends what a process that held the lock had begun when it was killed, if one did, and what this process could not end
+/// itself. To be called by whoever holds the lock, before the file is read: it may hold a part.
+///
+/// # Errors
+/// It may hold a part still. The words name the file that is whole.
+pub(super) fn recover(path: &Path, left_by: Option<u32>) -> Result<(), String> {
+    if let Some(process) = left_by {
+        // The file was not touched yet. What is not there need not be removed; what can't be does no harm.
+        let _ = fs::remove_file(beside(path, process, NEW));
     }
+    for process in left_by.into_iter().chain([std::process::id()]) {
+        let whole = beside(path, process, WHOLE);
+        put_back(path, &whole).map_err(|error| left(&error, &whole))?;
+    }
+    Ok(())
 }
 
-fn beside(path: &Path, process: u32) -> PathBuf {
+/// Writes the content that is whole over a file that may hold a part of it.
+fn put_back(path: &Path, whole: &Path) -> io::Result<()> {
+    let text = match fs::read_to_string(whole) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        text => text?,
+    };
+    let there = fs::metadata(path)?;
+    if !there.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    // Compared as bytes: a part may end inside a character.
+    if fs::read(path)? != text.as_bytes() {
+        // What somebody has repaired or made anew is not to be lost for what was to be there before.
+        let later = there.modified()?.duration_since(fs::metadata(whole)?.modified()?);
+        if later.is_ok_and(|later| later > WRITTEN_WITHIN) {
+            return Err(io::Error::other("it was changed after a process had been killed that wrote it"));
+        }
+        overwrite(&OpenOptions::new().write(true).open(path)?, &text)?;
+    }
+    fs::remove_file(whole)
+}
+
+fn beside(path: &Path, process: u32, ending: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{process}.new"));
+    name.push(format!(".{process}.{ending}"));
     path.with_file_name(name)
+}
+
+/// Why a file may hold a part, and where the whole is.
+fn left(error: &io::Error, whole: &Path) -> String {
+    let words = system_words(error);
+    format!("{words}; what it was to hold is in {} (put that there, or remove it)", whole.display())
 }
 
 impl Fresh {
@@ -56,37 +104,59 @@ impl Fresh {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(new)?;
+        // Only from here on is it ours to remove.
+        let mut fresh = Self { path: new.to_owned(), is_alike: false };
         // Before there is anything in it to be read by others.
         let alike = make_alike(&file, new, like, &old);
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        Ok(Self { path: new.to_owned(), is_alike: alike.is_ok() && !has_other_names(like)? })
+        fresh.is_alike = alike.is_ok() && !has_other_names(like)?;
+        Ok(fresh)
     }
 
     fn put(&self, path: &Path, text: &str) -> Result<(), String> {
-        let words = |error: io::Error| system_words(&error);
         if self.is_alike {
-            return fs::rename(&self.path, path).map_err(words);
+            match fs::rename(&self.path, path) {
+                Err(error) if is_mounted(&error) => {}
+                renamed => return renamed.map_err(|error| system_words(&error)),
+            }
         }
+        self.put_over(path, text)
+    }
+
+    fn put_over(&self, path: &Path, text: &str) -> Result<(), String> {
+        let words = |error: io::Error| system_words(&error);
         // What can't be opened has been changed in nothing.
         let file = OpenOptions::new().write(true).open(path).map_err(words)?;
-        // Where that breaks off the new file is the only one that is whole, and gets a name that nothing removes.
-        overwrite(&file, text).map_err(|error| {
-            let whole = self.path.with_extension("whole");
-            let place =
-                fs::rename(&self.path, &whole).map_or("lost".to_owned(), |()| whole.display().to_string());
-            format!("{}; what it was to hold is in {place}", words(error))
-        })
+        // From here on this is the only one that is whole: it has another name before the first byte is written.
+        let whole = beside(path, std::process::id(), WHOLE);
+        fs::rename(&self.path, &whole).map_err(words)?;
+        overwrite(&file, text).map_err(|error| left(&error, &whole))?;
+        // One that can't be removed is found to be the same by whoever comes next.
+        let _ = fs::remove_file(&whole);
+        Ok(())
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // What is not there has its place, or is the only one that is whole.
+        let _ = fs::remove_file(&self.path);
     }
 }
 
 /// A new content as it stands right before it takes its place, for a process that is killed then.
 #[cfg(test)]
 pub(super) fn write_beside(path: &Path, text: &str) -> io::Result<()> {
-    Fresh::write(&beside(path, std::process::id()), path, text).map(drop)
+    Fresh::write(&beside(path, std::process::id(), NEW), path, text).map(std::mem::forget)
 }
 
-/// Writes over what a file holds. That there is room for it is known by then.
+/// Whether a file can't take this place since something is mounted there, as a single file is in a container.
+fn is_mounted(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices)
+}
+
+/// Writes over what a file holds. That there is room for it is known by then, unless it is mounted from another disk.
 fn overwrite(mut file: &File, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.set_len(text.len() as u64)?;
@@ -174,75 +244,5 @@ mod attributes {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
-    use rustix::fs::{XattrFlags, getxattr, setxattr};
-
-    use super::*;
-
-    fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
-        let mut value = vec![0; 1024];
-        let length = getxattr(path, name, &mut value).ok()?;
-        value.truncate(length);
-        Some(value)
-    }
-
-    /// Entries of an access list as Linux keeps them: a tag, rights and an id.
-    fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
-        let mut list = 2_u32.to_le_bytes().to_vec();
-        for (tag, rights, id) in entries {
-            list.extend(tag.to_le_bytes());
-            list.extend(rights.to_le_bytes());
-            list.extend(id.to_le_bytes());
-        }
-        list
-    }
-
-    const NOBODY: u32 = u32::MAX;
-
-    #[test]
-    fn attributes_and_access_lists_stay_and_those_of_the_folder_are_not_taken_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config");
-        fs::write(&path, "old").unwrap();
-        let list =
-            access_list(&[(1, 6, NOBODY), (2, 4, 12_345), (4, 0, NOBODY), (16, 4, NOBODY), (32, 0, NOBODY)]);
-        let set = |path: &Path, name: &str, value: &[u8]| setxattr(path, name, value, XattrFlags::empty());
-        if set(&path, "user.note", b"mine").is_err() || set(&path, "system.posix_acl_access", &list).is_err()
-        {
-            // A file system without either has nothing to lose.
-            return;
-        }
-        let inherited =
-            access_list(&[(1, 7, NOBODY), (2, 7, 54_321), (4, 7, NOBODY), (16, 7, NOBODY), (32, 7, NOBODY)]);
-        set(folder.path(), "system.posix_acl_default", &inherited).unwrap();
-        replace(&path, "new").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(attribute(&path, "user.note").as_deref(), Some(&b"mine"[..]));
-        assert_eq!(attribute(&path, "system.posix_acl_access"), Some(list));
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-        // A file without an access list gets none from its folder either.
-        rustix::fs::removexattr(&path, "system.posix_acl_access").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        replace(&path, "newer").unwrap();
-        assert_eq!(attribute(&path, "system.posix_acl_access"), None);
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_file_that_a_new_one_can_not_be_like_is_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, new) = (folder.path().join("config"), folder.path().join("config.1.new"));
-        fs::write(&path, "what is longer").unwrap();
-        let before = fs::metadata(&path).unwrap();
-        let mut fresh = Fresh::write(&new, &path, "new").unwrap();
-        assert!(fresh.is_alike);
-        fresh.is_alike = false;
-        fresh.put(&path, "new").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(fs::metadata(&path).unwrap().ino(), before.ino());
-    }
-}
+#[cfg(test)]
+mod tests;

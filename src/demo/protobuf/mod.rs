@@ -233,7 +233,8 @@ fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
     if parts.is_empty() {
         return Ok(None);
     }
-    let nanos = i32::try_from(number(2)).map_err(|_| "a time is not one")?;
+    // Of any sign to a timestamp, but counted onwards in the message.
+    let nanos = i32::try_from(number(2)).ok().filter(|nanos| *nanos >= 0).ok_or("a time is not one")?;
     let time = Timestamp::new(number(1), nanos).map_err(|_| "a time is not one")?;
     let utc = time.to_zoned(TimeZone::UTC);
     let seconds = utc.strftime("%Y-%m-%dT%H:%M:%S");

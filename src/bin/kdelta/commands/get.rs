@@ -43,23 +43,24 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print));
     let printer = Arc::new(Printer::new(listing, out));
     let is_only = walk.parts().len() == 1;
-    while let Some(part) = walk.next() {
-        let source = watched.source(&part, source(session, get, &part)?);
+    while let Some(planned) = walk.next() {
+        let part = &planned.part;
+        let source = watched.source(part, source(session, get, part)?);
         stats.listen(&source);
         let done = match &part.name {
-            _ if !get.by.is_empty() => indexed(get, &part, source, watched, &printer, &mut stats).await,
-            Some(name) => one(get, &part, &source, name, &printer).await,
+            _ if !get.by.is_empty() => indexed(get, part, source, watched, &printer, &mut stats).await,
+            Some(name) => one(get, part, &source, name, &printer).await,
             None => {
                 // The rows of a table wait for its widest cell, and of several tables the last for the next.
                 let waits = matches!(get.print.format, Format::Table { .. }) && is_only;
                 let count = waits.then(|| watched.messages().count(&part.title()));
-                all(get, &part, source, count, &printer).await
+                all(get, part, source, count, &printer).await
             }
         };
         // A reader who is gone ends it, whatever the server may still say.
         printer.check()?;
         if let Err(error) = done {
-            walk.failed(part, error).await?;
+            walk.failed(planned, error).await?;
         }
     }
     let count = printer.finish(walk.is_complete())?;

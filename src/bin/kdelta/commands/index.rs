@@ -32,18 +32,19 @@ pub(crate) async fn run(
     let mut objects = 0;
     let mut stats = Stats::new(index.stats);
     let mut walk = Walk::start(session, &index.selection, false, watched).await?;
-    while let Some(part) = walk.next() {
+    while let Some(planned) = walk.next() {
+        let part = &planned.part;
         let representation = needs::keys_and(needs_body(&index.by));
         let source = session
-            .source(&part, &index.selection, &Print::default(), representation, Filter::default())
+            .source(part, &index.selection, &Print::default(), representation, Filter::default())
             .context(Usage)?;
-        let source = watched.source(&part, source);
+        let source = watched.source(part, source);
         stats.listen(&source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
-        let indexer = match synced_indexer(source, indexers, &index.selection, &part, watched).await {
+        let indexer = match synced_indexer(source, indexers, &index.selection, part, watched).await {
             Ok(indexer) => indexer,
             Err(error) => {
-                walk.failed(part, error.into()).await?;
+                walk.failed(planned, error.into()).await?;
                 continue;
             }
         };

@@ -113,13 +113,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The next part.
-    pub(super) fn next(&mut self) -> Option<Part> {
-        let Some(Planned { part, .. }) = self.ahead.pop_front() else {
+    pub(super) fn next(&mut self) -> Option<Planned> {
+        let Some(planned) = self.ahead.pop_front() else {
             self.find_missing();
             return None;
         };
-        self.seen.insert(part.clone());
-        Some(part)
+        self.seen.insert(planned.part.clone());
+        Some(planned)
     }
 
     /// All has been asked: a name that is in none of the namespaces that match is missing.
@@ -134,19 +134,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A part failed.
+    /// A part failed, as it was handed out.
     ///
     /// # Errors
     /// As [`Walk::start`].
-    pub(super) async fn failed(&mut self, part: Part, error: anyhow::Error) -> anyhow::Result<()> {
+    pub(super) async fn failed(&mut self, planned: Planned, error: anyhow::Error) -> anyhow::Result<()> {
+        let Planned { part, open_type, open_namespace } = planned;
         let is_doubtful = error.downcast_ref().is_some_and(is_unserved);
         if is_doubtful && self.doubted.insert(Subject::of(&part)) && self.survey.doubt(&part).await {
             return self.replan(&part).await;
         }
         self.without += 1;
-        let planned = self.parts().into_iter().find(|planned| planned.part == part);
         let is_missing = part.name.is_some() && error.downcast_ref().is_some_and(is_missing);
-        if is_missing && planned.as_ref().is_some_and(|planned| planned.open_namespace) {
+        if is_missing && open_namespace {
             self.absent.insert(part);
             return Ok(());
         }
@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
             self.refusal.get_or_insert((part, refusal));
             return self.settle().await;
         }
-        if planned.is_some_and(|planned| planned.open_type || planned.open_namespace) {
+        if open_type || open_namespace {
             self.refusal.get_or_insert((part.clone(), refusal));
             self.forbidden.push(part);
         } else {

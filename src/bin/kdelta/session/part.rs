@@ -58,10 +58,13 @@ impl Part {
         Some(Error::NotFound(Status { message, ..status }))
     }
 
-    /// Whether both are one object by its name, in whatever namespaces.
+    /// Whether both are one object by its name, in whatever namespaces, and in whatever versions: while one is asked for
+    /// its type may come to be served in another.
     pub(crate) fn is_same_object(&self, other: &Self) -> bool {
+        let (one, another) = (&*self.resource, &*other.resource);
         self.name.is_some()
-            && (self.cluster, &self.resource, &self.name) == (other.cluster, &other.resource, &other.name)
+            && (self.cluster, &self.name) == (other.cluster, &other.name)
+            && (&one.group, &one.resource) == (&another.group, &another.resource)
     }
 
     /// The error of a list as kubectl tells it: before the words of a server that can't make sense of the request
@@ -119,6 +122,24 @@ pub(crate) mod tests {
             namespace: namespace.into(),
             name: None,
         }
+    }
+
+    #[test]
+    fn an_object_is_the_same_in_each_namespace_and_version() {
+        let named = |resource: Arc<ApiResource>, namespace: &str, name: &str| Part {
+            resource,
+            name: Some(name.into()),
+            ..origin(namespace)
+        };
+        let deployments = resource("deployments.apps");
+        let older = Arc::new(ApiResource { version: "v1beta1".into(), ..(*deployments).clone() });
+        let part = named(Arc::clone(&deployments), "a", "x");
+        assert!(part.is_same_object(&named(older, "b", "x")));
+        assert!(!part.is_same_object(&named(Arc::clone(&deployments), "a", "y")));
+        assert!(!part.is_same_object(&named(resource("deployments.other"), "a", "x")));
+        assert!(!part.is_same_object(&Part { cluster: 1, ..part.clone() }));
+        let whole = Part { name: None, ..part };
+        assert!(!whole.is_same_object(&whole), "no object");
     }
 
     #[test]

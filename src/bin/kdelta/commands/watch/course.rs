@@ -11,7 +11,7 @@ use kdelta::queue::Mark;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::at;
-use super::left_out::Pause;
+use super::left_out::Turn;
 use super::printer::Printer;
 use super::roster::{Roster, Stage};
 use super::stream::{Told, What};
@@ -58,8 +58,8 @@ pub(super) struct Course<'a, W> {
     allowed: Vec<Part>,
     /// When what is forbidden is told, at the latest; nothing while there is nothing to tell.
     tell_at: Option<Instant>,
-    /// When what was left out is tried next, and how long it is to the time after that.
-    again: (Instant, Pause),
+    /// When what was left out is tried next.
+    again: Turn,
 }
 
 impl<'a, W: Write> Course<'a, W> {
@@ -85,7 +85,7 @@ impl<'a, W: Write> Course<'a, W> {
             refusals: Vec::new(),
             allowed: Vec::new(),
             tell_at: None,
-            again: (Instant::now() + Pause::FIRST, Pause::anew()),
+            again: Turn::first(Instant::now()),
         }
     }
 
@@ -111,15 +111,14 @@ impl<'a, W: Write> Course<'a, W> {
                 },
                 () = self.roster.stream.next_batch(&mut batch, BATCH) => {}
                 () = at(self.tell_at) => self.tell_forbidden(),
-                () = sleep_until(self.again.0), if self.roster.has_left_out() => self.try_left_out()?,
+                () = sleep_until(self.again.at()), if self.roster.has_left_out() => self.try_left_out()?,
             }
         }
     }
 
     /// Rights, or a server, may have come.
     fn try_left_out(&mut self) -> anyhow::Result<()> {
-        let (limit, until_next) = self.again.1.next();
-        self.again.0 = Instant::now() + until_next;
+        let limit = self.again.take(Instant::now());
         self.roster.try_left_out(limit);
         self.call()
     }
@@ -246,7 +245,7 @@ impl<'a, W: Write> Course<'a, W> {
                 let missing = member.missing();
                 if let Some(part) = self.roster.admit(number) {
                     // Others may be let in with it.
-                    self.again = (Instant::now(), Pause::anew());
+                    self.again = Turn::first(Instant::now());
                     self.allowed.push(part);
                 }
                 // With a filter nothing may be let through of what is there.
@@ -291,12 +290,8 @@ impl<'a, W: Write> Course<'a, W> {
         // One that may be listed and not watched would be told from the beginning each time.
         if may_come && !synced {
             self.printer.left_out(number, received)?;
+            self.again.add(Instant::now(), !self.roster.has_left_out());
             self.roster.leave_out(number, error.clone());
-            // Soon, for it may be about to come; but what there is to try is no more for it.
-            let soon = Instant::now() + Pause::FIRST;
-            if soon < self.again.0 {
-                self.again = (soon, Pause::anew());
-            }
         } else {
             self.printer.ended(number, received, &error)?;
             self.roster.fail(number);
@@ -381,8 +376,10 @@ impl<'a, W: Write> Course<'a, W> {
         }
     }
 
+    /// Whether anything has failed that would be the end where no part is left. What comes once all has been told may be
+    /// forbidden and go, and others may come; it only waits to be told.
     fn has_news_of_failure(&self) -> bool {
-        !self.failures.is_empty() || !self.forbidden.is_empty()
+        !self.failures.is_empty() || (!self.begun && !self.forbidden.is_empty())
     }
 
     /// No part is left. What was refused everywhere is told as the server said it first.
@@ -420,7 +417,8 @@ impl<'a, W: Write> Course<'a, W> {
         if self.partial { ExitCode::Partial } else { ExitCode::Ok }
     }
 
-    pub(super) fn interrupted(&self, interrupt: Interrupt) -> ExitCode {
+    pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
+        self.tell_forbidden();
         self.watched.messages().notice(&self.watched.summary());
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kdelta::object::ApiResource;
+use tokio::time::Instant;
 
 use crate::session::Part;
 
@@ -127,20 +128,50 @@ impl Home {
     }
 }
 
+/// When the next try is.
+pub(super) struct Turn {
+    at: Instant,
+    pause: Pause,
+}
+
+impl Turn {
+    /// The first try is then: something has changed.
+    pub(super) fn first(at: Instant) -> Self {
+        Self { at, pause: Pause::anew() }
+    }
+
+    pub(super) fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// One more is left out. It is tried soon, for it may be about to come; but what there is to try is no more for it.
+    /// Where it is the only one, the turn is that of others which are not left out any more, and counts for nothing.
+    pub(super) fn add(&mut self, now: Instant, is_only: bool) {
+        let soon = now + AGAIN;
+        if is_only || soon < self.at {
+            *self = Self::first(soon);
+        }
+    }
+
+    /// There is a try: answers how many it may be of.
+    pub(super) fn take(&mut self, now: Instant) -> usize {
+        let (limit, until_next) = self.pause.next();
+        self.at = now + until_next;
+        limit
+    }
+}
+
 /// How long it is from one try to the next.
-pub(super) struct Pause(Duration);
+struct Pause(Duration);
 
 impl Pause {
-    /// That before the first try.
-    pub(super) const FIRST: Duration = AGAIN;
-
-    /// The first try is ahead, or is due again: something has changed.
-    pub(super) fn anew() -> Self {
+    /// The first try is ahead.
+    fn anew() -> Self {
         Self(AGAIN)
     }
 
     /// There is a try: answers how many it may be of, and how long it is until the next one.
-    pub(super) fn next(&mut self) -> (usize, Duration) {
+    fn next(&mut self) -> (usize, Duration) {
         let limit = usize::try_from(self.0.as_secs() * A_SECOND).unwrap_or(FEW);
         self.0 = (self.0 * 2).min(AGAIN_AT_MOST);
         (limit, self.0)
@@ -187,6 +218,23 @@ mod tests {
         assert!(requests as u64 <= lasted.as_secs() * A_SECOND, "{requests} in {lasted:?}");
         let each: HashSet<&Part> = tried.iter().flatten().collect();
         assert_eq!(each.len(), 300 * 60);
+    }
+
+    #[test]
+    fn the_first_that_is_left_out_is_tried_after_a_while_however_late_it_is() {
+        let start = Instant::now();
+        let mut turn = Turn::first(start);
+        let late = start + Duration::from_hours(1);
+        turn.add(late, true);
+        assert_eq!(turn.at(), late + AGAIN);
+        turn.add(late + AGAIN / 2, false);
+        assert_eq!(turn.at(), late + AGAIN, "another one does not put it off");
+        assert_eq!(turn.take(turn.at()), FEW);
+        assert_eq!(turn.at(), late + AGAIN * 3, "the time between doubles");
+        turn.add(late + AGAIN, false);
+        assert_eq!(turn.at(), late + AGAIN * 2, "soon for what has just come");
+        turn.add(late + AGAIN, true);
+        assert_eq!((turn.at(), turn.take(turn.at())), (late + AGAIN * 2, FEW));
     }
 
     #[test]

@@ -154,11 +154,12 @@ impl<'a> Roster<'a> {
         if *again {
             observer = Watched::once_listed(observer);
         }
-        // What is listed and may not be watched is no watch, and to ask again each few seconds makes none of it.
-        let give_up_watch: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
+        // What is listed and may not be watched is no watch, and to ask again each few seconds makes none of it. But of
+        // what joins the rights may be about to come: the others go on anyway, and it is asked for now and then.
+        let give_up_watch = (!late && !*again).then(not_allowed);
         let options = ReflectorOptions {
             give_up: Some(give_up),
-            give_up_watch: Some(give_up_watch),
+            give_up_watch,
             ..reflector_options(selection, &source, Some(observer))
         };
         // What is likely to be refused is asked for once, and not in two ways.
@@ -290,6 +291,10 @@ fn but_what_passes(give_up: GiveUp) -> GiveUp {
         );
         stays && give_up(error)
     })
+}
+
+fn not_allowed() -> GiveUp {
+    Arc::new(|error| matches!(error, Error::Forbidden(_)))
 }
 
 fn found_or(give_up: GiveUp) -> GiveUp {

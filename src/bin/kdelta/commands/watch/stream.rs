@@ -192,14 +192,20 @@ impl Outlet {
     }
 
     async fn reserve(&self) -> Option<mpsc::Permit<'_, Told>> {
-        if !self.load.has_room() {
-            tokio::select! {
-                biased;
-                () = self.load.room() => {}
-                () = self.sender.closed() => return None,
+        loop {
+            if !self.load.has_room() {
+                tokio::select! {
+                    biased;
+                    () = self.load.room() => {}
+                    () = self.sender.closed() => return None,
+                }
+            }
+            let permit = self.sender.reserve().await.ok()?;
+            // All parts that wait are woken at once, and those that go on first may fill it again.
+            if self.load.has_room() {
+                return Some(permit);
             }
         }
-        self.sender.reserve().await.ok()
     }
 
     /// Tells once there is room, if anybody reads.
