@@ -44,17 +44,28 @@ pub fn frames(body: &[u8]) {
 /// The frames of a stream in chunks of so many bytes, and whether it ended well.
 fn split(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = WatchSplitter::new(LIMITS);
-    let mut frames = Vec::new();
+    let next = |chunk: &mut &[u8]| splitter.next(chunk).map(|frame| frame.map(<[u8]>::to_vec));
+    let (frames, whole) = in_chunks(body, size, next);
+    (frames, whole && splitter.finish().is_ok())
+}
+
+/// What `next` takes out of a body that comes in chunks of so many bytes, and whether none of it was refused.
+fn in_chunks<E>(
+    body: &[u8],
+    size: usize,
+    mut next: impl FnMut(&mut &[u8]) -> Result<Option<Vec<u8>>, E>,
+) -> (Vec<Vec<u8>>, bool) {
+    let mut pieces = Vec::new();
     for mut chunk in body.chunks(size) {
         loop {
-            match splitter.next(&mut chunk) {
-                Ok(Some(frame)) => frames.push(frame.to_vec()),
+            match next(&mut chunk) {
+                Ok(Some(piece)) => pieces.push(piece),
                 Ok(None) => break,
-                Err(_) => return (frames, false),
+                Err(_) => return (pieces, false),
             }
         }
     }
-    (frames, splitter.finish().is_ok())
+    (pieces, true)
 }
 
 /// A refusal, whatever its body is, has a sentence for people and a Status for programs.
@@ -149,34 +160,24 @@ pub fn packed(body: &[u8]) {
 /// The events of a watch in chunks of so many bytes, and whether it ended well.
 fn packed_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = PackedWatchSplitter::new(LIMITS);
-    let mut frames = Vec::new();
-    for mut chunk in body.chunks(size) {
-        loop {
-            match splitter.next(&mut chunk) {
-                Ok(Some(frame)) => frames.push(frame.to_vec()),
-                Ok(None) => break,
-                Err(_) => return (frames, false),
-            }
-        }
-    }
-    (frames, splitter.finish().is_ok())
+    let next = |chunk: &mut &[u8]| splitter.next(chunk).map(|frame| frame.map(<[u8]>::to_vec));
+    let (frames, whole) = in_chunks(body, size, next);
+    (frames, whole && splitter.finish().is_ok())
 }
 
 /// The items of a list in chunks of so many bytes, and whether it ended well.
 fn packed_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = PackedListSplitter::new(LIMITS);
-    let mut items = Vec::new();
-    for mut chunk in body.chunks(size) {
-        loop {
-            match splitter.next(&mut chunk) {
-                Ok(Some(Packed::Item(item))) => items.push(item.to_vec()),
-                Ok(Some(Packed::Metadata(_))) => {}
-                Ok(None) => break,
-                Err(_) => return (items, false),
-            }
+    let next = |chunk: &mut &[u8]| loop {
+        match splitter.next(chunk) {
+            Ok(Some(Packed::Item(item))) => break Ok(Some(item.to_vec())),
+            Ok(Some(Packed::Metadata(_))) => {}
+            Ok(None) => break Ok(None),
+            Err(error) => break Err(error),
         }
-    }
-    (items, splitter.finish().is_ok())
+    };
+    let (items, whole) = in_chunks(body, size, next);
+    (items, whole && splitter.finish().is_ok())
 }
 
 /// A word names what is called so and can be listed, or nothing; then at most three words are near to it.

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
 
-use super::sink::ReflectorStore;
 use crate::listwatch::ListerWatcher;
 
 /// What [`Clock::sleep`] answers: done when the time has passed. Dropping it ends the wait.
@@ -47,26 +46,6 @@ pub(super) async fn within<T>(
         answer = future => Some(answer),
         () = async { clock.sleep(limit).await } => None,
     }
-}
-
-/// How long a list may let us wait until the store is to do something with what came before: no longer than is noticed,
-/// and long enough that a list in full flow never does.
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// As [`within`], for the next object of a list on its way into this store.
-pub(super) async fn within_of_list<T>(
-    clock: &dyn Clock,
-    store: &impl ReflectorStore,
-    limit: Duration,
-    future: impl Future<Output = T>,
-) -> Option<T> {
-    let mut future = pin!(future);
-    let pause = PAUSE.min(limit);
-    if let Some(answer) = within(clock, pause, future.as_mut()).await {
-        return Some(answer);
-    }
-    store.flush();
-    within(clock, limit.saturating_sub(pause), future).await
 }
 
 /// As [`within`], without the time for which the source is held up by something else.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
-use super::clock::within_of_list;
-use super::list::{Fetched, Flush, refuse_table};
+use super::flush::{Flush, within_of_list};
+use super::list::{Fetched, refuse_table};
 use super::live::Live;
 use super::machine::{Machine, begin_list};
 use super::sink::ReflectorStore;

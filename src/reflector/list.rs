@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use super::backoff::Backoff;
-use super::clock::{within_of_list, within_of_source};
+use super::clock::within_of_source;
 use super::event::ReflectorEvent;
+use super::flush::{Flush, within_of_list};
 use super::machine::{Machine, begin_list};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
@@ -77,16 +78,6 @@ pub(super) fn page_size(options: &ReflectorOptions, paginated: bool, version: &R
 fn version_match(version: &ResourceVersion, limit: u32) -> Option<ResourceVersionMatch> {
     let meant = limit != 0 && !version.is_unset() && !version.is_any();
     meant.then_some(ResourceVersionMatch::NotOlderThan)
-}
-
-/// Has a store do something with what came of a list, when that pauses for another page, breaks off or is given up: it is
-/// true, and the rest may be far.
-pub(super) struct Flush<'s, S: ReflectorStore>(pub(super) &'s S);
-
-impl<S: ReflectorStore> Drop for Flush<'_, S> {
-    fn drop(&mut self) {
-        self.0.flush();
-    }
 }
 
 /// One list on its way into a store.

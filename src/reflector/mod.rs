@@ -21,6 +21,7 @@ mod clock;
 mod event;
 #[cfg(any(test, feature = "testing"))]
 mod fake_clock;
+mod flush;
 mod initial;
 mod list;
 mod live;

@@ -114,7 +114,8 @@ fn is_same(_: &File, path: &Path) -> io::Result<bool> {
     Ok(path.exists())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -137,7 +137,8 @@ impl<R: AsyncRead + Unpin + Send> Words<'_, R> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::path::Path;
     use std::time::Duration;
