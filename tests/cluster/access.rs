@@ -144,7 +144,7 @@ fn a_name_that_is_missing_is_said_at_once_while_the_others_are_watched() {
     let said = running.stderr.find("the error", |_| true);
     assert_eq!(said, "Error from server (NotFound): configmaps \"later\" not found\n");
     api.patch(&format!("{}/there", crate::support::config_maps(&namespace)), &json!({"data": {"n": "1"}}));
-    assert_eq!(running.wait(), 4);
+    assert_eq!(running.wait(), 1);
 
     let patient = [&words[..], &["--ignore-not-found"]].concat();
     let mut running = env.kdelta_on(testbed, &patient).start();

@@ -129,6 +129,28 @@ fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
 }
 
 #[test]
+fn a_name_that_is_missing_is_exit_code_1_whichever_of_them_answers_first() {
+    let env = TestEnv::new();
+    for (words, printed) in [
+        (&["watch", "deploy", "checkout", "nope", "-n", "shop", "--until-synced"][..], 1),
+        (&["watch", "deploy", "nope", "checkout", "-n", "shop", "--duration", "2s"], 1),
+        (&["watch", "deploy", "checkout", "payments", "nope", "-n", "shop", "--count", "1"], 1),
+        (&["get", "deploy", "checkout", "nope", "-n", "shop"], 1),
+    ] {
+        let done = env.kdelta(&[words, &["--demo", "--speed", "0.01", "-o", "name"]].concat()).finish();
+        let missing = "Error from server (NotFound): deployments.apps \"nope\" not found\n";
+        assert_eq!(
+            (done.code, &*done.stderr, done.stdout.lines().count()),
+            (1, missing, printed),
+            "{words:?}"
+        );
+    }
+    let patient = ["watch", "deploy", "checkout", "nope", "-n", "shop", "--demo", "--ignore-not-found"];
+    let done = env.kdelta(&[&patient[..], &["--count", "1", "-o", "name"]].concat()).finish();
+    assert_eq!(done.quiet_success(), "deployment.apps/checkout\n");
+}
+
+#[test]
 fn a_standard_output_that_can_only_be_read_is_said_at_the_start() {
     let env = TestEnv::new();
     for words in [&["watch", "cm", "--demo"][..], &["get", "cm", "--demo"], &["man"]] {

@@ -16,6 +16,7 @@ use super::printer::Printer;
 use super::roster::{Roster, Stage};
 use super::stream::{Told, What};
 use crate::commands::forbidden;
+use crate::commands::walk::is_missing;
 use crate::commands::watched::Watched;
 use crate::exit::{ExitCode, Report, Several};
 use crate::session::{Interrupt, Part, Planned, Setback, out_of_reach};
@@ -42,8 +43,10 @@ pub(super) struct Course<'a, W> {
     printer: Printer<W>,
     /// Whether all that was asked for has been told once: what joins from now on is new.
     begun: bool,
-    /// Whether anything that was asked for has failed.
+    /// Whether anything that was asked for has failed, but for names that are missing.
     partial: bool,
+    /// Whether a name is missing.
+    lacks_name: bool,
     /// The errors that have not been told yet, each with its part.
     failures: Vec<(Part, anyhow::Error)>,
     /// What was told of failures: many parts may fail for one reason, which is said once.
@@ -78,6 +81,7 @@ impl<'a, W: Write> Course<'a, W> {
             printer,
             begun: false,
             partial,
+            lacks_name: false,
             failures: Vec::new(),
             told: HashSet::new(),
             forbidden: Vec::new(),
@@ -228,6 +232,7 @@ impl<'a, W: Write> Course<'a, W> {
     fn told(&mut self, told: Told) -> anyhow::Result<Option<ExitCode>> {
         let Told { part: number, received, what } = told;
         let is_leaving = self.roster.is_leaving(number);
+        let (is_full, is_sure) = (self.is_full(), self.misses_names());
         let Some(member) = self.roster.members.get_mut(&number).filter(|member| !member.has_failed()) else {
             return Ok(None);
         };
@@ -248,14 +253,18 @@ impl<'a, W: Write> Course<'a, W> {
                     self.again = Turn::first(Instant::now());
                     self.allowed.push(part);
                 }
-                // With a filter nothing may be let through of what is there.
-                let is_sure = !self.watch.ignore_not_found && self.watch.by.is_empty();
                 match missing.filter(|_| is_sure) {
                     Some(error) => self.fail(number, received, error)?,
+                    // A mark would say that all before it has been printed.
+                    None if is_full => {}
                     None => self.printer.notification(number, received, Notification::Mark(mark))?,
                 }
             }
-            What::Event(event) => self.printer.event(number, received, event)?,
+            What::Event(event) => {
+                member.found = true;
+                self.printer.event(number, received, event)?;
+            }
+            What::Notification(_) if is_full => member.found = true,
             What::Notification(notification) => {
                 member.found = true;
                 self.printer.notification(number, received, notification)?;
@@ -286,7 +295,12 @@ impl<'a, W: Write> Course<'a, W> {
             self.refusals.push((planned, error));
             return self.call();
         }
-        self.partial = true;
+        // As with `get`, where one context is all there is.
+        if planned.part.name.is_some() && planned.part.prefix.is_empty() && is_missing(&error) {
+            self.lacks_name = true;
+        } else {
+            self.partial = true;
+        }
         // One that may be listed and not watched would be told from the beginning each time.
         if may_come && !synced {
             self.printer.left_out(number, received)?;
@@ -355,19 +369,26 @@ impl<'a, W: Write> Course<'a, W> {
             }
             self.tell_forbidden();
         }
-        let until = &self.watch.until;
-        let counted = until.count.is_some_and(|count| self.watched.printed() >= count);
-        let synced = until.synced && self.begun;
+        // A name that is missing is not to hang on which of them answers first.
+        let counted = self.is_full() && !(self.misses_names() && self.roster.awaits_names());
+        let synced = self.watch.until.synced && self.begun;
         Ok((counted || synced).then(|| self.done()))
+    }
+
+    /// Whether as many deltas have been printed as were asked for.
+    fn is_full(&self) -> bool {
+        self.watch.until.count.is_some_and(|count| self.watched.printed() >= count)
+    }
+
+    /// Whether a name that is not told of is missing, and that is an error. With a filter nothing may be let through of
+    /// what is there.
+    fn misses_names(&self) -> bool {
+        !self.watch.ignore_not_found && self.watch.by.is_empty()
     }
 
     /// Says once, when all that is there has been told, that something that was asked for is not.
     fn tell_missing(&mut self) {
-        let sought = if self.watch.ignore_not_found || !self.watch.by.is_empty() {
-            Vec::new()
-        } else {
-            self.roster.sought_in_vain()
-        };
+        let sought = if self.misses_names() { self.roster.sought_in_vain() } else { Vec::new() };
         for (prefix, error) in &sought {
             self.watched.messages().notice(&format!("{prefix}{error} at the moment"));
         }
@@ -414,7 +435,11 @@ impl<'a, W: Write> Course<'a, W> {
         self.tell_failures();
         self.tell_forbidden();
         self.watched.tell_end();
-        if self.partial { ExitCode::Partial } else { ExitCode::Ok }
+        match (self.partial, self.lacks_name) {
+            (true, _) => ExitCode::Partial,
+            (false, true) => ExitCode::Error,
+            (false, false) => ExitCode::Ok,
+        }
     }
 
     pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {

@@ -244,6 +244,15 @@ impl<'a> Roster<'a> {
         sought.filter_map(error).collect()
     }
 
+    /// Whether there is an object that is asked for by name of which nothing is known yet.
+    pub(super) fn awaits_names(&self) -> bool {
+        let is_awaited = |member: &Member| {
+            let Planned { part, open_namespace, .. } = &member.planned;
+            part.name.is_some() && !open_namespace && !member.found && matches!(member.stage, Stage::Begun)
+        };
+        self.members.values().any(is_awaited)
+    }
+
     /// Whether it was told to leave.
     pub(super) fn is_leaving(&self, number: usize) -> bool {
         self.leaving.contains_key(&number)
