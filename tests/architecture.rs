@@ -18,7 +18,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("demo", &["listwatch", "object"]),
     ("testing", &["listwatch", "object"]),
     ("informer", &["listwatch", "object", "queue", "reflector", "store"]),
-    ("watchtools", &["informer", "listwatch", "object", "reflector", "store"]),
+    ("watchtools", &["informer", "listwatch", "object"]),
 ];
 
 /// Each room of the program, with the rooms it may name.

@@ -56,6 +56,10 @@ pub use registration::{Registration, Subscription};
 pub use shared::{SharedIndexInformer, SharedInformer};
 pub use simple::{Informer, new_informer};
 
+// What the tools above are made with is had from here, so that they know nothing below but the seam and the nouns.
+pub(crate) use crate::reflector::{Clock, Sleep, TokioClock};
+pub(crate) use crate::store::Indexer;
+
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]

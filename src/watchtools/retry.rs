@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tokio::task::coop::consume_budget;
 
 use super::WatchToolsError;
+use crate::informer::{Clock, Sleep, TokioClock};
 use crate::listwatch::{Error, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, ResourceVersion};
-use crate::reflector::{Clock, Sleep, TokioClock};
 
 /// From one start to the next at least: a watch that stood for longer is started again at once.
 const BETWEEN_STARTS: Duration = Duration::from_secs(1);

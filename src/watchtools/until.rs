@@ -6,10 +6,9 @@ use std::pin::{Pin, pin};
 use std::vec;
 
 use super::{InformerWatcher, RetryWatcher, WatchToolsError};
-use crate::informer::SharedIndexInformer;
+use crate::informer::{Indexer, SharedIndexInformer};
 use crate::listwatch::{ListerWatcher, WatchEvent, WatchStream};
 use crate::object::ResourceVersion;
-use crate::store::Indexer;
 
 /// What a condition says when it can't tell.
 pub type ConditionError = Box<dyn StdError + Send + Sync>;
