@@ -99,7 +99,7 @@ fn a_resync_tells_everything_again() {
     api.create_config_map(&namespace, "b", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--resync", "1s", "--changes", "--old"];
     let running = env.kdelta_on(testbed, &watch).start();
-    up_to(&running, "SYNCED");
+    let synced = up_to(&running, "SYNCED").pop().expect("the mark");
     let mut left = 4;
     let again = running.stdout.json_until("two rounds", |_| {
         left -= 1;
@@ -107,7 +107,7 @@ fn a_resync_tells_everything_again() {
     });
     for line in &again {
         assert_eq!((&line["type"], &line["origin"]), (&json!("SYNC"), &json!("resync")), "{line}");
-        assert!(line.get("resume").is_none(), "{line}");
+        assert!(synced["resume"].is_string() && line["resume"] == synced["resume"], "{line}");
     }
     assert_eq!(again.iter().filter(|line| line["name"] == "b").count(), 2);
 }
@@ -172,7 +172,7 @@ fn what_a_slow_reader_misses_is_merged_and_counted() {
 }
 
 #[test]
-fn at_a_terminal_a_line_steers_nothing_and_means_the_same() {
+fn at_a_terminal_nothing_of_an_object_steers_and_all_means_the_same() {
     let Some(on) = TestEnv::on_server() else { return };
     let data = json!({"k": "a\u{9b}31m\u{202e}b"});
     on.api.create(&config_maps(&on.namespace), &json!({"metadata": {"name": "one"}, "data": data}));
@@ -184,4 +184,18 @@ fn at_a_terminal_a_line_steers_nothing_and_means_the_same() {
     let line: Value = serde_json::from_str(shown.lines().next().expect("a line").trim()).expect("JSON");
     assert_eq!(line["object"]["data"], data);
     assert!(call().finish().quiet_success().contains('\u{9b}'), "a program reads it as it is");
+    let one = ["cm", "one", "-n", &on.namespace];
+    for (words, escaped) in [
+        ([&["get"], &one[..], &["-o", "json"]].concat(), r#""a\u009b31m\u202eb""#),
+        ([&["get"], &one[..], &["-o", "yaml"]].concat(), r#""a\x9B31m\u202Eb""#),
+        ([&["get", "cm"], &one[2..], &["-o", "json"]].concat(), r#""a\u009b31m\u202eb""#),
+        ([&["get", "cm"], &one[2..], &["-o", "yaml"]].concat(), r#""a\x9B31m\u202Eb""#),
+        ([&["watch"], &one[..], &["-o", "yaml", "--until-synced"]].concat(), r#""a\x9B31m\u202Eb""#),
+    ] {
+        let call = || on.env.kdelta_on(on.testbed, &words);
+        let Some(shown) = call().at_a_terminal() else { return };
+        let shown = shown.finish_at_a_terminal();
+        assert!(shown.contains(escaped), "{words:?}: {shown}");
+        assert!(call().finish().quiet_success().contains('\u{202e}'), "{words:?}: as kubectl prints it");
+    }
 }

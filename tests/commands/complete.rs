@@ -69,6 +69,8 @@ fn the_end_of_a_line_is_completed_from_the_cluster() {
         ("get pods --by=label:app=che", &["--by=label:app=checkout"], ":4"),
         ("get pods -A --by node=worker-1,worker-2", &["node=worker-1,worker-2"], ":4"),
         ("get pods --by field:status.phase=Runn", &["field:status.phase=Running"], ":4"),
+        ("get secrets --by field:data.token=", &[], ":4"),
+        ("get secrets --by field:type=Op", &["field:type=Opaque"], ":4"),
         ("get pods --by nam", &["name=", "namespace="], ":6"),
         ("get pods --context ", &["here", "prod-eu"], ":4"),
         ("get pods --cluster g", &["gone"], ":4"),

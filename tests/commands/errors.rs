@@ -129,6 +129,19 @@ fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
 }
 
 #[test]
+fn the_data_of_secrets_is_counted_and_not_shown_unless_that_is_asked_for() {
+    let env = TestEnv::new();
+    let index = |words: &[&str]| {
+        let words = [&["index", "secrets", "--demo", "-n", "shop", "--no-headers", "--by"], words].concat();
+        env.kdelta(&words).finish().quiet_success()
+    };
+    assert_eq!(index(&["field:data.token"]), "***   2\n");
+    assert_eq!(index(&["field:data.token=ZGVtbw==,x"]), "***   2\n");
+    assert_eq!(index(&["field:type"]), "Opaque   2\n");
+    assert_eq!(index(&["field:data.token", "--show-secrets"]), "ZGVtbw==   2\n");
+}
+
+#[test]
 fn a_name_that_is_missing_is_exit_code_1_whichever_of_them_answers_first() {
     let env = TestEnv::new();
     for (words, printed) in [

@@ -36,7 +36,7 @@ const MEANINGS: [(&[ExitCode], &str); 6] = [
     (&[ExitCode::Ok], "done, also when nothing matched"),
     (
         &[ExitCode::Error],
-        "the server, the credentials, the configuration, the connection, or an output that can't be written",
+        "the server, the credentials, the configuration, the connection, a NAME that is missing, or an output that can't be written",
     ),
     (&[ExitCode::Usage], "what was typed can't be meant"),
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
@@ -189,6 +189,9 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         Error::Forbidden(_) => {
             Some("`kubectl auth can-i --list` shows what you may do; -n names a namespace")
         }
+        Error::NotFound(status) if is_pattern(&status.message) => {
+            Some("names take no patterns: -l, --field-selector and --by select by what an object has")
+        }
         Error::Refused(_) => Some("the address comes from --server, or from the context of the kubeconfig"),
         Error::Tls(_) => {
             Some("--certificate-authority names the authority that signed the server's certificate")
@@ -196,6 +199,11 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         _ => None,
     };
     (text, hint)
+}
+
+/// Whether what was not found has a name that hardly can be one: `pods "web-*" not found`.
+fn is_pattern(message: &str) -> bool {
+    message.split('"').nth(1).is_some_and(|name| name.contains(['*', '?']))
 }
 
 /// `error: …`, unless it stands there already or the text is one of kubectl's that has none.
@@ -290,6 +298,19 @@ mod tests {
             told(Error::Unauthorized(status("Unauthorized", "Unauthorized"))),
             "error: You must be logged in to the server (Unauthorized)"
         );
+    }
+
+    #[test]
+    fn who_types_a_pattern_for_a_name_is_told_what_selects() {
+        for (name, is_told) in [("web-*", true), ("web-?", true), ("web", false)] {
+            let error = Error::NotFound(status("NotFound", &format!("pods \"{name}\" not found")));
+            let hint = Report::of(&error.into(), "kdelta").hint;
+            assert_eq!(
+                hint.is_some_and(|hint| hint.starts_with("names take no patterns: -l")),
+                is_told,
+                "{name}"
+            );
+        }
     }
 
     #[test]

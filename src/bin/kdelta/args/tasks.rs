@@ -147,6 +147,10 @@ pub(crate) struct IndexArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) no_headers: bool,
 
+    /// Show the data of Secrets, which is *** otherwise
+    #[arg(long, help_heading = "Output")]
+    pub(crate) show_secrets: bool,
+
     #[command(flatten)]
     pub(crate) outcome: OutcomeArgs,
 }

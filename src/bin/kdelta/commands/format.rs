@@ -54,12 +54,12 @@ impl Extent<'_> {
     }
 
     /// What `get` prints; one object asked for by its name is printed bare.
-    pub(super) fn listing(&self, print: &Print) -> Listing {
+    pub(super) fn listing(&self, print: &Print, stdout: settings::Stream) -> Listing {
         let single = matches!(self.parts, [only] if only.part.name.is_some());
         match print.format {
             Format::Table { .. } => Listing::table(self.layout(print, false), print.headers),
-            Format::Json => Listing::json(single),
-            Format::Yaml => Listing::yaml(single),
+            Format::Json => Listing::json(single, stdout.is_terminal),
+            Format::Yaml => Listing::yaml(single, stdout.is_terminal),
             Format::Name => Listing::Name,
         }
     }
@@ -76,7 +76,7 @@ impl Extent<'_> {
                 let Lines { fields, old, changes, .. } = lines.clone();
                 Stream::json_lines(LineOptions { fields, old, changes, for_terminal: stdout.is_terminal })
             }
-            Format::Yaml => Stream::yaml(),
+            Format::Yaml => Stream::yaml(stdout.is_terminal),
             Format::Name => Stream::Name,
         }
     }

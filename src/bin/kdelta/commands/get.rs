@@ -23,7 +23,7 @@ use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, Listing};
 use crate::session::{Filter, Part, Planned, Session, Source, indexers, reflector_options};
-use crate::settings::{By, Format, Get};
+use crate::settings::{self, By, Format, Get};
 use crate::view::Age;
 
 /// Prints what is asked for. Parts that fail are told at the end; the others are printed all the same.
@@ -31,6 +31,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     session: &Session,
     get: &Get,
     watched: &Watched,
+    stdout: settings::Stream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
     if session.has_several_contexts()
@@ -40,7 +41,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     let mut stats = Stats::new(get.stats);
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, watched).await?;
-    let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print));
+    let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout));
     let printer = Arc::new(Printer::new(listing, out));
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Context;
+use kdelta::object::{ApiResource, FieldPath};
 use kdelta::store::Indexers;
 
 use super::empty;
@@ -16,12 +17,15 @@ use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Column, columns};
 use crate::session::{Filter, Session, function, needs_body};
-use crate::settings::{Index, Print};
+use crate::settings::{Index, IndexName, Print};
+use crate::view::{MASK, is_secret_at};
 
-/// Fills the index and prints what it holds. Of several parts of a context the counts are added up.
+/// Fills the index and prints what it holds. Of several parts of a context the counts are added up. What is secret is
+/// shown only if that is asked for.
 pub(crate) async fn run(
     session: &Session,
     index: &Index,
+    show_secrets: bool,
     watched: &Watched,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
@@ -50,7 +54,12 @@ pub(crate) async fn run(
         };
         stats.hold(&*indexer);
         objects += indexer.list_keys().len();
+        let masked = !show_secrets && is_of_secrets(&index.by, &part.resource);
         for (value, count) in indexer.index_counts(&name)? {
+            if index.values.as_ref().is_some_and(|asked| !asked.contains(&value)) {
+                continue;
+            }
+            let value = if masked { MASK.to_owned() } else { value };
             *counts.entry((part.cluster, Arc::clone(&part.context), value)).or_default() += count;
         }
         let left_out = indexer.index_errors(&name);
@@ -62,9 +71,6 @@ pub(crate) async fn run(
     let parts = walk.parts();
     // Numbers that are too low say nothing, unless it is said what they leave out.
     let end = walk.end()?;
-    if let Some(values) = &index.values {
-        counts.retain(|(_, _, value), _| values.contains(value));
-    }
     if counts.is_empty() && end == ExitCode::Ok {
         if objects == 0 {
             empty::tell(session, watched, &parts).await;
@@ -82,4 +88,21 @@ pub(crate) async fn run(
     let heads = [Column::Text("CONTEXT"), Column::Text("VALUE"), Column::Number("COUNT")];
     columns(&heads[usize::from(!several)..], rows, index.headers, &mut out)?;
     Ok(code)
+}
+
+/// Whether the values of an index over that resource are secret.
+pub(super) fn is_of_secrets(index: &IndexName, resource: &ApiResource) -> bool {
+    match index {
+        IndexName::Annotation(key) => {
+            is_secret_at(resource, &FieldPath::of_names(["metadata", "annotations", key]))
+        }
+        // A path that can't be read is an index of nothing.
+        IndexName::Field(path) => FieldPath::parse(path).is_ok_and(|path| is_secret_at(resource, &path)),
+        IndexName::Namespace
+        | IndexName::Name
+        | IndexName::Label(_)
+        | IndexName::Owner
+        | IndexName::Node
+        | IndexName::Image => false,
+    }
 }

@@ -6,27 +6,48 @@ use kdelta::object::Object;
 
 use super::number;
 use super::tree::{self, Tree};
+use crate::view::escape_json;
 
-/// Writes one object as a document of its own.
+/// Writes one object as a document of its own; `for_terminal` where a terminal shows it.
 ///
 /// # Errors
 /// `out` failed.
-pub(crate) fn document(object: &Object, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn document(object: &Object, for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::new();
     value(&tree::parse(&tree::json_of(object)), 0, &mut text);
     text.push(b'\n');
-    out.write_all(&text)?;
+    write(&text, for_terminal, out)?;
     out.flush()
+}
+
+/// Writes JSON: to a terminal with what could steer it escaped, which means the same, else as it is.
+///
+/// # Errors
+/// `out` failed.
+pub(super) fn write(json: &[u8], for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
+    if for_terminal {
+        // All of it that needs escaping stands in strings.
+        out.write_all(escape_json(&String::from_utf8_lossy(json)).as_bytes())
+    } else {
+        out.write_all(json)
+    }
 }
 
 /// A `List` whose items are written as they come; no more than one of them is held.
 #[derive(Default)]
 pub(crate) struct JsonList {
+    /// Whether a terminal shows it.
+    for_terminal: bool,
     any: bool,
     text: Vec<u8>,
 }
 
 impl JsonList {
+    /// An empty list.
+    pub(crate) fn new(for_terminal: bool) -> Self {
+        Self { for_terminal, ..Self::default() }
+    }
+
     /// Writes one item.
     ///
     /// # Errors
@@ -40,7 +61,7 @@ impl JsonList {
         });
         self.any = true;
         value(&tree::parse(&tree::json_of(object)), 2, &mut self.text);
-        out.write_all(&self.text)
+        write(&self.text, self.for_terminal, out)
     }
 
     /// Writes what follows the items; the whole list if there were none.
@@ -172,7 +193,7 @@ mod tests {
 
     fn printed(json: &str) -> String {
         let mut out = Vec::new();
-        document(&object(json), &mut out).expect("a Vec takes all");
+        document(&object(json), false, &mut out).expect("a Vec takes all");
         String::from_utf8(out).expect("text")
     }
 
@@ -216,6 +237,27 @@ mod tests {
             line,
             "    \"s\": \"\\u003ca href=\\\"x\\\"\\u003e\\u0026amp;\\u003c/a\\u003e \\u2028\\u2029 \\b\\f\\n\\r\\t\\u0007\\u001b\u{7f} é€日👍 \\\\ /\""
         );
+    }
+
+    #[test]
+    fn a_terminal_is_shown_what_means_the_same_and_steers_nothing() {
+        let json = r#"{"metadata":{"annotations":{"a":"\u009b31m","b":"txt.\u202eexe"},"name":"a"}}"#;
+        let shown = |for_terminal| {
+            let (mut list, mut single, mut items) = (JsonList::new(for_terminal), Vec::new(), Vec::new());
+            document(&object(json), for_terminal, &mut single).expect("a Vec takes all");
+            list.item(&object(json), &mut items).expect("a Vec takes all");
+            [single, items].map(|text| String::from_utf8(text).expect("text"))
+        };
+        for text in shown(true) {
+            assert!(
+                text.contains(r#""a": "\u009b31m""#) && text.contains(r#""b": "txt.\u202eexe""#),
+                "{text}"
+            );
+        }
+        // Whoever reads a pipe gets what kubectl writes.
+        for text in shown(false) {
+            assert!(text.contains("\"\u{9b}31m\"") && text.contains("\"txt.\u{202e}exe\""), "{text}");
+        }
     }
 
     #[test]
@@ -283,7 +325,7 @@ mod tests {
     fn an_object_known_by_name_shows_its_names() {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let mut out = Vec::new();
-        document(&Object::named(type_meta, "shop", "a"), &mut out).expect("a Vec takes all");
+        document(&Object::named(type_meta, "shop", "a"), false, &mut out).expect("a Vec takes all");
         let text = String::from_utf8(out).expect("text");
         assert!(text.contains("\"kind\": \"Pod\"") && text.contains("\"namespace\": \"shop\""), "{text}");
     }

@@ -7,10 +7,13 @@ use std::io::{self, Write};
 
 use jiff::Timestamp;
 use kdelta::diff::changes;
+use kdelta::listwatch::Status;
 use kdelta::object::{ApiResource, FieldPath, Object, ResourceVersion};
+use serde_json::{Value, json};
 
+use super::json::write;
 use super::tree;
-use crate::view::{Change, ChangeKind, Mark, MarkKind, escape_json};
+use crate::view::{Change, ChangeKind, Mark, MarkKind};
 
 /// The version of the line format.
 const FORMAT: u8 = 1;
@@ -124,6 +127,9 @@ impl JsonLines {
         self.resume(resume);
         self.resource(&mark.context, &mark.resource);
         self.text("namespace", &mark.namespace);
+        if let Some(name) = &mark.name {
+            self.text("name", name);
+        }
         match &mark.kind {
             MarkKind::Synced { version } => self.bookmark(&mark.resource, version),
             MarkKind::Gap { from, to, lasted } => {
@@ -133,15 +139,11 @@ impl JsonLines {
                 self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
                 self.bookmark(&mark.resource, to);
             }
-            MarkKind::Error { status } if !status.json.is_empty() => {
+            MarkKind::Error { status, .. } if !status.json.is_empty() => {
                 self.field("object", status.json.as_bytes());
             }
-            MarkKind::Error { status } => {
-                let json = serde_json::json!({
-                    "apiVersion": "v1", "kind": "Status", "status": "Failure",
-                    "reason": status.reason, "message": status.message,
-                });
-                self.field("object", json.to_string().as_bytes());
+            MarkKind::Error { status, code } => {
+                self.field("object", stand_in(mark, status, *code).to_string().as_bytes());
             }
         }
         self.end(out)
@@ -181,7 +183,7 @@ impl JsonLines {
     fn bookmark(&mut self, resource: &ApiResource, version: &ResourceVersion) {
         let version = version.to_string();
         self.text("resourceVersion", &version);
-        let json = serde_json::json!({
+        let json = json!({
             "apiVersion": resource.api_version(), "kind": resource.kind, "metadata": {"resourceVersion": version},
         });
         self.field("object", json.to_string().as_bytes());
@@ -220,17 +222,28 @@ impl JsonLines {
 
     fn end(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.line.extend(b"}\n");
-        if self.options.for_terminal {
-            // The text of an object is UTF-8, and all of it that needs escaping stands in strings.
-            let shown = escape_json(std::str::from_utf8(&self.line).unwrap_or_default());
-            out.write_all(shown.as_bytes())?;
-        } else {
-            out.write_all(&self.line)?;
-        }
+        write(&self.line, self.options.for_terminal, out)?;
         out.flush()?;
         self.seq += 1;
         Ok(())
     }
+}
+
+/// The Status that a server would have sent. Its kind of an object is the name of the resource.
+fn stand_in(mark: &Mark, status: &Status, code: Option<u16>) -> Value {
+    let mut json = json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": status.reason, "message": status.message,
+    });
+    if let Some(code) = code {
+        json["code"] = code.into();
+    }
+    if let Some(name) = &mark.name {
+        json["details"] = json!({"name": **name, "kind": mark.resource.resource});
+        if !mark.resource.group.is_empty() {
+            json["details"]["group"] = mark.resource.group.as_str().into();
+        }
+    }
+    json
 }
 
 #[cfg(test)]
@@ -280,6 +293,7 @@ mod tests {
             resource: deployments(),
             context: "prod".into(),
             namespace: "".into(),
+            name: None,
             received: "2026-11-21T10:00:00Z".parse().expect("a time"),
         }
     }
@@ -423,7 +437,8 @@ mod tests {
             lines.change(&change, Some(&version), &mut out).expect("fine");
         }
         let gap = MarkKind::Gap { from: "20".into(), to: "31".into(), lasted: Duration::from_millis(2500) };
-        let error = MarkKind::Error { status: Status { message: "gone".into(), ..Status::default() } };
+        let status = Status { message: "gone".into(), ..Status::default() };
+        let error = MarkKind::Error { status, code: Some(410) };
         for kind in [MarkKind::Synced { version: "20".into() }, gap, error] {
             lines.mark(&mark(kind), None, &mut out).expect("fine");
         }
@@ -515,18 +530,35 @@ mod tests {
 
     #[test]
     fn an_error_carries_the_status_as_the_server_wrote_it() {
-        for (json, expected) in [
-            (r#"{"kind":"Status","code":410}"#, r#""object":{"kind":"Status","code":410}}"#),
-            (
-                "",
-                r#""object":{"apiVersion":"v1","kind":"Status","message":"too old","reason":"Expired","status":"Failure"}}"#,
-            ),
-        ] {
+        let told = |name: Option<&str>, json: &str, code| {
             let mut out = Vec::new();
             let status = Status { reason: "Expired".into(), message: "too old".into(), json: json.into() };
-            JsonLines::default().mark(&mark(MarkKind::Error { status }), None, &mut out).expect("fine");
-            let text = String::from_utf8(out).expect("text");
-            assert!(text.trim_end().ends_with(expected), "{text}");
+            let mark = Mark { name: name.map(Arc::from), ..mark(MarkKind::Error { status, code }) };
+            JsonLines::default().mark(&mark, None, &mut out).expect("fine");
+            String::from_utf8(out).expect("text").split_once("\"namespace\":\"\",").expect("it").1.to_owned()
+        };
+        assert_eq!(
+            told(None, r#"{"kind":"Status","code":410}"#, Some(404)),
+            "\"object\":{\"kind\":\"Status\",\"code\":410}}\n"
+        );
+        // What stands for it says as much: a name that is missing can be told from another.
+        for (name, code, expected) in [
+            (
+                None,
+                None,
+                r#""object":{"apiVersion":"v1","kind":"Status","message":"too old","reason":"Expired","status":"Failure"}}"#,
+            ),
+            (
+                Some("web"),
+                Some(410),
+                concat!(
+                    r#""name":"web","object":{"apiVersion":"v1","code":410,"#,
+                    r#""details":{"group":"apps","kind":"deployments","name":"web"},"#,
+                    r#""kind":"Status","message":"too old","reason":"Expired","status":"Failure"}}"#
+                ),
+            ),
+        ] {
+            assert_eq!(told(name, "", code).trim_end(), expected);
         }
     }
 }

@@ -18,7 +18,10 @@ pub(crate) enum Listing {
     /// A `List`.
     Json(JsonList),
     /// The bare object: one was asked for by its name.
-    JsonSingle,
+    JsonSingle {
+        /// Whether a terminal shows it.
+        for_terminal: bool,
+    },
     /// A `List`.
     Yaml(YamlList),
     /// The bare object.
@@ -33,14 +36,18 @@ impl Listing {
         Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, false)))
     }
 
-    /// JSON; `single` when exactly one type and one name were asked for.
-    pub(crate) fn json(single: bool) -> Self {
-        if single { Self::JsonSingle } else { Self::Json(JsonList::default()) }
+    /// JSON; `single` when exactly one type and one name were asked for, `for_terminal` where a terminal shows it.
+    pub(crate) fn json(single: bool, for_terminal: bool) -> Self {
+        if single { Self::JsonSingle { for_terminal } } else { Self::Json(JsonList::new(for_terminal)) }
     }
 
-    /// YAML; `single` as for JSON.
-    pub(crate) fn yaml(single: bool) -> Self {
-        if single { Self::YamlSingle(YamlDocuments::default()) } else { Self::Yaml(YamlList::default()) }
+    /// YAML; both as for JSON.
+    pub(crate) fn yaml(single: bool, for_terminal: bool) -> Self {
+        if single {
+            Self::YamlSingle(YamlDocuments::new(for_terminal))
+        } else {
+            Self::Yaml(YamlList::new(for_terminal))
+        }
     }
 
     /// Takes one object of that context; what is written may wait until [`Listing::finish`].
@@ -65,7 +72,7 @@ impl Listing {
                 table.line(line, out)
             }
             Self::Json(list) => list.item(object, out),
-            Self::JsonSingle => json::document(object, out),
+            Self::JsonSingle { for_terminal } => json::document(object, *for_terminal, out),
             Self::Yaml(list) => list.item(object, out),
             Self::YamlSingle(documents) => documents.document(object, out),
             Self::Name => name::name(object, resource, out),
@@ -82,7 +89,7 @@ impl Listing {
             Self::Table(mut table) => table.flush(out),
             Self::Json(list) => list.finish(out),
             Self::Yaml(list) => list.finish(out),
-            Self::JsonSingle | Self::YamlSingle(_) | Self::Name => out.flush(),
+            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::Name => out.flush(),
         }
     }
 }
@@ -154,11 +161,12 @@ mod tests {
 
     #[test]
     fn one_name_gives_a_bare_object_and_anything_else_a_list() {
-        assert!(listed(Listing::json(true), &["a"]).contains("\n    \"kind\": \"Pod\",\n"));
-        assert!(listed(Listing::json(false), &["a"]).contains("\n    \"kind\": \"List\",\n"));
-        assert!(listed(Listing::yaml(true), &["a"]).starts_with("apiVersion: v1\nkind: Pod\n"));
+        assert!(listed(Listing::json(true, false), &["a"]).contains("\n    \"kind\": \"Pod\",\n"));
+        assert!(listed(Listing::json(false, false), &["a"]).contains("\n    \"kind\": \"List\",\n"));
+        assert!(listed(Listing::yaml(true, false), &["a"]).starts_with("apiVersion: v1\nkind: Pod\n"));
         assert!(
-            listed(Listing::yaml(false), &["a"]).starts_with("apiVersion: v1\nitems:\n- apiVersion: v1\n")
+            listed(Listing::yaml(false, false), &["a"])
+                .starts_with("apiVersion: v1\nitems:\n- apiVersion: v1\n")
         );
     }
 

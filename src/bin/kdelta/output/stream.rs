@@ -49,9 +49,9 @@ impl Stream {
         Self::JsonLines(JsonLines::new(options))
     }
 
-    /// YAML documents.
-    pub(crate) fn yaml() -> Self {
-        Self::Yaml(YamlDocuments::default())
+    /// YAML documents; `for_terminal` where a terminal shows them.
+    pub(crate) fn yaml(for_terminal: bool) -> Self {
+        Self::Yaml(YamlDocuments::new(for_terminal))
     }
 
     /// Takes one change; answers whether it is printed: a row that would show nothing new is not. Lines of a table wait
@@ -244,7 +244,7 @@ mod tests {
     // kubectl get -w --output-watch-events -o yaml
     #[test]
     fn yaml_says_what_happened_to_the_object() {
-        let (mut stream, mut out) = (Stream::yaml(), Vec::new());
+        let (mut stream, mut out) = (Stream::yaml(false), Vec::new());
         for kind in [ChangeKind::Added, ChangeKind::Deleted] {
             stream.change(&change(kind, "pods", &[]), None, &mut out).expect("fine");
         }

@@ -54,6 +54,8 @@ pub(crate) struct Mark {
     pub(crate) context: Arc<str>,
     /// The namespace watched; empty for all of them, and for what lives in none.
     pub(crate) namespace: Arc<str>,
+    /// The one name that is watched there, where the mark is not of the whole collection.
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) received: Timestamp,
 }
 
@@ -78,6 +80,8 @@ pub(crate) enum MarkKind {
     Error {
         /// The server's words, or what stands for them.
         status: Status,
+        /// The number that says the same, where a server would have one for it.
+        code: Option<u16>,
     },
 }
 

@@ -1,9 +1,10 @@
 //! What changed with an object, in lines for people.
 
-use kdelta::diff::{Change, ChangeOp, PathStep, changes};
+use kdelta::diff::{Change, ChangeOp, changes};
 use kdelta::object::{ApiResource, FieldPath, Object};
 
 use super::escape::escape;
+use super::secret::{MASK, is_secret_change};
 
 /// What changes all the time and tells nobody anything.
 const NOISE: [&[&str]; 5] = [
@@ -13,9 +14,6 @@ const NOISE: [&[&str]; 5] = [
     &["status", "conditions", "lastHeartbeatTime"],
     &["spec", "renewTime"],
 ];
-
-/// The annotation in which kubectl keeps what was applied: a Secret's is the Secret.
-const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Characters of a value that are shown, at most.
 const LONGEST: usize = 100;
@@ -43,9 +41,8 @@ impl Details {
         let (old, new) = (old.json(), new.json());
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
         let changes = changes(text(&old), text(&new), if self.noise { &[] } else { &skip });
-        let is_secret = resource.group.is_empty() && resource.resource == "secrets";
-        let mut lines: Vec<String> =
-            changes.iter().take(MOST).map(|change| line(change, is_secret && !self.secrets)).collect();
+        let line = |change| line(change, !self.secrets && is_secret_change(resource, &change.path));
+        let mut lines: Vec<String> = changes.iter().take(MOST).map(line).collect();
         if changes.len() > MOST {
             lines.push(format!("and {} more", changes.len() - MOST));
         }
@@ -53,32 +50,18 @@ impl Details {
     }
 }
 
-fn line(change: &Change<'_>, is_secret: bool) -> String {
-    let masked = is_secret && is_data(change);
+fn line(change: &Change<'_>, masked: bool) -> String {
     let [old, new] = [change.old, change.new].map(|value| text_of(value.unwrap_or_default()));
     let from = match change.op {
         ChangeOp::Replace => beginning(&old, &new),
         ChangeOp::Add | ChangeOp::Remove => 0,
     };
-    let shown = |text: &str| if masked { "***".to_owned() } else { shown(text, from) };
+    let shown = |text: &str| if masked { MASK.to_owned() } else { shown(text, from) };
     let path = escape(&change.path.to_string()).replace(['\n', '\t'], " ");
     match change.op {
         ChangeOp::Add => format!("+ {path}: {}", shown(&new)),
         ChangeOp::Remove => format!("- {path}: {}", shown(&old)),
         ChangeOp::Replace => format!("{path}: {} → {}", shown(&old), shown(&new)),
-    }
-}
-
-/// Whether the value of a change in a Secret is, or holds, something secret: its data, or a copy of it.
-fn is_data(change: &Change<'_>) -> bool {
-    let name = |at: usize| match change.path.steps().get(at) {
-        Some(PathStep::Member(name)) => Some(&**name),
-        _ => None,
-    };
-    match (name(0), name(1), name(2)) {
-        (None | Some("data" | "stringData"), _, _) | (Some("metadata"), None, _) => true,
-        (Some("metadata"), Some("annotations"), key) => key.is_none_or(|key| key == APPLIED),
-        _ => false,
     }
 }
 
@@ -167,7 +150,8 @@ mod tests {
 
     #[test]
     fn the_data_of_secrets_is_masked_unless_it_is_asked_for() {
-        let secret = |value: &str| json!({"data": {"k": value}, "type": value, "metadata": {"annotations": {APPLIED: value, "a": value}}});
+        let applied = "kubectl.kubernetes.io/last-applied-configuration";
+        let secret = |value: &str| json!({"data": {"k": value}, "type": value, "metadata": {"annotations": {applied: value, "a": value}}});
         let (old, new) = (secret("b2xk"), secret("bmV3"));
         assert_eq!(
             told(PLAIN, "secrets", &old, &new),

@@ -8,18 +8,18 @@ use std::fmt::Write;
 /// ESC becomes `^[` and CR becomes `\r`, as in kubectl; the other control characters get the same caret, and what lies
 /// beyond ASCII its number: `\u009b`, `\u202e`. Tab and newline stay.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.find(is_unsafe) else { return Cow::Borrowed(text) };
+    let Some(first) = text.find(steers) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 8);
     out.push_str(&text[..first]);
     for c in text[first..].chars() {
         match c {
             '\r' => out.push_str("\\r"),
             '\x7f' => out.push_str("^?"),
-            '\0'..='\x1f' if is_unsafe(c) => {
+            '\0'..='\x1f' if steers(c) => {
                 out.push('^');
                 out.push(char::from(c as u8 + b'@'));
             }
-            _ if is_unsafe(c) => {
+            _ if steers(c) => {
                 // Writing to a String can't fail.
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
@@ -32,12 +32,12 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
 /// JSON on its way to a terminal: the characters that could steer it as `\u009b`, which means the same to whoever reads
 /// JSON.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
-    if !json.contains(is_unsafe) {
+    if !json.contains(steers) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);
     for c in json.chars() {
-        if is_unsafe(c) {
+        if steers(c) {
             // Writing to a String can't fail. All of them have four digits.
             let _ = write!(out, "\\u{:04x}", c as u32);
         } else {
@@ -55,7 +55,8 @@ pub(crate) fn escape_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn is_unsafe(c: char) -> bool {
+/// Whether a character could steer a terminal, or turn the order of what is read.
+pub(crate) fn steers(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
         // C0 and C1 controls.

@@ -10,11 +10,13 @@ mod layout;
 mod meta;
 mod notice;
 mod same;
+mod secret;
 
 pub(crate) use age::Age;
 pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
 pub(crate) use crowd::Crowd;
 pub(crate) use details::Details;
-pub(crate) use escape::{escape, escape_cell, escape_json};
+pub(crate) use escape::{escape, escape_cell, escape_json, steers};
 pub(crate) use layout::{Cells, Layout, Line, NamespaceColumn};
 pub(crate) use notice::Notices;
+pub(crate) use secret::{MASK, is_secret_at};

@@ -8,6 +8,7 @@ use kdelta::object::{ApiResource, Object};
 
 use super::line::Line;
 use super::wanted::{Candidate, Wanted, What};
+use crate::commands::index::is_of_secrets;
 use crate::session::{Cluster, Session, configured, function, namespaces, needs_body};
 use crate::settings::{IndexName, Settings};
 
@@ -150,8 +151,11 @@ impl Asked<'_> {
         let Ok(function) = function(index) else { return Vec::new() };
         let representation =
             if needs_body(index) { Representation::Objects } else { Representation::Metadata };
+        let mut resources = self.resources(types).await;
+        // A shell shows what is offered, and keeps the line.
+        resources.retain(|resource| !is_of_secrets(index, resource));
         let mut values = BTreeSet::new();
-        for object in self.objects(&self.resources(types).await, representation).await {
+        for object in self.objects(&resources, representation).await {
             // What one object has no value for, another may.
             let _ = function.visit(&object, &mut |value| {
                 values.insert(value.to_owned());

@@ -31,8 +31,8 @@ pub(super) struct Selected {
 /// Prints deltas and counts them.
 pub(super) struct Printer<W> {
     stream: Stream,
-    /// The parts by their number, each with whether its initial state is printed.
-    parts: HashMap<usize, (Part, bool)>,
+    /// The parts by their number.
+    parts: HashMap<usize, Member>,
     /// Which of them select here what the server could not select. Relaxed is enough: it is set before the first object
     /// is sent, through channels.
     selects_here: HashMap<usize, Arc<AtomicBool>>,
@@ -40,6 +40,15 @@ pub(super) struct Printer<W> {
     selected: Selected,
     watched: Watched,
     out: W,
+}
+
+/// What is known of a part.
+struct Member {
+    part: Part,
+    /// Whether its initial state is printed.
+    initial: bool,
+    /// The last version that was said one can go on from.
+    resume: Option<ResourceVersion>,
 }
 
 impl<W: Write> Printer<W> {
@@ -52,7 +61,7 @@ impl<W: Write> Printer<W> {
     /// A part joins, before anything is told of it. `initial` is whether its initial state is printed.
     pub(super) fn join(&mut self, place: usize, part: &Part, initial: bool) {
         self.collections.join(place, part);
-        self.parts.insert(place, (part.clone(), initial));
+        self.parts.insert(place, Member { part: part.clone(), initial, resume: None });
     }
 
     /// A part runs, and this will say whether it selects here.
@@ -74,7 +83,7 @@ impl<W: Write> Printer<W> {
         received: Timestamp,
         notification: Notification,
     ) -> io::Result<()> {
-        let Some((own, _)) = self.parts.get(&part) else { return Ok(()) };
+        let Some(Member { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
         let (kind, object, old, origin, inferred) = match notification {
             Notification::Mark(mark) => return self.told_mark(part, received, mark),
             Notification::Added { object, origin, .. } => (ChangeKind::Added, object, None, origin, false),
@@ -95,14 +104,14 @@ impl<W: Write> Printer<W> {
 
     /// Prints what a part tells that goes on from a version.
     pub(super) fn event(&mut self, part: usize, received: Timestamp, event: Event) -> io::Result<()> {
-        let Some((own, _)) = self.parts.get(&part) else { return Ok(()) };
+        let Some(Member { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
         let Event { kind, object, old } = event;
         let change = change(own, received, kind, object, Origin::Watch);
         self.delta(part, &Change { old, ..change })
     }
 
     fn delta(&mut self, part: usize, change: &Change) -> io::Result<()> {
-        let initial = self.parts.get(&part).is_some_and(|(_, initial)| *initial);
+        let initial = self.parts.get(&part).is_some_and(|member| member.initial);
         if change.origin == Origin::List && !initial {
             return Ok(());
         }
@@ -113,8 +122,16 @@ impl<W: Write> Printer<W> {
         }
         // A watch tells everything in order, so its delta says up to where all has been told. A list does not, nor does a
         // delete that was inferred, which shows an old state.
+        // A resync comes between the deltas and takes none away: what could be said before it still holds.
         let is_told_in_order = change.origin == Origin::Watch && !change.final_state_unknown;
-        let resume = (is_told_in_order && self.is_resumable(part)).then(|| change.object.resource_version());
+        let is_resumable = self.is_resumable(part);
+        let member = self.parts.get_mut(&part).filter(|_| is_resumable);
+        let resume = member.and_then(|member| {
+            if is_told_in_order {
+                member.resume = Some(change.object.resource_version().clone());
+            }
+            member.resume.as_ref().filter(|_| is_told_in_order || change.origin == Origin::Resync)
+        });
         let printed = self.stream.change(change, resume, &mut self.out)?;
         self.watched.count_shown(printed);
         Ok(())
@@ -138,7 +155,7 @@ impl<W: Write> Printer<W> {
 
     /// A part has ended with an error: the last line of its stream.
     pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
-        self.mark(part, received, MarkKind::Error { status: status_of(error) }, None)?;
+        self.mark(part, received, error_of(error), None)?;
         self.left_out(part, received)
     }
 
@@ -152,7 +169,7 @@ impl<W: Write> Printer<W> {
 
     /// A part that is not there can't be had, and neither can what was asked for instead.
     pub(super) fn refused(&mut self, part: &Part, received: Timestamp, error: &Error) -> io::Result<()> {
-        let mark = mark(part, received, MarkKind::Error { status: status_of(error) });
+        let mark = mark(part, received, error_of(error));
         self.stream.mark(&mark, None, &mut self.out)
     }
 
@@ -170,6 +187,10 @@ impl<W: Write> Printer<W> {
                 }
             }
             queue::Mark::Gap { from, to, lasted } => {
+                // The server has forgotten that version, and the difference is still to be printed.
+                if let Some(member) = self.parts.get_mut(&part) {
+                    member.resume = None;
+                }
                 self.mark(part, received, MarkKind::Gap { from, to, lasted }, None)
             }
         }
@@ -178,6 +199,9 @@ impl<W: Write> Printer<W> {
     /// The collection of a part has synced.
     fn synced(&mut self, part: usize, received: Timestamp, version: ResourceVersion) -> io::Result<()> {
         let resume = self.is_resumable(part).then(|| version.clone());
+        if let Some(member) = self.parts.get_mut(&part) {
+            member.resume.clone_from(&resume);
+        }
         self.mark(part, received, MarkKind::Synced { version }, resume.as_ref())
     }
 
@@ -188,20 +212,42 @@ impl<W: Write> Printer<W> {
         kind: MarkKind,
         resume: Option<&ResourceVersion>,
     ) -> io::Result<()> {
-        let Some((part, _)) = self.parts.get(&part) else { return Ok(()) };
+        let Some(Member { part, .. }) = self.parts.get(&part) else { return Ok(()) };
         self.stream.mark(&mark(part, received, kind), resume, &mut self.out)
     }
 }
 
 fn mark(part: &Part, received: Timestamp, kind: MarkKind) -> Mark {
-    let Part { context, resource, namespace, .. } = part.clone();
-    Mark { kind, resource, context, namespace, received }
+    let Part { context, resource, namespace, name, .. } = part.clone();
+    // The names of a collection sync as one; each is watched by itself.
+    let name = name.filter(|_| !matches!(kind, MarkKind::Synced { .. }));
+    Mark { kind, resource, context, namespace, name, received }
 }
 
 /// What the server said, or what stands for it.
-fn status_of(error: &Error) -> Status {
+fn error_of(error: &Error) -> MarkKind {
     let spoken = || Status { message: error.to_string(), ..Status::default() };
-    error.status().cloned().unwrap_or_else(spoken)
+    let status = error.status().cloned().unwrap_or_else(spoken);
+    // Credentials that could not be had are no server's answer, and have no reason.
+    let code = code_of(error).filter(|_| !status.reason.is_empty());
+    MarkKind::Error { status, code }
+}
+
+/// The number of a server's answer that means this error.
+fn code_of(error: &Error) -> Option<u16> {
+    Some(match error {
+        Error::Expired(_) => 410,
+        Error::TooLargeResourceVersion(_) => 504,
+        Error::TooManyRequests { .. } => 429,
+        Error::Unavailable { .. } => 503,
+        Error::Internal(_) => 500,
+        Error::Unauthorized(_) => 401,
+        Error::Forbidden(_) => 403,
+        Error::NotFound(_) => 404,
+        Error::NotSupported(_) => 405,
+        Error::Invalid(_) => 400,
+        _ => return None,
+    })
 }
 
 /// A change of a part's object, with no state before it.
@@ -270,10 +316,55 @@ mod tests {
         let new = Added { object: pod("u-2", "20"), is_in_initial_list: false, origin: Origin::Watch };
         let known = Deleted { object: DeletedObject::Known(pod("u-2", "21")), origin: Origin::Watch };
         told(&mut printer, [gone, new, known]);
-        let text = String::from_utf8(printer.out).expect("text");
-        let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-        let resumes: Vec<_> = lines.map(|line: serde_json::Value| line["resume"].clone()).collect();
+        let resumes: Vec<_> = lines_of(printer).iter().map(|line| line["resume"].clone()).collect();
         assert_eq!(resumes, [serde_json::Value::Null, "20".into(), "21".into()]);
+    }
+
+    fn lines_of(printer: Printer<Vec<u8>>) -> Vec<serde_json::Value> {
+        let text = String::from_utf8(printer.out).expect("text");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    #[test]
+    fn who_goes_on_from_what_is_told_again_misses_nothing() {
+        let (mut printer, _) = printer(true);
+        let again =
+            || Notification::Updated { old: pod("u-1", "7"), new: pod("u-1", "7"), origin: Origin::Resync };
+        let synced = Notification::Mark(queue::Mark::Synced { resource_version: "9".into() });
+        let new = Added { object: pod("u-2", "20"), is_in_initial_list: false, origin: Origin::Watch };
+        let lasted = std::time::Duration::ZERO;
+        let gap = Notification::Mark(queue::Mark::Gap { from: "20".into(), to: "31".into(), lasted });
+        told(&mut printer, [again(), synced, again(), new, again(), gap, again()]);
+        let resumes: Vec<_> = lines_of(printer).iter().map(|line| line["resume"].clone()).collect();
+        let [none, at_9, at_20] = [serde_json::Value::Null, "9".into(), "20".into()];
+        assert_eq!(resumes, [&none, &at_9, &at_9, &at_20, &at_20, &none, &none].map(Clone::clone));
+    }
+
+    #[test]
+    fn an_error_says_which_of_several_names_it_is_of() {
+        let (mut printer, _) = printer(true);
+        for (place, name) in [(1, "x"), (2, "y")] {
+            let part = Part { resource: resource("pods"), name: Some(name.into()), ..origin("shop") };
+            printer.join(place, &part, true);
+            let error = part.not_found().expect("it is a name");
+            printer.ended(place, Timestamp::UNIX_EPOCH, &error).expect("a Vec takes all");
+        }
+        printer.ended(0, Timestamp::UNIX_EPOCH, &Error::Refused("nobody".into())).expect("a Vec takes all");
+        let told: Vec<_> = lines_of(printer)
+            .iter()
+            .map(|line| {
+                [&line["name"], &line["object"]["details"]["name"], &line["object"]["code"]].map(Clone::clone)
+            })
+            .collect();
+        let none = serde_json::Value::Null;
+        assert_eq!(
+            told,
+            [
+                ["x".into(), "x".into(), 404.into()],
+                ["y".into(), "y".into(), 404.into()],
+                [none.clone(), none.clone(), none]
+            ]
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::order::{Member, in_order};
 use super::style::{Style, is_break, is_printable};
 use crate::output::number;
 use crate::output::tree::Tree;
+use crate::view::escape_json;
 
 /// Lines are broken at the first space beyond this column.
 const BEST_WIDTH: usize = 80;
@@ -14,6 +15,8 @@ const LONGEST_SIMPLE_KEY: usize = 128;
 /// Writes YAML into a text. Between its calls it stands at the start of a line.
 pub(super) struct Emitter<'a> {
     out: &'a mut String,
+    /// Whether a terminal shows it: then what could steer that is written as an escape.
+    for_terminal: bool,
     /// Characters since the start of the line.
     column: usize,
     /// The last character was white space, so none is needed before a token.
@@ -33,8 +36,8 @@ enum Place {
 }
 
 impl<'a> Emitter<'a> {
-    pub(super) fn new(out: &'a mut String) -> Self {
-        Self { out, column: 0, whitespace: true, indention: true }
+    pub(super) fn new(out: &'a mut String, for_terminal: bool) -> Self {
+        Self { out, for_terminal, column: 0, whitespace: true, indention: true }
     }
 
     /// Writes a whole document.
@@ -76,6 +79,7 @@ impl<'a> Emitter<'a> {
             Tree::Float(value) => self.token(&number::yaml(*value)),
             Tree::Text(text) => self.text(text, indent + 2, false),
             // JSON is YAML, too.
+            Tree::Raw(json) if self.for_terminal => self.token(&escape_json(&String::from_utf8_lossy(json))),
             Tree::Raw(json) => self.token(&String::from_utf8_lossy(json)),
         }
     }
@@ -106,7 +110,7 @@ impl<'a> Emitter<'a> {
 
     /// Writes a text; its further lines are indented by `indent`. A key is never broken.
     fn text(&mut self, text: &str, indent: usize, is_key: bool) {
-        match Style::of(text, is_key) {
+        match Style::of(text, is_key, self.for_terminal) {
             Style::Plain => self.plain(text, indent, !is_key),
             Style::SingleQuoted => self.single_quoted(text, indent, !is_key),
             Style::DoubleQuoted => self.double_quoted(text, indent, !is_key),
@@ -178,7 +182,7 @@ impl<'a> Emitter<'a> {
                 if next == Some(' ') {
                     self.put('\\');
                 }
-            } else if !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
+            } else if !is_printable(c, self.for_terminal) || is_break(c) || matches!(c, '"' | '\\') {
                 self.escaped(c);
             } else {
                 self.put(c);

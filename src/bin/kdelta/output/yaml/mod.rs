@@ -17,11 +17,18 @@ use crate::view::ChangeKind;
 /// Objects one after the other, each a document of its own, with `---` between them.
 #[derive(Default)]
 pub(crate) struct YamlDocuments {
+    /// Whether a terminal shows them, which what a cluster says must not steer.
+    for_terminal: bool,
     any: bool,
     text: String,
 }
 
 impl YamlDocuments {
+    /// No document yet.
+    pub(crate) fn new(for_terminal: bool) -> Self {
+        Self { for_terminal, ..Self::default() }
+    }
+
     /// Writes one object.
     ///
     /// # Errors
@@ -54,7 +61,7 @@ impl YamlDocuments {
             self.text.push_str("---\n");
         }
         self.any = true;
-        Emitter::new(&mut self.text).document(tree);
+        Emitter::new(&mut self.text, self.for_terminal).document(tree);
         out.write_all(self.text.as_bytes())?;
         out.flush()
     }
@@ -63,11 +70,18 @@ impl YamlDocuments {
 /// A `List` whose items are written as they come; no more than one of them is held.
 #[derive(Default)]
 pub(crate) struct YamlList {
+    /// As of documents.
+    for_terminal: bool,
     any: bool,
     text: String,
 }
 
 impl YamlList {
+    /// An empty list.
+    pub(crate) fn new(for_terminal: bool) -> Self {
+        Self { for_terminal, ..Self::default() }
+    }
+
     /// Writes one item.
     ///
     /// # Errors
@@ -78,7 +92,7 @@ impl YamlList {
             self.text.push_str("apiVersion: v1\nitems:\n");
         }
         self.any = true;
-        Emitter::new(&mut self.text).item(&tree::parse(&tree::json_of(object)));
+        Emitter::new(&mut self.text, self.for_terminal).item(&tree::parse(&tree::json_of(object)));
         out.write_all(self.text.as_bytes())
     }
 
@@ -110,8 +124,12 @@ mod tests {
     }
 
     fn yaml(json: &str) -> String {
+        written(json, false)
+    }
+
+    fn written(json: &str, for_terminal: bool) -> String {
         let mut text = String::new();
-        Emitter::new(&mut text).document(&tree::parse(json.as_bytes()));
+        Emitter::new(&mut text, for_terminal).document(&tree::parse(json.as_bytes()));
         text
     }
 
@@ -170,11 +188,28 @@ mod tests {
         assert_eq!(yaml(r#"{"a10":1,"a1b":1,"a2":1}"#).lines().count(), 3);
     }
 
+    #[test]
+    fn a_terminal_is_shown_nothing_that_steers_it_and_a_pipe_what_kubectl_prints() {
+        let json = serde_json::json!({"k\u{202e}": "txt.\u{202e}exe", "l": "a\n\u{2066}b\n", "plain": "ünï"})
+            .to_string();
+        assert_eq!(
+            yaml(&json),
+            "\"k\u{202e}\": txt.\u{202e}exe\nl: |\n  a\n  \u{2066}b\nplain: ünï\n".replace('"', "")
+        );
+        let shown = written(&json, true);
+        assert_eq!(shown, "\"k\\u202E\": \"txt.\\u202Eexe\"\nl: \"a\\n\\u2066b\\n\"\nplain: ünï\n");
+        let read: serde_json::Value = serde_saphyr::from_str(&shown).expect("YAML");
+        assert_eq!(read.to_string(), json);
+        // Nested too deeply to be taken apart, and so written as it is.
+        let deep = format!("{}\"\u{9b}\"{}", "[".repeat(200), "]".repeat(200));
+        assert!(written(&deep, true).contains(r#""\u009b""#) && yaml(&deep).contains('\u{9b}'));
+    }
+
     proptest! {
         #[test]
-        fn any_text_reads_back_as_it_was(text in "(?s)[a-z0-9 :#'\"\\\\\n\t,\\[\\]{}&*!|>%@`?~=<.\u{85}\u{a0}\u{2028}é日👍\u{7}-]{0,120}") {
+        fn any_text_reads_back_as_it_was(for_terminal: bool, text in "(?s)[a-z0-9 :#'\"\\\\\n\t,\\[\\]{}&*!|>%@`?~=<.\u{85}\u{a0}\u{2028}\u{202e}é日👍\u{7}-]{0,120}") {
             let json = serde_json::json!({"key": text, "list": [text], "nested": {"a": {"b": text}}}).to_string();
-            let written = yaml(&json);
+            let written = written(&json, for_terminal);
             let read: serde_json::Value = serde_saphyr::from_str(&written)
                 .map_err(|error| TestCaseError::fail(format!("{error}\n{written}")))?;
             prop_assert_eq!(read.to_string(), json, "{}", written);

@@ -2,6 +2,7 @@
 //! more than one line; by the rules of the YAML library that kubectl prints with.
 
 use super::plain;
+use crate::view::steers;
 
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +14,10 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// The style of a text; `is_key` for a key that stands before its `:` on one line.
-    pub(super) fn of(text: &str, is_key: bool) -> Self {
-        Shape::of(text).style(text, is_key)
+    /// The style of a text; `is_key` for a key that stands before its `:` on one line, `for_terminal` where a terminal
+    /// shows it.
+    pub(super) fn of(text: &str, is_key: bool, for_terminal: bool) -> Self {
+        Shape::of(text, for_terminal).style(text, is_key)
     }
 }
 
@@ -29,7 +31,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(text: &str) -> Self {
+    fn of(text: &str, for_terminal: bool) -> Self {
         if text.is_empty() {
             return Self { plain: true, single_quoted: true, literal: false, multiline: false };
         }
@@ -51,7 +53,7 @@ impl Shape {
                 _ => false,
             };
             // Line and paragraph separators are breaks to some readers: they are always escaped.
-            special |= !is_printable(c) || matches!(c, '\u{2028}' | '\u{2029}');
+            special |= !is_printable(c, for_terminal) || matches!(c, '\u{2028}' | '\u{2029}');
             multiline |= is_break(c);
             space_then_break |= is_break(c) && previous == Some(' ');
             break_then_space |= c == ' ' && previous.is_some_and(is_break);
@@ -81,9 +83,12 @@ impl Shape {
     }
 }
 
-/// What may stand outside double quotes. Characters beyond the basic plane may not, to this library.
-pub(super) fn is_printable(c: char) -> bool {
-    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && c != '\u{feff}'
+/// What may stand outside double quotes. Characters beyond the basic plane may not, to this library; those that turn the
+/// order of what is read may, but not to a terminal.
+pub(super) fn is_printable(c: char, for_terminal: bool) -> bool {
+    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
+        && c != '\u{feff}'
+        && !(for_terminal && steers(c))
 }
 
 pub(super) fn is_break(c: char) -> bool {
