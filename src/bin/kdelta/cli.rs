@@ -11,13 +11,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use kdelta::api::{Notice, end_plugins, nearest};
 
-use crate::args::{Cli, accept_kubectl_spelling};
+use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Watched};
 use crate::exit::{ExitCode, Hint, Report, Usage};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, EndsAtOnce, Session};
 use crate::settings::{Connection, Environment, Settings, Task};
-use invoked::{called, program_name, to_complete};
+use invoked::{called, program_name, shown_as, to_complete};
 
 /// The width of the help where nobody knows that of the screen.
 const USUAL_WIDTH: usize = 100;
@@ -115,12 +115,21 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// Whether the flag that clap suggests is one that may have been meant: it finds flags alike that share some letters.
+/// Whether the flag or command that clap suggests is one that may have been meant: it finds those alike that share some
+/// letters, as `watch` for kubectl's `wait`.
 fn suggests_what_is_near(error: &clap::Error) -> bool {
-    match (error.get(ContextKind::InvalidArg), error.get(ContextKind::SuggestedArg)) {
-        (Some(ContextValue::String(typed)), Some(ContextValue::String(near))) => {
-            let is_begun = near.starts_with(typed.as_str()) || typed.starts_with(near.as_str());
-            is_begun || !nearest(typed, std::iter::once((near.clone(), vec![near.clone()]))).is_empty()
+    let is_near = |typed: &String, found: &String| {
+        let is_begun = found.starts_with(typed.as_str()) || typed.starts_with(found.as_str());
+        is_begun || !nearest(typed, std::iter::once((found.clone(), vec![found.clone()]))).is_empty()
+    };
+    let (typed, found) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        _ => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+    };
+    match (error.get(typed), error.get(found)) {
+        (Some(ContextValue::String(typed)), Some(ContextValue::String(found))) => is_near(typed, found),
+        (Some(ContextValue::String(typed)), Some(ContextValue::Strings(found))) => {
+            found.iter().any(|found| is_near(typed, found))
         }
         _ => true,
     }
@@ -133,12 +142,15 @@ fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, c
     {
         topic.try_get_matches_from_mut(["help", "--help"])?;
     }
-    let mut app = Cli::command().bin_name(program);
+    let mut app = shown_as(Cli::command().bin_name(program), program);
     if no_columns {
         // clap would take no width for the narrowest.
         app = app.term_width(USUAL_WIDTH);
     }
     let words = accept_kubectl_spelling(words, &app);
+    if let Some(said) = wrong_switch(&words, &app) {
+        return Err(app.error(ErrorKind::ValueValidation, said));
+    }
     let matches = app.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut app))
 }
@@ -255,6 +267,19 @@ mod tests {
                 "error: invalid value 'x' for '--speed <X>': a number is wanted, such as 0.5\nSee",
             ),
             ("get pods --objects -5", "error: invalid value '-5' for '--objects <N>': "),
+            (
+                "get -A=maybe pods",
+                "error: invalid argument \"maybe\" for \"-A, --all-namespaces\" flag: strconv.ParseBool: parsing \"maybe\": invalid syntax\nSee 'kubectl delta get --help'",
+            ),
+            (
+                "watch pods --changes=",
+                "error: invalid argument \"\" for \"--changes\" flag: strconv.ParseBool: parsing \"\": invalid syntax\nSee",
+            ),
+            ("wait pods", "error: unrecognized subcommand 'wait'\nSee"),
+            (
+                "wacth pods",
+                "error: unrecognized subcommand 'wacth'\n  tip: a similar subcommand exists: 'watch'\nSee",
+            ),
             ("get pods --where x", "error: unknown flag: --where\nSee"),
             (
                 "help exit-code",
@@ -305,6 +330,17 @@ mod tests {
     fn help_shows_how_the_program_was_called() {
         let error =
             parse(vec!["x".into(), "get".into(), "--help".into()], "kubectl delta", false).expect_err("help");
-        assert!(error.to_string().contains("Usage: kubectl delta get"), "{error}");
+        let help = error.to_string();
+        assert!(help.contains("Usage: kubectl delta get"), "{help}");
+        assert!(
+            help.contains("\n  kubectl delta get pods -A     ") && !help.contains("\n  kdelta "),
+            "{help}"
+        );
+        let whole =
+            parse(vec!["x".into(), "--help".into()], "kubectl delta", false).expect_err("help").to_string();
+        assert!(
+            whole.contains("\n  kubectl delta help exit-codes ") && !whole.contains("\n  kdelta "),
+            "{whole}"
+        );
     }
 }

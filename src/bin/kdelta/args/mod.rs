@@ -18,7 +18,7 @@ pub(crate) use lines::{FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
-pub(crate) use spelling::accept_kubectl_spelling;
+pub(crate) use spelling::{accept_kubectl_spelling, wrong_switch};
 pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};
 
 use clap::{Parser, Subcommand};
@@ -158,6 +158,7 @@ mod tests {
         assert!(get("get po --watch=true").watch);
         assert!(!get("get po --watch=false").watch);
         assert!(get("get po -A=true").select.all_namespaces);
+        assert!(get("get po -A=1 --watch=T").watch && !get("get po -w=F").watch);
         assert!(parse("get po --watch=maybe").is_err());
     }
 

@@ -4,7 +4,11 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command};
+
+/// What Go's flag library takes for true, and for false.
+const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
+const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
 /// `--watch=true` becomes `--watch`, `--watch=false` nothing; `-v6` and `-v 6` become `-v=6`. Words after `--`, and all
 /// that is not one of these forms, stay as they are.
@@ -29,8 +33,8 @@ pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Ve
             out.push(format!("-v={level}").into());
         } else {
             match text.rsplit_once('=') {
-                Some((flag, "true")) if is_switch(app, flag) => out.push(flag.into()),
-                Some((flag, "false")) if is_switch(app, flag) => {}
+                Some((flag, value)) if TRUE.contains(&value) && is_switch(app, flag) => out.push(flag.into()),
+                Some((flag, value)) if FALSE.contains(&value) && is_switch(app, flag) => {}
                 _ => out.push(word),
             }
         }
@@ -42,15 +46,37 @@ fn is_level(text: &str) -> bool {
     !text.is_empty() && text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// What is wrong with the first of these words, spelled for clap, that gives a flag without a value one that is neither
+/// true nor false; in kubectl's words. A flag of another command than the one called is not known here.
+pub(crate) fn wrong_switch(words: &[OsString], app: &Command) -> Option<String> {
+    let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
+    let words = words.iter().map_while(|word| word.to_str().filter(|text| *text != "--"));
+    words.filter(|word| word.starts_with('-')).find_map(|word| {
+        let (flag, value) = word.split_once('=')?;
+        let mut arguments = app.get_arguments().chain(command.into_iter().flat_map(Command::get_arguments));
+        let switch = arguments.find(|arg| is_named(arg, flag))?;
+        let short = switch.get_short().map(|short| format!("-{short}"));
+        let long = switch.get_long().map(|long| format!("--{long}"));
+        let names: Vec<String> = short.into_iter().chain(long).collect();
+        let names = names.join(", ");
+        Some(format!(
+            "invalid argument {value:?} for {names:?} flag: strconv.ParseBool: parsing {value:?}: invalid syntax"
+        ))
+    })
+}
+
 /// Whether `flag`, with its dashes, is a flag without a value in any command.
 fn is_switch(app: &Command, flag: &str) -> bool {
-    let is_it = |arg: &clap::Arg| {
-        matches!(arg.get_action(), ArgAction::SetTrue)
-            && match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
-                (Some(long), _) => arg.get_long() == Some(long),
-                (None, Some(short)) => arg.get_short().is_some_and(|own| short == own.to_string()),
-                (None, None) => false,
-            }
-    };
+    let is_it = |arg: &Arg| is_named(arg, flag);
     app.get_arguments().any(is_it) || app.get_subcommands().any(|command| command.get_arguments().any(is_it))
+}
+
+/// Whether that is the name of this flag, and it takes no value.
+fn is_named(arg: &Arg, flag: &str) -> bool {
+    matches!(arg.get_action(), ArgAction::SetTrue)
+        && match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
+            (Some(long), _) => arg.get_long() == Some(long),
+            (None, Some(short)) => arg.get_short().is_some_and(|own| short == own.to_string()),
+            (None, None) => false,
+        }
 }

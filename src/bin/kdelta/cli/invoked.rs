@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
 
@@ -37,6 +38,42 @@ pub(super) fn called(words: &[OsString], program: &str) -> String {
     command.map_or_else(|| program.to_owned(), |command| format!("{program} {}", command.get_name()))
 }
 
+/// The same with the examples and topics of its help as they are typed where the program is called so. Those of
+/// `completions` stay: the scripts are for `kdelta`, whatever prints them.
+pub(super) fn shown_as(app: Command, program: &str) -> Command {
+    if program == "kdelta" {
+        return app;
+    }
+    let named = |text: &StyledStr| called_as(&text.to_string(), program);
+    let renamed = |mut command: Command| {
+        if let Some(text) = command.get_before_help().map(named) {
+            command = command.before_help(text);
+        }
+        if let Some(text) = command.get_after_help().map(named) {
+            command = command.after_help(text);
+        }
+        command
+    };
+    renamed(app).mut_subcommands(
+        |command| if command.get_name() == "completions" { command } else { renamed(command) },
+    )
+}
+
+/// Lines of what can be typed, with what it does in a column behind, which stays one.
+fn called_as(text: &str, program: &str) -> String {
+    const KDELTA: &str = "  kdelta ";
+    let lines = text.lines().filter(|line| line.starts_with(KDELTA));
+    let mut columns = lines.filter_map(|line| Some(line.rfind("  ")? + 2));
+    let column = columns.find(|column| *column > KDELTA.len()).unwrap_or(usize::MAX);
+    let wider = " ".repeat(program.len().saturating_sub("kdelta".len()));
+    let line = |line: &str| match (line.strip_prefix(KDELTA), line.split_at_checked(column)) {
+        (Some(rest), _) => format!("  {program} {rest}\n"),
+        (None, Some((typed, does))) if typed.ends_with(' ') => format!("{typed}{wider}{does}\n"),
+        (None, _) => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
 fn file_name(path: Option<&OsString>) -> Option<&str> {
     Path::new(path?).file_stem()?.to_str()
 }
@@ -61,6 +98,15 @@ mod tests {
             assert_eq!(program_name(Some(&file.into())), name, "{file}");
         }
         assert_eq!(program_name(None), "kdelta");
+    }
+
+    #[test]
+    fn what_can_be_typed_is_shown_as_it_is_called_and_its_column_stays_one() {
+        let text = "Examples:\n  kdelta demo --port 1   a kdelta of\n  kubectl -s x get po    one's own\n  kdelta demo\n";
+        let shown = "Examples:\n  kubectl delta demo --port 1   a kdelta of\n  kubectl -s x get po           one's own\n  kubectl delta demo\n";
+        assert_eq!(called_as(text, "kubectl delta"), shown);
+        assert_eq!(called_as("  kdelta demo\n  kubectl get po\n", "k d"), "  k d demo\n  kubectl get po\n");
+        assert_eq!(called_as("", "kubectl delta"), "");
     }
 
     #[test]
