@@ -147,7 +147,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             }
             let unsettled = if self.memory.loss.is_some() { settled } else { Duration::MAX };
             let wake = silence.left().min(resync).min(unsettled);
+            let read = self.source.objects_read();
             match within(&*clock, wake, live.stream.next()).await {
+                None if self.source.objects_read() != read => silence = Silence::default(),
                 None => {
                     silence.lasted = silence.lasted.saturating_add(wake);
                     if silence.left().is_zero() {

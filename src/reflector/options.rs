@@ -45,10 +45,12 @@ pub struct ReflectorOptions {
     /// How long to wait for the bookmark that ends the initial state once its events stop arriving, 10 s by default.
     /// The clock starts anew with each object that comes in as added; from the first event of another kind, which a
     /// server sends only after the initial state, it runs on. Time spent waiting for the store does not count. A
-    /// source that lets it run out is listed from then on.
+    /// source that lets it run out is listed from then on; one that has read objects meanwhile without handing them on
+    /// ([`ListerWatcher::objects_read`](crate::listwatch::ListerWatcher::objects_read)) has as long again.
     pub initial_events_deadline: Duration,
     /// How long a list may stay silent, before its first item or between two, until it counts as broken; 90 s by
-    /// default: a Kubernetes server ends a list itself after 60 s.
+    /// default: a Kubernetes server ends a list itself after 60 s. A source that has read objects meanwhile without
+    /// handing them on has as long again.
     pub list_idle_limit: Duration,
     /// A watch ends after a time spread over this and twice this; 5 min by default and at least.
     pub min_watch_timeout: Duration,

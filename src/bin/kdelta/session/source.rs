@@ -278,6 +278,11 @@ impl ListerWatcher for Source {
         self.asked.held_up()
     }
 
+    /// A question that few objects answer may take long to read through.
+    fn objects_read(&self) -> u64 {
+        self.arrived.count()
+    }
+
     fn gives_up_watch_list(&self) {
         self.asked.gives_up_watch_list();
     }
@@ -338,6 +343,9 @@ impl<S: WatchStream> WatchStream for Selected<S> {
 mod tests {
     use super::*;
     use kdelta::api::{Client, Config};
+    use kdelta::testing::{FakeSource, pod};
+
+    use crate::settings::By;
 
     fn source(answered: bool) -> Source {
         let client =
@@ -373,6 +381,24 @@ mod tests {
         assert!(tokio::time::timeout(soon, shared.place()).await.is_err());
         places.pop();
         assert!(tokio::time::timeout(soon, shared.place()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_does_not_pass_is_read_all_the_same() {
+        let server = FakeSource::new();
+        for name in ["a", "b", "c"] {
+            server.add(pod(name));
+        }
+        let filter = Filter::by(&[By::parse("name=c").expect("a question")]).expect("a filter");
+        let source = source(false);
+        let list = server.list(&ListOptions::default()).await.expect("a list");
+        let mut list = source.selected(list, filter.clone(), None);
+        assert_eq!(list.next().await.expect("an item").expect("one").name(), "c");
+        assert_eq!(source.objects_read(), 3);
+        let watch = server.watch(&WatchOptions::default()).await.expect("a watch");
+        let mut watch = source.selected(watch, filter, None);
+        assert!(matches!(watch.next().await, Some(Ok(WatchEvent::Added(object))) if object.name() == "c"));
+        assert_eq!(source.objects_read(), 6);
     }
 
     #[tokio::test]
