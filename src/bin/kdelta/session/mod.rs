@@ -170,7 +170,7 @@ pub(crate) fn reflector_options(
         page_size,
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
-        observer: Some(source.learning(observer)),
+        observer,
         give_up: Some(source.gives_up(false)),
         ..defaults
     }

@@ -1,9 +1,8 @@
 //! A part of the cluster as the machine's source: what the server selects, it selects; the rest is selected here, by
 //! the same rules that a server follows.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
@@ -11,8 +10,8 @@ use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{
     Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
 };
-use kdelta::object::{ApiResource, FieldSelector, Object, ResourceVersion};
-use kdelta::reflector::{GiveUp, Observer, ReflectorEvent};
+use kdelta::object::{FieldSelector, Object, ResourceVersion};
+use kdelta::reflector::GiveUp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::indices::Filter;
@@ -55,26 +54,11 @@ pub(super) struct Shared {
     /// A place for each initial state that is on its way at a time. Taken before it is asked for, and given back with
     /// the end of its stream, so that whoever waits for one waits for streams that are read.
     lists: Arc<Semaphore>,
-    /// The resources whose initial state does not come through a watch, as one source found out for all. A std mutex:
-    /// held for a look.
-    without_watch_list: Arc<Mutex<HashSet<ApiResource>>>,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self {
-            answered: Arc::default(),
-            lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
-            without_watch_list: Arc::default(),
-        }
-    }
-
-    fn without_watch_list(&self) -> MutexGuard<'_, HashSet<ApiResource>> {
-        self.without_watch_list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn fell_back(&self, resource: &ApiResource) -> bool {
-        self.without_watch_list().contains(resource)
+        Self { answered: Arc::default(), lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)) }
     }
 
     /// A place, as soon as there is one.
@@ -191,19 +175,6 @@ impl Source {
         })
     }
 
-    /// The observer, and before it one that has the other sources of the server learn from this one's reflector.
-    pub(super) fn learning(&self, observer: Option<Observer>) -> Observer {
-        let (shared, resource) = (self.shared.clone(), self.asked.resource().clone());
-        Arc::new(move |event| {
-            if matches!(event, ReflectorEvent::WatchListFellBack { for_good: true, .. }) {
-                shared.without_watch_list().insert(resource.clone());
-            }
-            if let Some(observer) = &observer {
-                observer(event);
-            }
-        })
-    }
-
     /// What to ask, and what to select of the answer.
     fn plan(&self) -> (&ResourceClient, Filter) {
         match &self.unselected {
@@ -251,7 +222,8 @@ impl ListerWatcher for Source {
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
         let place = if options.send_initial_events { self.shared.place().await } else { None };
-        if options.send_initial_events && self.shared.fell_back(self.asked.resource()) {
+        // Another source of the server may have found out while this one waited for its place.
+        if options.send_initial_events && !self.supports_watch_list() {
             let message = "the server did not send an initial state before".to_owned();
             return Err(Error::NotSupported(Status { message, ..Status::default() }));
         }
@@ -343,6 +315,7 @@ impl<S: WatchStream> WatchStream for Selected<S> {
 mod tests {
     use super::*;
     use kdelta::api::{Client, Config};
+    use kdelta::object::ApiResource;
     use kdelta::testing::{FakeSource, pod};
 
     use crate::settings::By;
@@ -402,19 +375,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn that_no_initial_state_comes_through_a_watch_is_found_out_once_for_a_server() {
-        let first = source(false);
-        let event =
-            |for_good| ReflectorEvent::WatchListFellBack { error: Error::Timeout(String::new()), for_good };
-        let second = Source { shared: first.shared.clone(), ..source(false) };
-        let options = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
-        first.learning(None)(&event(false));
-        let error = second.watch(&options).await.err().expect("nobody listens");
+    async fn who_waited_for_a_place_hears_that_no_initial_state_comes_through_a_watch() {
+        let source = source(false);
+        let initial = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
+        let error = source.watch(&initial).await.err().expect("nobody listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
-        first.learning(None)(&event(true));
-        let error = second.watch(&options).await.err().expect("it is not even asked");
+        let every_place = source.shared.lists.acquire_many(32).await.expect("places");
+        let (error, ()) = tokio::join!(source.watch(&initial), async {
+            // Another source of the same server.
+            source.asked.clone().gives_up_watch_list();
+            drop(every_place);
+        });
+        let error = error.err().expect("it is not even asked");
         assert!(matches!(error, Error::NotSupported(_)), "{error:?}");
-        let error = second.watch(&WatchOptions::default()).await.err().expect("nobody listens");
+        let error = source.watch(&WatchOptions::default()).await.err().expect("nobody listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
     }
 
