@@ -9,6 +9,7 @@ mod indices;
 mod interrupt;
 mod names;
 mod part;
+mod places;
 mod plan;
 mod scout;
 mod source;

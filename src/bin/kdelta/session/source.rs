@@ -12,13 +12,10 @@ use kdelta::listwatch::{
 };
 use kdelta::object::{FieldSelector, Object, ResourceVersion};
 use kdelta::reflector::GiveUp;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::indices::Filter;
-
-/// Initial states that one server is asked for at a time: enough to keep it busy, and no burst that would have it
-/// turn us away.
-const LISTS_AT_A_TIME: usize = 32;
+use super::places::{Places, Waited};
 
 /// What has come in so far. Relaxed: numbers on a screen.
 #[derive(Default)]
@@ -51,20 +48,12 @@ impl Arrived {
 pub(super) struct Shared {
     /// Whether the server has ever accepted a list or a watch; also for who decides when to give up.
     answered: Arc<AtomicBool>,
-    /// A place for each initial state that is on its way at a time. Taken before it is asked for, and given back with
-    /// the end of its stream, so that whoever waits for one waits for streams that are read.
-    lists: Arc<Semaphore>,
+    lists: Places,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self { answered: Arc::default(), lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)) }
-    }
-
-    /// A place, as soon as there is one.
-    async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        // Fails when the semaphore is closed, which nobody does.
-        Arc::clone(&self.lists).acquire_owned().await.ok()
+        Self { answered: Arc::default(), lists: Places::new() }
     }
 }
 
@@ -80,6 +69,8 @@ pub(crate) struct Source {
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
     refused: Arc<AtomicBool>,
     shared: Shared,
+    /// For its place among the lists of the server.
+    waited: Waited,
     /// Objects that have come in so far, for who shows it.
     arrived: Arc<Arrived>,
     /// Hears of the refusal, once.
@@ -100,6 +91,7 @@ impl Source {
             filter,
             refused: Arc::default(),
             shared,
+            waited: Waited::default(),
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
             mutation_detector: false,
@@ -175,6 +167,10 @@ impl Source {
         })
     }
 
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        self.shared.lists.take(&self.waited).await
+    }
+
     /// What to ask, and what to select of the answer.
     fn plan(&self) -> (&ResourceClient, Filter) {
         match &self.unselected {
@@ -209,7 +205,7 @@ impl ListerWatcher for Source {
     type Watch = Selected<ResourceWatch>;
 
     async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
-        let place = self.shared.place().await;
+        let place = self.place().await;
         loop {
             let (client, filter) = self.plan();
             match client.list(options).await {
@@ -221,7 +217,7 @@ impl ListerWatcher for Source {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
-        let place = if options.send_initial_events { self.shared.place().await } else { None };
+        let place = if options.send_initial_events { self.place().await } else { None };
         // Another source of the server may have found out while this one waited for its place.
         if options.send_initial_events && !self.supports_watch_list() {
             let message = "the server did not send an initial state before".to_owned();
@@ -238,7 +234,7 @@ impl ListerWatcher for Source {
     }
 
     async fn latest(&self) -> Result<ResourceVersion, Error> {
-        let _place = self.shared.place().await;
+        let _place = self.place().await;
         self.plan().0.latest().await
     }
 
@@ -246,8 +242,9 @@ impl ListerWatcher for Source {
         self.asked.supports_watch_list()
     }
 
+    /// Who waits for its place has not asked yet.
     fn held_up(&self) -> Duration {
-        self.asked.held_up()
+        self.asked.held_up() + self.waited.in_all()
     }
 
     /// A question that few objects answer may take long to read through.
@@ -316,6 +313,8 @@ mod tests {
     use super::*;
     use kdelta::api::{Client, Config};
     use kdelta::object::ApiResource;
+    use kdelta::reflector::{Reflector, ReflectorOptions};
+    use kdelta::store::Cache;
     use kdelta::testing::{FakeSource, pod};
 
     use crate::settings::By;
@@ -344,16 +343,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn so_many_initial_states_are_asked_for_at_a_time() {
-        let shared = Shared::new();
-        let mut places = Vec::new();
-        for _ in 0..LISTS_AT_A_TIME {
-            places.push(shared.place().await.expect("a place"));
-        }
-        let soon = std::time::Duration::from_secs(1);
-        assert!(tokio::time::timeout(soon, shared.place()).await.is_err());
-        places.pop();
-        assert!(tokio::time::timeout(soon, shared.place()).await.is_ok());
+    async fn a_source_that_waits_for_its_place_is_held_up_by_no_server() {
+        let source = source(false);
+        let _taken = source.shared.lists.take_all().await;
+        let options =
+            ReflectorOptions { page_size: Some(0), watch_list: false, ..ReflectorOptions::default() };
+        let reflector = Reflector::new(source, Arc::new(Cache::new()), options);
+        let limit = Duration::from_mins(10);
+        let listed = tokio::time::timeout(limit, reflector.list_once()).await;
+        assert!(listed.is_err(), "it waits: {listed:?}");
     }
 
     #[tokio::test]
@@ -380,7 +378,7 @@ mod tests {
         let initial = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
         let error = source.watch(&initial).await.err().expect("nobody listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
-        let every_place = source.shared.lists.acquire_many(32).await.expect("places");
+        let every_place = source.shared.lists.take_all().await;
         let (error, ()) = tokio::join!(source.watch(&initial), async {
             // Another source of the same server.
             source.asked.clone().gives_up_watch_list();
