@@ -1,47 +1,21 @@
 //! A part of the cluster as the machine's source: what the server selects, it selects; the rest is selected here, by
 //! the same rules that a server follows.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
-use kdelta::listwatch::{
-    Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
-};
+use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
 use kdelta::object::{FieldSelector, Object, ResourceVersion};
 use kdelta::reflector::GiveUp;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::arrived::Arrived;
 use super::indices::Filter;
 use super::places::{Places, Waited};
-
-/// What has come in so far. Relaxed: numbers on a screen.
-#[derive(Default)]
-pub(crate) struct Arrived {
-    count: AtomicU64,
-    first: OnceLock<Instant>,
-}
-
-impl Arrived {
-    /// How many objects have come in.
-    pub(crate) fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
-    }
-
-    /// When the first one did.
-    pub(crate) fn first(&self) -> Option<Instant> {
-        self.first.get().copied()
-    }
-
-    fn another(&self) {
-        if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
-            // Nobody else was the first.
-            let _ = self.first.set(Instant::now());
-        }
-    }
-}
+use super::selected::Selected;
 
 /// What the sources of one server have in common.
 #[derive(Clone)]
@@ -257,61 +231,11 @@ impl ListerWatcher for Source {
     }
 }
 
-/// A stream of which a filter lets a part through.
-pub(crate) struct Selected<S> {
-    stream: S,
-    filter: Filter,
-    arrived: Arc<Arrived>,
-    /// Held while the initial state comes in.
-    place: Option<OwnedSemaphorePermit>,
-}
-
-impl<S> Selected<S> {
-    fn passes(&self, object: &Object) -> bool {
-        self.arrived.another();
-        self.filter.passes(object)
-    }
-}
-
-impl<S: ListStream> ListStream for Selected<S> {
-    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
-        loop {
-            match self.stream.next().await? {
-                Some(object) if !self.passes(&object) => {}
-                item => return Ok(item),
-            }
-        }
-    }
-
-    fn meta(&self) -> &ListMeta {
-        self.stream.meta()
-    }
-}
-
-/// As a server does with a selector: an object that no longer passes is deleted, and the store behind the queue makes
-/// an addition of one that passes for the first time. A deletion of what was never seen is dropped there.
-impl<S: WatchStream> WatchStream for Selected<S> {
-    async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
-        loop {
-            match self.stream.next().await? {
-                Ok(WatchEvent::Added(object)) if !self.passes(&object) => {}
-                Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
-                    return Some(Ok(WatchEvent::Deleted(object)));
-                }
-                Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }) => {
-                    self.place = None;
-                    return Some(Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }));
-                }
-                event => return Some(event),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use kdelta::api::{Client, Config};
+    use kdelta::listwatch::{ListStream, WatchEvent, WatchStream};
     use kdelta::object::ApiResource;
     use kdelta::reflector::{Reflector, ReflectorOptions};
     use kdelta::store::Cache;
