@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use kdelta::informer::{
     Config, Controller, Informer, Notification, NotificationFn, new_informer, process_loop,
 };
-use kdelta::object::{Origin, meta_namespace_key};
+use kdelta::object::{Key, KeyError, Object, Origin, meta_namespace_key};
 use kdelta::queue::{
     DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
 };
@@ -64,6 +64,38 @@ async fn a_controller_gives_its_function_what_any_queue_holds() {
         let before = source.requests();
         controller.run(CancellationToken::new()).await.expect("a second run ends at once");
         assert_eq!(source.requests(), before);
+    }
+}
+
+/// A key function of one's own, which not every object has a key by.
+fn all_but_the_odd(object: &Object) -> Result<Key, KeyError> {
+    let no_key = || KeyError::NoKey { object: object.key().to_string(), reason: "it is odd".into() };
+    if object.name() == "odd" { Err(no_key()) } else { meta_namespace_key(object) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_with_an_object_that_has_no_key_is_listed_again_until_all_have_one() {
+    let known = || Arc::new(Cache::new()) as KnownObjects;
+    let (key_func, known_objects) = (all_but_the_odd as _, Some(known()));
+    let queues: [Arc<dyn Queue>; 3] = [
+        Arc::new(DeltaFifo::new(DeltaFifoOptions { key_func, known_objects, ..Default::default() })),
+        Arc::new(OrderedFifo::new(known(), OrderedFifoOptions { key_func, ..Default::default() })),
+        Arc::new(Fifo::new(key_func)),
+    ];
+    for queue in queues {
+        let source = source_of(&["a", "odd"]);
+        let process = Box::new(|_: &Popped| Ok(()));
+        let controller = Controller::new(Config::new(queue, source.clone(), process));
+        let stop = CancellationToken::new();
+        let run = tokio::spawn(controller.run(stop.clone()));
+        pass(600).await;
+        assert!(!controller.has_synced() && controller.last_sync_resource_version().is_unset());
+        source.delete("odd");
+        pass(60).await;
+        assert!(controller.has_synced());
+        assert_eq!(controller.last_sync_resource_version(), source.version());
+        stop.cancel();
+        run.await.expect("no panic").expect("no error");
     }
 }
 
