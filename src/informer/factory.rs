@@ -131,13 +131,17 @@ impl SharedInformerFactory {
         }
         let State { informers, order, running, stops, .. } = &mut *state;
         let stop = stop.child_token();
+        let before = running.len();
         for resource in order.iter() {
             let Some(entry) = informers.get_mut(resource).filter(|entry| !entry.started) else { continue };
             entry.started = true;
             let (run, resource) = (entry.informer.run(stop.clone()), resource.clone());
             running.spawn(async move { (resource, run.await) });
         }
-        stops.push(stop);
+        // Else nobody would ever take it out again.
+        if running.len() > before {
+            stops.push(stop);
+        }
     }
 
     /// Waits until each informer that was started has synced, or has ended before; answers which of the two, in the
@@ -232,6 +236,7 @@ mod tests {
         assert!(factory.wait_for_cache_sync().await.is_empty(), "nothing was started");
         factory.start(&stop);
         factory.start(&stop);
+        assert_eq!(factory.lock().stops.len(), 1, "one for each call that started something");
         assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), true)]);
         assert_eq!(source.open_watches(), 1, "started twice");
         assert!(pods.informer().has_synced() && same.informer().has_synced());
