@@ -25,6 +25,7 @@ mod builder;
 mod coalesce;
 mod error;
 mod factory;
+mod guarded;
 mod handler;
 mod inlet;
 mod listener;
@@ -44,6 +45,7 @@ mod simple;
 pub use builder::{Bodies, Builder, QueueKind};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};
+pub use guarded::{HandlerPanic, HandlerPanicHook};
 pub use handler::{
     FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
 };
@@ -51,7 +53,6 @@ pub use load::Load;
 pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
 pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};
-pub use processor::{HandlerPanic, HandlerPanicHook};
 pub use registration::{Registration, Subscription};
 pub use shared::{SharedIndexInformer, SharedInformer};
 pub use simple::{Informer, new_informer};

@@ -11,6 +11,7 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use super::inlet::Inlet;
+use super::progress::Telling;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 use crate::queue::{Deltas, Item, Popped, Queue, pop_or_requeue};
@@ -122,6 +123,8 @@ pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>
 struct Parts {
     queue: Arc<dyn Queue>,
     reflector: ReflectorHandle,
+    /// Where what is popped is told after the pop.
+    telling: Arc<Telling>,
     /// Taken by the run. A std mutex: it is held for the take.
     start: Mutex<Option<Start>>,
 }
@@ -196,7 +199,8 @@ impl Controller {
     pub fn new<L: ListerWatcher>(config: Config<L>) -> Self {
         let Config { queue, lister_watcher, process, full_resync_period, retry_on_error, reflector } = config;
         let options = ReflectorOptions { resync_period: full_resync_period, ..reflector };
-        Self::with_work(queue, lister_watcher, options, Box::new(Asked { process, retry_on_error }))
+        let work = Box::new(Asked { process, retry_on_error });
+        Self::with_work(queue, lister_watcher, options, work, Arc::default())
     }
 
     pub(super) fn with_work<L: ListerWatcher>(
@@ -204,12 +208,13 @@ impl Controller {
         source: L,
         options: ReflectorOptions,
         work: Box<dyn Work>,
+        telling: Arc<Telling>,
     ) -> Self {
         let reflector = Reflector::new(source, Arc::new(Inlet(Arc::clone(&queue))), options);
         let handle = reflector.handle();
         let reflect = Box::new(|stop| Box::pin(reflector.run(stop)) as Running);
         let start = Mutex::new(Some(Start { reflect, work }));
-        Self::of(Arc::new(Parts { queue, reflector: handle, start }))
+        Self::of(Arc::new(Parts { queue, reflector: handle, telling, start }))
     }
 
     /// A handle on that.
@@ -217,7 +222,8 @@ impl Controller {
         Self { controlled }
     }
 
-    /// Whether the initial state has been popped and processed.
+    /// Whether the initial state has been popped and processed; of an [`Informer`](super::Informer) also, whether its
+    /// handler has returned from all of it. Never goes back.
     #[must_use]
     pub fn has_synced(&self) -> bool {
         self.controlled.has_synced()
@@ -243,8 +249,9 @@ impl Controller {
 }
 
 impl Controlled for Parts {
+    /// In this order: the queue says so under its lock, under which the telling of the last pop began.
     fn has_synced(&self) -> bool {
-        self.queue.has_synced()
+        self.queue.has_synced() && self.telling.is_over()
     }
 
     fn last_sync_resource_version(&self) -> ResourceVersion {
