@@ -29,7 +29,6 @@ mod guarded;
 mod handler;
 mod inlet;
 mod listener;
-mod load;
 mod mutation;
 mod notification;
 mod plain_store;
@@ -41,6 +40,7 @@ mod registration;
 mod resync;
 mod shared;
 mod simple;
+mod weighed_channel;
 
 pub use builder::{Bodies, Builder, QueueKind};
 pub use error::InformerError;
@@ -49,13 +49,13 @@ pub use guarded::{HandlerPanic, HandlerPanicHook};
 pub use handler::{
     FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
 };
-pub use load::Load;
 pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
 pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};
 pub use registration::{Registration, Subscription};
 pub use shared::{SharedIndexInformer, SharedInformer};
 pub use simple::{Informer, new_informer};
+pub use weighed_channel::{TrySendError, WeighedPermit, WeighedReceiver, WeighedSender, weighed_channel};
 
 #[cfg(test)]
 mod fixtures;
