@@ -233,7 +233,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::informer::fixtures::pod;
+    use crate::informer::testing::fixtures::pod;
 
     fn added(version: u64) -> Notification {
         Notification::Added { object: pod("a", version), is_in_initial_list: false, origin: Origin::Watch }

@@ -58,6 +58,4 @@ pub use simple::{Informer, new_informer};
 pub use weighed_channel::{TrySendError, WeighedPermit, WeighedReceiver, WeighedSender, weighed_channel};
 
 #[cfg(test)]
-mod fixtures;
-#[cfg(test)]
-mod interleaving;
+mod testing;

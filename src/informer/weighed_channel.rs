@@ -259,19 +259,19 @@ mod tests {
         assert!(sender.is_closed());
     }
 
-    /// Each is woken when there is room for one.
-    #[tokio::test]
-    async fn of_many_that_wait_for_room_one_after_the_other_uses_it() {
-        let (sender, mut receiver) = weighed_channel(100, 10);
-        assert!(sender.send(0, 10).await.is_ok());
-        let mut waiting: Vec<_> = (1..=3).map(|number| Box::pin(sender.send(number, 10))).collect();
+    #[test]
+    fn who_waited_for_a_place_and_then_finds_no_room_beside_another_goes_on_waiting() {
+        let (sender, mut receiver) = weighed_channel(2, 10);
+        assert_eq!((sender.try_send(0, 1), sender.try_send(1, 1)), (Ok(()), Ok(())));
+        let mut waiting = [2, 3].map(|number| Box::pin(sender.send(number, 10)));
         let mut context = Context::from_waker(std::task::Waker::noop());
-        for sent in 0..4 {
-            waiting.retain_mut(|send| send.as_mut().poll(&mut context).is_pending());
-            assert_eq!(waiting.len(), 3 - sent);
-            assert_eq!(receiver.try_recv(), Ok(sent));
-            assert!(receiver.try_recv().is_err(), "more than there was room for");
-        }
+        let mut sent = |at: usize| waiting[at].as_mut().poll(&mut context).is_ready();
+        assert_eq!((sent(0), sent(1)), (false, false));
+        assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(0), Ok(1)));
+        assert_eq!((sent(0), sent(1)), (true, false), "there are places for both");
+        assert_eq!(receiver.try_recv(), Ok(2));
+        assert!(sent(1));
+        assert_eq!(receiver.try_recv(), Ok(3));
     }
 
     #[tokio::test]

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet, VecDeque, hash_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::held::{Held, Line, Room};
+use super::held::{Held, Line, Room, SPARE};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
-    RequeueFunc, SPARE, Signals, Transformer,
+    RequeueFunc, Signals, Transformer,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
@@ -429,8 +429,8 @@ mod tests {
 
     use super::*;
     use crate::object::DeletedFinalStateUnknown;
-    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
-    use crate::queue::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
+    use crate::queue::testing::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
+    use crate::queue::testing::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
 
     fn queue_of(known: &Arc<Known>) -> OrderedFifo {
         OrderedFifo::new(Arc::clone(known) as KnownObjects, OrderedFifoOptions::default())
