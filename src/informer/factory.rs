@@ -7,6 +7,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::SharedIndexInformer;
+use super::run::answer;
 use crate::listwatch::Error;
 use crate::object::ApiResource;
 use crate::store::index_funcs::{self, NAMESPACE_INDEX};
@@ -179,10 +180,8 @@ impl SharedInformerFactory {
         };
         let mut failed = Vec::new();
         while let Some(ended) = running.join_next().await {
-            match ended {
-                Ok((resource, Err(error))) => failed.push((resource, error)),
-                Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
-                Ok((_, Ok(()))) | Err(_) => {}
+            if let Some((resource, Err(error))) = answer(ended) {
+                failed.push((resource, error));
             }
         }
         failed

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::apply::{Tell, apply};
 use super::guarded::{HandlerPanicHook, tell};
-use super::process::{Controller, Work};
+use super::process_loop::Work;
 use super::progress::Telling;
-use super::{Notification, ResourceEventHandler};
+use super::{Controller, Notification, ResourceEventHandler};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, Transformer};
 use crate::reflector::ReflectorOptions;
