@@ -195,7 +195,6 @@ mod tests {
     use super::*;
     use crate::object::LabelSelector;
     use crate::reflector::ReflectorOptions;
-    use crate::store::StoreError;
     use crate::testing::{FakeSource, pod};
 
     fn resource(name: &str) -> ApiResource {
@@ -242,7 +241,7 @@ mod tests {
         let lister = same.lister();
         assert_eq!(lister.by_namespace("shop").list(&LabelSelector::default()).len(), 1);
         let missing = lister.by_namespace("shop").get("db").expect_err("in another namespace");
-        assert!(matches!(missing, StoreError::NotFound { resource, .. } if resource == "pods"));
+        assert_eq!((missing.resource.as_str(), missing.name.as_str()), ("pods", "db"));
 
         factory.for_resource(&resource("nodes")).expect("an informer");
         assert_eq!(source.open_watches(), 1);

@@ -14,7 +14,7 @@ use crate::object::{Origin, ResourceVersion};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ReflectorEvent {
-    /// The whole state is in the store: for the first time, or again after a gap.
+    /// The store has taken the whole state: for the first time, or again after a gap.
     Listed {
         /// [`Phase::List`], or [`Phase::WatchList`] for a state that came through a watch.
         phase: Phase,
