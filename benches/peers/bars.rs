@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::contender::{CURL, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, TYPED, Task};
+use crate::live::Pair;
 use crate::report::{Medians, Table, megabytes};
 
 type Figure = fn(&Medians) -> f64;
@@ -33,17 +34,38 @@ pub(crate) fn of(tables: &[Table], json_bytes: u64) -> String {
     for (task, (what, figure), other, bar) in BARS {
         let Some(table) = tables.iter().find(|table| table.task == task) else { continue };
         let (Some(ours), Some(theirs)) = (table.row(KDELTA), table.row(other)) else { continue };
-        line(&mut lines, task, &format!("{what} of {other}"), figure(ours) / figure(theirs), bar);
+        line(&mut lines, task.name(), &format!("{what} of {other}"), figure(ours) / figure(theirs), bar);
     }
     let sync = tables.iter().find(|table| table.task == Task::Sync).and_then(|table| table.row(KDELTA));
     if let Some(ours) = sync {
-        line(&mut lines, Task::Sync, "bytes of the bodies as memory", ours.peak / megabytes(json_bytes), 0.5);
+        line(
+            &mut lines,
+            Task::Sync.name(),
+            "bytes of the bodies as memory",
+            ours.peak / megabytes(json_bytes),
+            0.5,
+        );
     }
     lines
 }
 
-fn line(lines: &mut String, task: Task, what: &str, ratio: f64, bar: f64) {
+/// Of a live event: no later than curl has it, and cheaper than for client-go.
+pub(crate) fn of_live(pairs: &[Pair]) -> String {
+    let mut lines = String::new();
+    let find = |name| pairs.iter().find(|pair| pair.name == name);
+    let Some(ours) = find(KDELTA) else { return lines };
+    for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
+        let [cost, limit] = [&ours.cost, &ours.limit].map(|cost| cost.delay(share).as_secs_f64());
+        line(&mut lines, "live", &format!("{what} of {CURL}"), cost / limit, 1.1);
+    }
+    if let Some(dynamic) = find(DYNAMIC) {
+        let ratio = ours.cost.for_a_thousand() / dynamic.cost.for_a_thousand();
+        line(&mut lines, "live", &format!("CPU of {DYNAMIC}"), ratio, 1.0);
+    }
+    lines
+}
+
+fn line(lines: &mut String, task: &str, what: &str, ratio: f64, bar: f64) {
     let verdict = if ratio <= bar { "holds" } else { "MISSED" };
-    let _written =
-        writeln!(lines, "{verdict:6}  {:<12} {ratio:.3} of the {what} (bar {bar:.3})", task.name());
+    let _written = writeln!(lines, "{verdict:6}  {task:<12} {ratio:.3} of the {what} (bar {bar:.3})");
 }

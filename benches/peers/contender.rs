@@ -47,7 +47,7 @@ impl Task {
 }
 
 /// Makes the command that asks the server at this address, with this kubeconfig.
-pub(crate) type Call<'a> = Box<dyn Fn(&str, &str) -> Command + 'a>;
+pub(crate) type Call<'a> = Box<dyn Fn(&str, &str) -> Command + Sync + 'a>;
 
 /// One way to do a task.
 pub(crate) struct Contender<'a> {
@@ -55,6 +55,8 @@ pub(crate) struct Contender<'a> {
     /// The text in its output that says it is done, for one that would go on.
     pub(crate) until: Option<&'static str>,
     pub(crate) command: Call<'a>,
+    /// The same from a version on, told the server and the version, for one that does not ask again by itself.
+    pub(crate) again: Option<Call<'a>>,
 }
 
 pub(crate) const KDELTA: &str = "kdelta";
@@ -100,7 +102,7 @@ fn limit(task: Task, stand: &Stand) -> Contender<'_> {
         Task::Json => (PODS.to_owned(), JSON, None),
     };
     let command = Box::new(move |server: &str, _: &str| stand.curl(server, &path, accept));
-    Contender { name: CURL, until, command }
+    Contender { name: CURL, until, command, again: None }
 }
 
 /// kdelta and kubectl with the same words.
@@ -127,7 +129,7 @@ fn program(
         command.args(arguments).args(["--kubeconfig", kubeconfig]);
         command
     };
-    Contender { name, until: None, command: Box::new(command) }
+    Contender { name, until: None, command: Box::new(command), again: None }
 }
 
 fn client_go(name: &'static str, arguments: &'static [&'static str]) -> Contender<'static> {
@@ -136,7 +138,7 @@ fn client_go(name: &'static str, arguments: &'static [&'static str]) -> Contende
         command.args(["informer", "--kubeconfig", kubeconfig]).args(arguments);
         command
     };
-    Contender { name, until: None, command: Box::new(command) }
+    Contender { name, until: None, command: Box::new(command), again: None }
 }
 
 fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
@@ -145,12 +147,17 @@ fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contende
         command.args(arguments).env("KUBECONFIG", kubeconfig);
         command
     };
-    Contender { name: KUBE_RS, until: None, command: Box::new(command) }
+    Contender { name: KUBE_RS, until: None, command: Box::new(command), again: None }
 }
 
 /// Those that follow the pods as they change, curl first; `until` is what each prints when it has the first state.
 pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
-    let curl = Contender { until: Some("k8s.io/initial-events-end"), ..limit(Task::Sync, stand) };
+    // A busy server ends every watch that falls behind, and curl knows nothing of watches.
+    let again: Call<'a> = Box::new(|server: &str, version: &str| {
+        let path = format!("{PODS}?watch=1&allowWatchBookmarks=true&resourceVersion={version}");
+        stand.curl(server, &path, JSON)
+    });
+    let curl = Contender { again: Some(again), ..limit(Task::Sync, stand) };
     let synced = |one: Contender<'a>| Contender { until: Some("\"SYNCED\""), ..one };
     let mut all = vec![
         curl,

@@ -5,7 +5,7 @@
 
 mod bars;
 mod contender;
-mod latency;
+mod follower;
 mod live;
 mod peers;
 mod picture;
@@ -78,7 +78,8 @@ fn main() -> anyhow::Result<()> {
         let lasting = Duration::from_secs(arguments.live);
         let contenders = contender::following(&stand, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
-        live::compare(&contenders, &stand, arguments.rate, lasting)?;
+        let pairs = live::compare(&contenders, &stand, arguments.rate, lasting)?;
+        print!("{}", bars::of_live(&pairs));
     }
     Ok(())
 }

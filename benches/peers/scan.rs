@@ -27,39 +27,40 @@ impl Finder {
     }
 }
 
-/// Takes the values of the annotation that says when a write was sent out of a stream of JSON, indented or not.
-pub(crate) struct SentTimes {
-    finder: memmem::Finder<'static>,
+/// Takes the short strings that stand under one name out of a stream of JSON, indented or not.
+pub(crate) struct Values {
+    name: memmem::Finder<'static>,
     /// What is not yet decided: a name or value that the chunk cut.
     rest: Vec<u8>,
 }
 
-const NAME: &str = "\"testbed/sent\":";
 /// A name, a space and a value are never longer.
-const LONGEST: usize = NAME.len() + 64;
+const LONGEST: usize = 96;
 
-impl SentTimes {
-    pub(crate) fn new() -> Self {
-        Self { finder: memmem::Finder::new(NAME), rest: Vec::new() }
+impl Values {
+    /// Of this name, with its quotes and its colon.
+    pub(crate) fn of(name: &'static str) -> Self {
+        Self { name: memmem::Finder::new(name), rest: Vec::new() }
     }
 
     /// The values that end within this chunk.
     pub(crate) fn in_chunk(&mut self, chunk: &[u8], mut each: impl FnMut(&str)) {
         self.rest.extend_from_slice(chunk);
         let mut done = 0;
-        while let Some(at) = self.finder.find(&self.rest[done..]) {
-            let value = &self.rest[done + at + NAME.len()..];
+        while let Some(at) = self.name.find(&self.rest[done..]) {
+            let after = at + self.name.needle().len();
+            let value = &self.rest[done + after..];
             let text = value.trim_ascii_start().strip_prefix(b"\"");
             let Some(text) = text.and_then(|text| memchr::memchr(b'"', text).map(|end| &text[..end])) else {
                 if value.len() < LONGEST {
                     done += at;
                     break;
                 }
-                done += at + NAME.len();
+                done += after;
                 continue;
             };
             each(std::str::from_utf8(text).unwrap_or_default());
-            done += at + NAME.len();
+            done += after;
         }
         let kept = self.rest.len().saturating_sub(LONGEST).max(done);
         self.rest.drain(..kept);

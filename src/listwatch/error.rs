@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::object::ResourceVersion;
 
+/// Longer than this nobody waits because a server asked for it: a wrong header would be as bad as giving up.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
+
 /// Why a list or a watch failed. The variant says what can be done; the text inside is for people.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -99,13 +102,14 @@ impl Error {
         Self::TooLargeResourceVersion(Status { reason: "Timeout".into(), message, json: String::new() })
     }
 
-    /// How long the server asked us to wait before the next try.
+    /// How long to wait before the next try, as the server asked: five minutes at most, whatever it says.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        match self {
+        let asked = match self {
             Self::TooManyRequests { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
             _ => None,
-        }
+        };
+        asked.map(|asked| asked.min(LONGEST_RETRY_AFTER))
     }
 }
 
@@ -123,5 +127,25 @@ pub struct Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_asks_for_is_waited_for_within_reason() {
+        let errors: [fn(_) -> Error; 2] = [
+            |retry_after| Error::TooManyRequests { status: Status::default(), retry_after },
+            |retry_after| Error::Unavailable { status: Status::default(), retry_after },
+        ];
+        for error in errors {
+            for (asked, waited) in [(7, 7), (300, 300), (301, 300), (u64::MAX, 300)] {
+                let asked = error(Some(Duration::from_secs(asked)));
+                assert_eq!(asked.retry_after(), Some(Duration::from_secs(waited)));
+            }
+            assert_eq!(error(None).retry_after(), None);
+        }
     }
 }

@@ -53,6 +53,13 @@ pub trait ListerWatcher: Send + Sync + 'static {
         Duration::ZERO
     }
 
+    /// How many objects, in all, its lists and watches have read, handed on or not; asked of one that selects for itself,
+    /// which may read for long and hand on nothing. Whoever bounds how long a stream may be silent begins anew where this
+    /// has grown.
+    fn objects_read(&self) -> u64 {
+        0
+    }
+
     /// Is told that a watch which was asked for the initial state did not bring it, and will not bring it the next
     /// time: a source that many share answers no to [`ListerWatcher::supports_watch_list`] from then on, so that not
     /// each of them has to find out.

@@ -4,9 +4,6 @@ use std::time::Duration;
 
 use super::options::Jitter;
 
-/// A server's Retry-After is honoured up to this: beyond it, a wrong header would be as bad as giving up.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
-
 /// How the waits grow. The default is client-go's: 800 ms, doubled up to 30 s, each spread over up to twice itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BackoffOptions {
@@ -47,7 +44,7 @@ impl Backoff {
     /// is; a request to come back at once is not followed.
     pub(super) fn next(&mut self, retry_after: Option<Duration>) -> Duration {
         if let Some(asked) = retry_after {
-            return asked.clamp(self.options.start.min(LONGEST_RETRY_AFTER), LONGEST_RETRY_AFTER);
+            return asked.max(self.options.start.min(self.options.cap));
         }
         let wait = self.next;
         self.next = scaled(wait, self.options.factor.max(1.0)).min(self.options.cap);
@@ -108,11 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_wish_counts_within_reason_and_leaves_the_sequence() {
+    fn the_servers_wish_counts_and_leaves_the_sequence() {
         let mut backoff = Backoff::new(BackoffOptions::default(), Arc::new(|| 0.5));
         assert_eq!(backoff.next(Some(Duration::from_secs(7))), Duration::from_secs(7));
         assert_eq!(backoff.next(Some(Duration::ZERO)), Duration::from_millis(800));
-        assert_eq!(backoff.next(Some(Duration::MAX)), LONGEST_RETRY_AFTER);
         assert_eq!(backoff.next(None), Duration::from_millis(1200));
     }
 }

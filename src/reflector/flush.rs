@@ -11,10 +11,12 @@ use super::sink::ReflectorStore;
 /// and long enough that a list in full flow never does.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// As [`within`], for the next object of a list on its way into this store.
+/// As [`within`], for the next object of a list on its way into this store. The limit begins anew where, at its end, more
+/// has been read than before.
 pub(super) async fn within_of_list<T>(
     clock: &dyn Clock,
     store: &impl ReflectorStore,
+    read: impl Fn() -> u64,
     limit: Duration,
     future: impl Future<Output = T>,
 ) -> Option<T> {
@@ -24,7 +26,16 @@ pub(super) async fn within_of_list<T>(
         return Some(answer);
     }
     store.flush();
-    within(clock, limit.saturating_sub(pause), future).await
+    let (mut left, mut before) = (limit.saturating_sub(pause), read());
+    loop {
+        if let Some(answer) = within(clock, left, future.as_mut()).await {
+            return Some(answer);
+        }
+        match read() {
+            same if same == before => return None,
+            more => (left, before) = (limit, more),
+        }
+    }
 }
 
 /// Tells the store when it is dropped: a list that pauses for another page, breaks off or is given up was true so far, and

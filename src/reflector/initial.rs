@@ -67,7 +67,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.store.ready().await;
             let before = clock.now();
             let left = limit.saturating_sub(waited);
-            let event = match within_of_list(&**clock, &*self.store, left, live.stream.next()).await {
+            // What is read and not handed on is taken to be like what was handed on before.
+            let read = || if only_added { self.source.objects_read() } else { 0 };
+            let event = match within_of_list(&**clock, &*self.store, read, left, live.stream.next()).await {
                 Some(Some(Ok(event))) => event,
                 Some(Some(Err(error))) => return Err(InitialFailure::Broken(error)),
                 Some(None) => {

@@ -156,7 +156,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
             consume_budget().await;
             self.store.ready().await;
             let limit = self.options.list_idle_limit;
-            let next = within_of_list(&*self.options.clock, self.store, limit, stream.next()).await;
+            let read = || self.source.objects_read();
+            let next = within_of_list(&*self.options.clock, self.store, read, limit, stream.next()).await;
             let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
             refuse_table(&object)?;
             match self.store.list_item(object, self.origin) {

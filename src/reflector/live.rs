@@ -58,7 +58,7 @@ impl<W> Live<W> {
         }
     }
 
-    /// How long a read that begins now may take. The source ends the watch at its timeout; but what it sent before
+    /// How long a silence that begins now may last. The source ends the watch at its timeout; but what it sent before
     /// may come late when the store has kept us from reading it.
     fn patience(&self, now: Instant, margin: Duration) -> Duration {
         self.left(now).saturating_add(margin)
@@ -67,6 +67,21 @@ impl<W> Live<W> {
     /// How long it is until the source ends it.
     fn left(&self, now: Instant) -> Duration {
         self.timeout.saturating_sub(now.saturating_duration_since(self.opened))
+    }
+}
+
+/// A time in which a watch was read from and nothing came. The turns of the loop that end in it for another reason, as
+/// for a resync, are parts of it; what the store makes us wait is not.
+#[derive(Default)]
+struct Silence {
+    lasted: Duration,
+    /// How long it may last, settled as it begins.
+    limit: Duration,
+}
+
+impl Silence {
+    fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.lasted)
     }
 }
 
@@ -117,6 +132,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) async fn follow(&mut self, live: &mut Live<L::Watch>) -> End {
         let clock = self.options.clock.clone();
         let began = clock.now();
+        let mut silence = Silence::default();
         loop {
             consume_budget().await;
             self.store.ready().await;
@@ -126,18 +142,23 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 self.recovered(live, now);
             }
             let resync = self.resync_if_due(now);
-            let mut patience = live.patience(now, self.options.idle_margin);
-            if self.memory.learned.sends_bookmarks {
-                patience = patience.min(BOOKMARKED_SILENCE);
+            if silence.lasted.is_zero() {
+                silence.limit = self.patience(live, now);
             }
             let unsettled = if self.memory.loss.is_some() { settled } else { Duration::MAX };
-            let wake = patience.min(resync).min(unsettled);
+            let wake = silence.left().min(resync).min(unsettled);
+            let read = self.source.objects_read();
             match within(&*clock, wake, live.stream.next()).await {
-                None if wake == patience => {
-                    return End::Broken { error: silent("the watch", patience), at_once: false };
+                None if self.source.objects_read() != read => silence = Silence::default(),
+                None => {
+                    silence.lasted = silence.lasted.saturating_add(wake);
+                    if silence.left().is_zero() {
+                        let error = silent("the watch", silence.limit);
+                        return End::Broken { error, at_once: false };
+                    }
                 }
-                None => {}
                 Some(Some(Ok(event))) => {
+                    silence = Silence::default();
                     if let Err(error) = self.apply(live, event) {
                         return End::Broken { error, at_once: !live.delivered };
                     }
@@ -153,6 +174,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 }
             }
         }
+    }
+
+    /// How long the watch may be silent from now on.
+    fn patience(&self, live: &Live<L::Watch>, now: Instant) -> Duration {
+        let patience = live.patience(now, self.options.idle_margin);
+        if self.memory.learned.sends_bookmarks { patience.min(BOOKMARKED_SILENCE) } else { patience }
     }
 
     /// Writes one event.

@@ -31,11 +31,17 @@ pub struct ReflectorOptions {
     /// recent. A watch that sends the initial state is asked for the most recent also where this says "0": it costs
     /// the server no more.
     pub first_version: ResourceVersion,
-    /// Go on after this version, without ever listing but one item, for its version: the store is told what happened since, in the source's own
-    /// words. There is no state to compare a list with, so what only a list could mend ends the run, at any time: a
-    /// source that no longer knows that far back with [`Error::Expired`], one that has not come to the version with
-    /// [`Error::TooLargeResourceVersion`], and so one that still refuses it as such at the fifth try, an event that can't be read with
-    /// [`Error::Decode`]. `None` (the default) begins with the whole state.
+    /// Go on after this version: the store is told what happened since, in the source's own words. `None` (the default)
+    /// begins with the whole state.
+    ///
+    /// There is no state to compare a list with, so nothing is ever listed but one item, to learn how far the source has
+    /// come. What only a list could mend ends the run with its error, before the first event or after any:
+    /// - [`Error::Expired`], at once: the source no longer knows what happened after the version;
+    /// - [`Error::TooLargeResourceVersion`], at once where the source says that its latest version is an older one, and
+    ///   at the fifth refusal in a row where it says no more than that this one is too large: it may lag for a while;
+    /// - [`Error::Decode`], at once: the same watch would bring the event that can't be read again.
+    ///
+    /// Everything else is as without: what passes is waited for.
     pub resume_from: Option<ResourceVersion>,
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
     /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.
@@ -45,10 +51,12 @@ pub struct ReflectorOptions {
     /// How long to wait for the bookmark that ends the initial state once its events stop arriving, 10 s by default.
     /// The clock starts anew with each object that comes in as added; from the first event of another kind, which a
     /// server sends only after the initial state, it runs on. Time spent waiting for the store does not count. A
-    /// source that lets it run out is listed from then on.
+    /// source that lets it run out is listed from then on; one that has read objects meanwhile without handing them on
+    /// ([`ListerWatcher::objects_read`](crate::listwatch::ListerWatcher::objects_read)) has as long again.
     pub initial_events_deadline: Duration,
     /// How long a list may stay silent, before its first item or between two, until it counts as broken; 90 s by
-    /// default: a Kubernetes server ends a list itself after 60 s.
+    /// default: a Kubernetes server ends a list itself after 60 s. A source that has read objects meanwhile without
+    /// handing them on has as long again.
     pub list_idle_limit: Duration,
     /// A watch ends after a time spread over this and twice this; 5 min by default and at least.
     pub min_watch_timeout: Duration,

@@ -16,9 +16,6 @@ use crate::reflector::{Clock, Sleep, TokioClock};
 /// From one start to the next at least: a watch that stood for longer is started again at once.
 const BETWEEN_STARTS: Duration = Duration::from_secs(1);
 
-/// A source may ask for a longer wait, up to this.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
-
 /// A watch from a version on that survives what ends a watch (client-go: `RetryWatcher`).
 ///
 /// Each event that happened after the initial version is handed out once, in order, however often the watch has to be
@@ -127,7 +124,7 @@ impl<L: ListerWatcher> RetryWatcher<L> {
     fn start_later(&mut self, retry_after: Option<Duration>) {
         let stood = self.started.map(|started| self.clock.now().saturating_duration_since(started));
         let pace = BETWEEN_STARTS.saturating_sub(stood.unwrap_or_default());
-        let asked = retry_after.unwrap_or_default().min(LONGEST_RETRY_AFTER);
+        let asked = retry_after.unwrap_or_default();
         self.state = State::Waiting(self.clock.sleep(pace.max(asked)));
     }
 
@@ -477,7 +474,7 @@ mod tests {
         assert_eq!(wait_before_second_start(FakeSource::end_watch_at_once).await, BETWEEN_STARTS);
         assert_eq!(wait_before_second_start(asks_for(20)).await, Duration::from_secs(20));
         assert_eq!(wait_before_second_start(asks_for(0)).await, BETWEEN_STARTS);
-        assert_eq!(wait_before_second_start(asks_for(100_000)).await, LONGEST_RETRY_AFTER);
+        assert_eq!(wait_before_second_start(asks_for(100_000)).await, Duration::from_mins(5));
     }
 
     #[tokio::test(start_paused = true)]

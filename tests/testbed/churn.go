@@ -149,7 +149,8 @@ func (o *churnOptions) findNamespaces(ctx context.Context, client kubernetes.Int
 	return names, createNamespaces(ctx, client, names)
 }
 
-// run performs operations at the rate until the duration is over, each on its own so that a slow one delays no other.
+// run performs operations at the rate until the duration is over, each on its own so that a slow one delays no other. A
+// server that does not keep up sees fewer: the duration is kept, not their number.
 func (h *herd) run(ctx context.Context, rate float64, duration time.Duration) churnReport {
 	started := time.Now()
 	interval := time.Duration(float64(time.Second) / rate)
@@ -161,6 +162,9 @@ func (h *herd) run(ctx context.Context, rate float64, duration time.Duration) ch
 			break
 		}
 		slots <- struct{}{}
+		if time.Since(started) >= duration {
+			break
+		}
 		task := h.draw(drawOperation(h.rng))
 		group.Go(func() {
 			h.record(task.operation, h.perform(context.WithoutCancel(ctx), task))

@@ -5,7 +5,9 @@ use std::sync::{Arc, Weak};
 
 use zstd::zstd_safe::{DCtx, get_frame_content_size};
 
+use super::frame::{Form, open};
 use super::prefix::Prefix;
+use super::sibling;
 use super::sum::sum;
 
 thread_local! {
@@ -39,8 +41,15 @@ pub(in crate::object) fn length(frame: &[u8], against: &Prefix) -> usize {
         ([], Some(_)) => &*against.bytes,
         _ => frame,
     };
-    let length = get_frame_content_size(frame).ok().flatten();
-    length.and_then(|length| usize::try_from(length).ok()).unwrap_or_default()
+    let length = open(frame).and_then(|(form, bytes, _)| match form {
+        Form::Zstd => zstd_length(bytes),
+        Form::Sibling => sibling::length(bytes),
+    });
+    length.unwrap_or_default()
+}
+
+fn zstd_length(frame: &[u8]) -> Option<usize> {
+    get_frame_content_size(frame).ok().flatten().and_then(|length| usize::try_from(length).ok())
 }
 
 impl Reader {
@@ -62,9 +71,15 @@ impl Reader {
 }
 
 fn read(context: &mut DCtx<'_>, frame: &[u8], prefix: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let (frame, wanted) = frame.split_last_chunk().ok_or("a frame is cut off")?;
-    let length = get_frame_content_size(frame).ok().flatten().and_then(|length| usize::try_from(length).ok());
-    let mut text = Vec::with_capacity(length.ok_or("a frame does not say its length")?);
-    context.decompress_using_dict(&mut text, frame, prefix).map_err(zstd::zstd_safe::get_error_name)?;
-    if sum(&text) == u32::from_le_bytes(*wanted) { Ok(text) } else { Err("a text has another sum") }
+    let (form, bytes, wanted) = open(frame).ok_or("a frame is cut off")?;
+    let text = match form {
+        Form::Zstd => {
+            let mut text = Vec::with_capacity(zstd_length(bytes).ok_or("a frame does not say its length")?);
+            let read = context.decompress_using_dict(&mut text, bytes, prefix);
+            read.map_err(zstd::zstd_safe::get_error_name)?;
+            text
+        }
+        Form::Sibling => sibling::read(bytes, prefix).ok_or("a frame is not that of a sibling")?,
+    };
+    if sum(&text) == wanted { Ok(text) } else { Err("a text has another sum") }
 }

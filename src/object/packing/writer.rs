@@ -1,27 +1,29 @@
-//! Compressors, and the texts that they have ready.
+//! Those who write frames, and the texts that they have ready.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use zstd::zstd_safe::{CCtx, CDict, SafeResult, compress_bound};
 
+use super::frame::{Form, SEAL, seal};
 use super::prefix::Prefix;
 use super::reader::unpack;
-use super::sum::sum;
+use super::sibling::Sibling;
 
-/// Of zstd's levels the one with the best ratio at its price; 2 and 3 gained nothing against a sibling, -1 and -3 save
-/// two microseconds of six and take half as much space again.
+/// Of zstd's levels the one with the best ratio at its price.
 const LEVEL: i32 = 1;
 
-/// Texts that are at hand. Lists come sorted by name, so siblings come in runs, and a few runs may be interleaved by
-/// live events. A text that is digested takes about 85 KB.
-const AT_HAND: usize = 12;
+/// A frame that would be larger than this part of its text is not that of a sibling, and zstd's to write.
+const ALIKE: usize = 8;
+
+/// Texts that are at hand. Lists come sorted by name, so siblings come in runs, and runs are interleaved by live
+/// events. A sibling's text takes three times its length so, the dictionary of a kind some 150 KB.
+const AT_HAND: usize = 32;
 
 /// What the buffer keeps allocated: a giant is not paid for for ever.
 const KEPT_CAPACITY: usize = 1 << 20;
 
-/// Compressors that nobody uses at this moment. A program may have hundreds of stores, and what a compressor keeps
-/// ready would cost each some hundred kilobytes: so all packers share them. A std mutex, held to take one or give it
-/// back. There are as many as ever packed at once, which is one for each thread at most.
+/// Writers that nobody uses at this moment. A program may have hundreds of stores, and what a writer keeps ready would
+/// cost each some hundred kilobytes: so all packers share them. A std mutex, held to take one or give it back. There are as many as ever packed at once, which is one for each thread at most.
 static IDLE: Mutex<Vec<Writer>> = Mutex::new(Vec::new());
 
 /// A compressor with its buffer, and the texts used last.
@@ -36,18 +38,21 @@ struct AtHand {
     /// Weak: to be at hand keeps no base alive.
     of: Weak<Prefix>,
     text: Text,
+    used: bool,
 }
 
 /// What a body is to be written against.
 enum Text {
-    /// As it is: no preparation, and the compressor reads it each time.
+    /// As it is: no preparation, and zstd reads it each time.
     Plain(Vec<u8>),
-    /// Made ready, from the second use on: that costs as much as to write two bodies.
+    /// Made ready for zstd, from the second use on: that costs as much as to write two bodies.
     Digested(CDict<'static>),
+    /// The base of a workload.
+    Sibling(Sibling),
 }
 
 impl Writer {
-    /// Does something with the compressor that was used last, of those that are idle.
+    /// Does something with the writer that was used last, of those that are idle.
     pub(super) fn with<T>(work: impl FnOnce(&mut Self) -> T) -> T {
         let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
@@ -58,27 +63,27 @@ impl Writer {
         answer
     }
 
-    /// The frame of a text that is written against another, with the sum of the text behind it. Nothing only if zstd
-    /// itself fails, as without memory.
+    /// The frame of a text that is written against another. Nothing only if zstd itself fails, as without memory.
     pub(super) fn write(&mut self, text: &[u8], against: &Arc<Prefix>) -> Option<&[u8]> {
         let is_it = |at_hand: &AtHand| std::ptr::eq(at_hand.of.as_ptr(), Arc::as_ptr(against));
-        match self.at_hand.iter().position(is_it) {
-            Some(at) => {
-                self.at_hand[at..].rotate_left(1);
-                self.at_hand.last_mut()?.digest();
-            }
+        match self.at_hand.iter().rposition(is_it) {
+            Some(at) => self.at_hand[at..].rotate_left(1),
             None => self.put_at_hand(against, unpack(&[], against).ok()?),
         }
         let Self { context, frame, at_hand } = self;
+        let at_hand = at_hand.last_mut()?;
+        at_hand.make_ready(against);
         frame.clear();
         frame.shrink_to(KEPT_CAPACITY);
-        frame.reserve(compress_bound(text.len()) + size_of::<u32>());
-        let written: SafeResult = match &at_hand.last()?.text {
-            Text::Plain(prefix) => context.compress_using_dict(frame, text, prefix, LEVEL),
-            Text::Digested(prefix) => context.compress_using_cdict(frame, text, prefix),
+        frame.reserve(compress_bound(text.len()) + SEAL);
+        let form = match &at_hand.text {
+            Text::Sibling(base) if base.write(text, text.len() / ALIKE, frame) => Form::Sibling,
+            other => {
+                other.compress(context, text, frame).ok()?;
+                Form::Zstd
+            }
         };
-        written.ok()?;
-        frame.extend_from_slice(&sum(text).to_le_bytes());
+        seal(frame, form, text);
         Some(frame)
     }
 
@@ -88,16 +93,30 @@ impl Writer {
         if self.at_hand.len() == AT_HAND {
             self.at_hand.remove(0);
         }
-        self.at_hand.push(AtHand { of: Arc::downgrade(prefix), text: Text::Plain(text) });
+        self.at_hand.push(AtHand { of: Arc::downgrade(prefix), text: Text::Plain(text), used: false });
     }
 }
 
 impl AtHand {
-    fn digest(&mut self) {
-        if let Text::Plain(text) = &self.text
+    /// To be written against: a base at once, for its siblings; a dictionary when it is used again.
+    fn make_ready(&mut self, prefix: &Prefix) {
+        let Text::Plain(text) = &mut self.text else { return };
+        if prefix.against.is_some() {
+            self.text = Text::Sibling(Sibling::of(std::mem::take(text)));
+        } else if std::mem::replace(&mut self.used, true)
             && let Some(digested) = CDict::try_create(text, LEVEL)
         {
             self.text = Text::Digested(digested);
+        }
+    }
+}
+
+impl Text {
+    fn compress(&self, context: &mut CCtx<'_>, text: &[u8], frame: &mut Vec<u8>) -> SafeResult {
+        match self {
+            Self::Digested(prefix) => context.compress_using_cdict(frame, text, prefix),
+            Self::Plain(prefix) => context.compress_using_dict(frame, text, prefix, LEVEL),
+            Self::Sibling(base) => context.compress_using_dict(frame, text, base.text(), LEVEL),
         }
     }
 }

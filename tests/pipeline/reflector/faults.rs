@@ -264,6 +264,27 @@ async fn a_source_that_sends_bookmarks_is_not_silent_for_long() {
     assert_eq!(run.store.content(), ["a@2"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_stalled_watch_is_noticed_however_often_the_store_repeats_itself() {
+    // More often than each of the limits on silence: that of bookmarks, and that after the timeout of the watch.
+    for (period, sends_bookmarks, silence) in [(60, true, 180), (25, true, 180), (20, false, 330)] {
+        let source = FakeSource::new();
+        let resync_period = Some(Duration::from_secs(period));
+        let run = start(&source, ReflectorOptions { resync_period, ..plain() });
+        run.caught_up().await;
+        if sends_bookmarks {
+            source.bookmark();
+            pass(1).await;
+            source.bookmark();
+        }
+        pass(silence - 5).await;
+        assert_eq!(run.events.all().len(), 1, "{period}: too early");
+        pass(10).await;
+        let lost = format!("Watch lost: the watch was silent for {silence}s");
+        assert_eq!(run.events.all().get(1), Some(&lost), "{period}");
+    }
+}
+
 #[tokio::test]
 async fn after_a_sleep_of_hours_the_watch_is_made_anew_and_the_gap_told() {
     let clock = FakeClock::new();

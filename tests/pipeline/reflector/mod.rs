@@ -6,6 +6,7 @@ mod held_up;
 mod list_watch;
 mod once;
 mod resume;
+mod sieve;
 mod stop;
 mod watch_list;
 

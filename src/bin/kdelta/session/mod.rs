@@ -1,6 +1,7 @@
 //! From settings to what the commands work with: the clusters asked for, the parts that a selection comes to, and the
 //! sources and options for their informers.
 
+mod arrived;
 mod cluster;
 mod connect;
 pub(crate) mod demo;
@@ -9,11 +10,14 @@ mod indices;
 mod interrupt;
 mod names;
 mod part;
+mod places;
 mod plan;
 mod scout;
+mod selected;
 mod source;
 mod survey;
 
+pub(crate) use arrived::Arrived;
 pub(crate) use cluster::Cluster;
 pub(crate) use indices::{Filter, function, indexers, needs_body};
 pub(crate) use interrupt::{Answers, EndsAtOnce, Interrupt, Interrupts};
@@ -23,7 +27,7 @@ pub(crate) use part::Part;
 pub(crate) use part::tests as parts_for_tests;
 pub(crate) use plan::Planned;
 pub(crate) use scout::out_of_reach;
-pub(crate) use source::{Arrived, Source};
+pub(crate) use source::Source;
 pub(crate) use survey::{Setback, Survey};
 
 use std::sync::Arc;
@@ -170,7 +174,7 @@ pub(crate) fn reflector_options(
         page_size,
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
-        observer: Some(source.learning(observer)),
+        observer,
         give_up: Some(source.gives_up(false)),
         ..defaults
     }

@@ -1,86 +1,33 @@
 //! A part of the cluster as the machine's source: what the server selects, it selects; the rest is selected here, by
 //! the same rules that a server follows.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
-use kdelta::listwatch::{
-    Error, ListMeta, ListOptions, ListStream, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream,
-};
-use kdelta::object::{ApiResource, FieldSelector, Object, ResourceVersion};
-use kdelta::reflector::{GiveUp, Observer, ReflectorEvent};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
+use kdelta::object::{FieldSelector, Object, ResourceVersion};
+use kdelta::reflector::GiveUp;
+use tokio::sync::OwnedSemaphorePermit;
 
+use super::arrived::Arrived;
 use super::indices::Filter;
-
-/// Initial states that one server is asked for at a time: enough to keep it busy, and no burst that would have it
-/// turn us away.
-const LISTS_AT_A_TIME: usize = 32;
-
-/// What has come in so far. Relaxed: numbers on a screen.
-#[derive(Default)]
-pub(crate) struct Arrived {
-    count: AtomicU64,
-    first: OnceLock<Instant>,
-}
-
-impl Arrived {
-    /// How many objects have come in.
-    pub(crate) fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
-    }
-
-    /// When the first one did.
-    pub(crate) fn first(&self) -> Option<Instant> {
-        self.first.get().copied()
-    }
-
-    fn another(&self) {
-        if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
-            // Nobody else was the first.
-            let _ = self.first.set(Instant::now());
-        }
-    }
-}
+use super::places::{Places, Waited};
+use super::selected::Selected;
 
 /// What the sources of one server have in common.
 #[derive(Clone)]
 pub(super) struct Shared {
     /// Whether the server has ever accepted a list or a watch; also for who decides when to give up.
     answered: Arc<AtomicBool>,
-    /// A place for each initial state that is on its way at a time. Taken before it is asked for, and given back with
-    /// the end of its stream, so that whoever waits for one waits for streams that are read.
-    lists: Arc<Semaphore>,
-    /// The resources whose initial state does not come through a watch, as one source found out for all. A std mutex:
-    /// held for a look.
-    without_watch_list: Arc<Mutex<HashSet<ApiResource>>>,
+    lists: Places,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self {
-            answered: Arc::default(),
-            lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
-            without_watch_list: Arc::default(),
-        }
-    }
-
-    fn without_watch_list(&self) -> MutexGuard<'_, HashSet<ApiResource>> {
-        self.without_watch_list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn fell_back(&self, resource: &ApiResource) -> bool {
-        self.without_watch_list().contains(resource)
-    }
-
-    /// A place, as soon as there is one.
-    async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        // Fails when the semaphore is closed, which nobody does.
-        Arc::clone(&self.lists).acquire_owned().await.ok()
+        Self { answered: Arc::default(), lists: Places::new() }
     }
 }
 
@@ -96,6 +43,8 @@ pub(crate) struct Source {
     /// Whether the server has refused the field selector. Relaxed is enough: it only saves a second refusal.
     refused: Arc<AtomicBool>,
     shared: Shared,
+    /// For its place among the lists of the server.
+    waited: Waited,
     /// Objects that have come in so far, for who shows it.
     arrived: Arc<Arrived>,
     /// Hears of the refusal, once.
@@ -116,6 +65,7 @@ impl Source {
             filter,
             refused: Arc::default(),
             shared,
+            waited: Waited::default(),
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
             mutation_detector: false,
@@ -191,17 +141,8 @@ impl Source {
         })
     }
 
-    /// The observer, and before it one that has the other sources of the server learn from this one's reflector.
-    pub(super) fn learning(&self, observer: Option<Observer>) -> Observer {
-        let (shared, resource) = (self.shared.clone(), self.asked.resource().clone());
-        Arc::new(move |event| {
-            if matches!(event, ReflectorEvent::WatchListFellBack { for_good: true, .. }) {
-                shared.without_watch_list().insert(resource.clone());
-            }
-            if let Some(observer) = &observer {
-                observer(event);
-            }
-        })
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        self.shared.lists.take(&self.waited).await
     }
 
     /// What to ask, and what to select of the answer.
@@ -238,7 +179,7 @@ impl ListerWatcher for Source {
     type Watch = Selected<ResourceWatch>;
 
     async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
-        let place = self.shared.place().await;
+        let place = self.place().await;
         loop {
             let (client, filter) = self.plan();
             match client.list(options).await {
@@ -250,8 +191,9 @@ impl ListerWatcher for Source {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
-        let place = if options.send_initial_events { self.shared.place().await } else { None };
-        if options.send_initial_events && self.shared.fell_back(self.asked.resource()) {
+        let place = if options.send_initial_events { self.place().await } else { None };
+        // Another source of the server may have found out while this one waited for its place.
+        if options.send_initial_events && !self.supports_watch_list() {
             let message = "the server did not send an initial state before".to_owned();
             return Err(Error::NotSupported(Status { message, ..Status::default() }));
         }
@@ -266,7 +208,7 @@ impl ListerWatcher for Source {
     }
 
     async fn latest(&self) -> Result<ResourceVersion, Error> {
-        let _place = self.shared.place().await;
+        let _place = self.place().await;
         self.plan().0.latest().await
     }
 
@@ -274,8 +216,14 @@ impl ListerWatcher for Source {
         self.asked.supports_watch_list()
     }
 
+    /// Who waits for its place has not asked yet.
     fn held_up(&self) -> Duration {
-        self.asked.held_up()
+        self.asked.held_up() + self.waited.in_all()
+    }
+
+    /// A question that few objects answer may take long to read through.
+    fn objects_read(&self) -> u64 {
+        self.arrived.count()
     }
 
     fn gives_up_watch_list(&self) {
@@ -283,61 +231,17 @@ impl ListerWatcher for Source {
     }
 }
 
-/// A stream of which a filter lets a part through.
-pub(crate) struct Selected<S> {
-    stream: S,
-    filter: Filter,
-    arrived: Arc<Arrived>,
-    /// Held while the initial state comes in.
-    place: Option<OwnedSemaphorePermit>,
-}
-
-impl<S> Selected<S> {
-    fn passes(&self, object: &Object) -> bool {
-        self.arrived.another();
-        self.filter.passes(object)
-    }
-}
-
-impl<S: ListStream> ListStream for Selected<S> {
-    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
-        loop {
-            match self.stream.next().await? {
-                Some(object) if !self.passes(&object) => {}
-                item => return Ok(item),
-            }
-        }
-    }
-
-    fn meta(&self) -> &ListMeta {
-        self.stream.meta()
-    }
-}
-
-/// As a server does with a selector: an object that no longer passes is deleted, and the store behind the queue makes
-/// an addition of one that passes for the first time. A deletion of what was never seen is dropped there.
-impl<S: WatchStream> WatchStream for Selected<S> {
-    async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
-        loop {
-            match self.stream.next().await? {
-                Ok(WatchEvent::Added(object)) if !self.passes(&object) => {}
-                Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
-                    return Some(Ok(WatchEvent::Deleted(object)));
-                }
-                Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }) => {
-                    self.place = None;
-                    return Some(Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }));
-                }
-                event => return Some(event),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use kdelta::api::{Client, Config};
+    use kdelta::listwatch::{ListStream, WatchEvent, WatchStream};
+    use kdelta::object::ApiResource;
+    use kdelta::reflector::{Reflector, ReflectorOptions};
+    use kdelta::store::Cache;
+    use kdelta::testing::{FakeSource, pod};
+
+    use crate::settings::By;
 
     fn source(answered: bool) -> Source {
         let client =
@@ -363,32 +267,50 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn so_many_initial_states_are_asked_for_at_a_time() {
-        let shared = Shared::new();
-        let mut places = Vec::new();
-        for _ in 0..LISTS_AT_A_TIME {
-            places.push(shared.place().await.expect("a place"));
-        }
-        let soon = std::time::Duration::from_secs(1);
-        assert!(tokio::time::timeout(soon, shared.place()).await.is_err());
-        places.pop();
-        assert!(tokio::time::timeout(soon, shared.place()).await.is_ok());
+    async fn a_source_that_waits_for_its_place_is_held_up_by_no_server() {
+        let source = source(false);
+        let _taken = source.shared.lists.take_all().await;
+        let options =
+            ReflectorOptions { page_size: Some(0), watch_list: false, ..ReflectorOptions::default() };
+        let reflector = Reflector::new(source, Arc::new(Cache::new()), options);
+        let limit = Duration::from_mins(10);
+        let listed = tokio::time::timeout(limit, reflector.list_once()).await;
+        assert!(listed.is_err(), "it waits: {listed:?}");
     }
 
     #[tokio::test]
-    async fn that_no_initial_state_comes_through_a_watch_is_found_out_once_for_a_server() {
-        let first = source(false);
-        let event =
-            |for_good| ReflectorEvent::WatchListFellBack { error: Error::Timeout(String::new()), for_good };
-        let second = Source { shared: first.shared.clone(), ..source(false) };
-        let options = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
-        first.learning(None)(&event(false));
-        let error = second.watch(&options).await.err().expect("nobody listens");
+    async fn what_does_not_pass_is_read_all_the_same() {
+        let server = FakeSource::new();
+        for name in ["a", "b", "c"] {
+            server.add(pod(name));
+        }
+        let filter = Filter::by(&[By::parse("name=c").expect("a question")]).expect("a filter");
+        let source = source(false);
+        let list = server.list(&ListOptions::default()).await.expect("a list");
+        let mut list = source.selected(list, filter.clone(), None);
+        assert_eq!(list.next().await.expect("an item").expect("one").name(), "c");
+        assert_eq!(source.objects_read(), 3);
+        let watch = server.watch(&WatchOptions::default()).await.expect("a watch");
+        let mut watch = source.selected(watch, filter, None);
+        assert!(matches!(watch.next().await, Some(Ok(WatchEvent::Added(object))) if object.name() == "c"));
+        assert_eq!(source.objects_read(), 6);
+    }
+
+    #[tokio::test]
+    async fn who_waited_for_a_place_hears_that_no_initial_state_comes_through_a_watch() {
+        let source = source(false);
+        let initial = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
+        let error = source.watch(&initial).await.err().expect("nobody listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
-        first.learning(None)(&event(true));
-        let error = second.watch(&options).await.err().expect("it is not even asked");
+        let every_place = source.shared.lists.take_all().await;
+        let (error, ()) = tokio::join!(source.watch(&initial), async {
+            // Another source of the same server.
+            source.asked.clone().gives_up_watch_list();
+            drop(every_place);
+        });
+        let error = error.err().expect("it is not even asked");
         assert!(matches!(error, Error::NotSupported(_)), "{error:?}");
-        let error = second.watch(&WatchOptions::default()).await.err().expect("nobody listens");
+        let error = source.watch(&WatchOptions::default()).await.err().expect("nobody listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
     }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::tasks::{Format, Selection, Until};
+use super::print::Format;
+use super::selection::Selection;
+use super::until::Until;
 use super::{By, UsageError, duration};
 use crate::args::{FlowArgs, LineArgs, OnSlowArg};
 

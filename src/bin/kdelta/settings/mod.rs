@@ -8,8 +8,11 @@ mod duration;
 mod environment;
 mod lines;
 mod pattern;
+mod print;
+mod selection;
 mod targets;
 mod tasks;
+mod until;
 mod usage;
 
 pub(crate) use by::{By, IndexName};
@@ -18,13 +21,12 @@ pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
+pub(crate) use print::{Format, OBJECT_FORMATS, Print, RESOURCE_FORMATS};
+pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;
 pub(crate) use targets::Types;
-pub(crate) use tasks::{
-    ApiResources, Format, Get, Index, ListMode, Namespaces, OBJECT_FORMATS, Print, RESOURCE_FORMATS,
-    Selection, Task, Watch,
-};
+pub(crate) use tasks::{ApiResources, Get, Index, Task, Watch};
 pub(crate) use usage::UsageError;
 
 use crate::args::{Cli, ColorWhen, Command};
@@ -97,6 +99,11 @@ fn colour(when: ColorWhen, is_terminal: bool, environment: &Environment) -> bool
             is_terminal && !environment.no_color && !environment.dumb_terminal && !environment.clicolor_off
         }
     }
+}
+
+/// The words that are not empty.
+fn words(texts: &[String]) -> Vec<String> {
+    texts.iter().filter(|text| !text.is_empty()).cloned().collect()
 }
 
 #[cfg(test)]

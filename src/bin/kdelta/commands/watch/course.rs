@@ -1,6 +1,5 @@
 //! The course of a watch: what is told is printed, parts join and leave and fail, and at some point it ends.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -14,11 +13,12 @@ use super::at;
 use super::left_out::Turn;
 use super::printer::Printer;
 use super::roster::{Roster, Stage};
+use super::setbacks::Setbacks;
 use super::stream::{Told, What};
 use crate::commands::forbidden;
 use crate::commands::watched::Watched;
-use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Interrupt, Part, Planned, Setback, out_of_reach};
+use crate::exit::ExitCode;
+use crate::session::{Interrupt, Setback, out_of_reach};
 use crate::settings::{Format, Watch};
 
 /// What is printed between two flushes, at most.
@@ -28,11 +28,6 @@ const GATHERED: Duration = Duration::from_millis(100);
 const GATHERED_LINES: usize = 1000;
 /// And how much of them.
 const GATHERED_BYTES: usize = 8 * 1024 * 1024;
-/// How long what is left out waits for its like, so that one line names them all: a namespace is refused once for each
-/// type.
-const TOLD_TOGETHER: Duration = Duration::from_millis(500);
-/// How many errors are remembered as told.
-const REMEMBERED: usize = 1000;
 
 /// What has been printed, and what has failed.
 pub(super) struct Course<'a, W> {
@@ -44,20 +39,7 @@ pub(super) struct Course<'a, W> {
     begun: bool,
     /// Whether anything that was asked for has failed.
     partial: bool,
-    /// The errors that have not been told yet, each with its part.
-    failures: Vec<(Part, anyhow::Error)>,
-    /// What was told of failures: many parts may fail for one reason, which is said once.
-    told: HashSet<String>,
-    /// The parts that nobody named and that are forbidden, with their errors; told together.
-    forbidden: Vec<(Part, Error)>,
-    /// The parts that are not allowed in all namespaces at once; told together.
-    fallbacks: Vec<Part>,
-    /// Their refusals, for which each namespace is asked instead.
-    refusals: Vec<(Planned, Error)>,
-    /// The parts that were left out and can be had by now; told together.
-    allowed: Vec<Part>,
-    /// When what is forbidden is told, at the latest; nothing while there is nothing to tell.
-    tell_at: Option<Instant>,
+    setbacks: Setbacks<'a>,
     /// When what was left out is tried next.
     again: Turn,
 }
@@ -78,13 +60,7 @@ impl<'a, W: Write> Course<'a, W> {
             printer,
             begun: false,
             partial,
-            failures: Vec::new(),
-            told: HashSet::new(),
-            forbidden: Vec::new(),
-            fallbacks: Vec::new(),
-            refusals: Vec::new(),
-            allowed: Vec::new(),
-            tell_at: None,
+            setbacks: Setbacks::new(watched),
             again: Turn::first(Instant::now()),
         }
     }
@@ -103,14 +79,16 @@ impl<'a, W: Write> Course<'a, W> {
                     return ended;
                 }
             }
-            self.tell_forbidden_soon();
+            if self.begun {
+                self.setbacks.tell_forbidden_soon();
+            }
             self.printer.flush()?;
             tokio::select! {
                 news = self.roster.survey.next() => if let Some(ended) = self.learned(news)? {
                     return Ok(ended);
                 },
                 () = self.roster.stream.next_batch(&mut batch, BATCH) => {}
-                () = at(self.tell_at) => self.tell_forbidden(),
+                () = at(self.setbacks.tell_at()) => self.setbacks.tell_forbidden(),
                 () = sleep_until(self.again.at()), if self.roster.has_left_out() => self.try_left_out()?,
             }
         }
@@ -206,21 +184,19 @@ impl<'a, W: Write> Course<'a, W> {
                 self.partial = true;
             }
             Err(Setback::Namespaces { cluster }) => {
-                let of_it = |(planned, _): &mut (Planned, Error)| planned.part.cluster == cluster;
-                for (planned, error) in self.refusals.extract_if(.., of_it) {
+                for (planned, error) in self.setbacks.take_refused(cluster) {
                     self.printer.refused(&planned.part, Timestamp::now(), &error)?;
                     if planned.open_type {
-                        self.forbidden.push((planned.part, error));
+                        self.setbacks.forbid(planned.part, error);
                     } else {
-                        self.failures.push((planned.part, forbidden::everywhere(error)));
+                        self.setbacks.fail(planned.part, forbidden::everywhere(error));
                     }
                 }
-                self.fallbacks.retain(|part| part.cluster != cluster);
                 self.partial = true;
             }
         }
         self.call()?;
-        self.refusals.retain(|(planned, _)| self.roster.survey.is_refused(&planned.part));
+        self.setbacks.retain_refused(|part| self.roster.survey.is_refused(part));
         self.ended()
     }
 
@@ -246,7 +222,7 @@ impl<'a, W: Write> Course<'a, W> {
                 if let Some(part) = self.roster.admit(number) {
                     // Others may be let in with it.
                     self.again = Turn::first(Instant::now());
-                    self.allowed.push(part);
+                    self.setbacks.allow(part);
                 }
                 // With a filter nothing may be let through of what is there.
                 let is_sure = !self.watch.ignore_not_found && self.watch.by.is_empty();
@@ -282,8 +258,7 @@ impl<'a, W: Write> Course<'a, W> {
         if is_forbidden && !is_resumed && !synced && self.roster.survey.refuse(&planned.part) {
             self.printer.leave(number);
             self.roster.strike(number);
-            self.fallbacks.push(planned.part.clone());
-            self.refusals.push((planned, error));
+            self.setbacks.refuse(planned, error);
             return self.call();
         }
         self.partial = true;
@@ -297,63 +272,27 @@ impl<'a, W: Write> Course<'a, W> {
             self.roster.fail(number);
         }
         if is_forbidden && is_open {
-            self.forbidden.push((planned.part, error));
+            self.setbacks.forbid(planned.part, error);
         } else {
             let error = planned.part.asked_for(&self.watch.selection, error);
-            self.failures.push((planned.part, error.into()));
+            self.setbacks.fail(planned.part, error.into());
         }
         Ok(())
-    }
-
-    /// Says the errors of parts that failed: the end of the others may be far away.
-    fn tell_failures(&mut self) {
-        for (part, error) in std::mem::take(&mut self.failures) {
-            let report = Report::of(&error, "");
-            let text = format!("{}{}", part.prefix, report.text);
-            if self.told.len() >= REMEMBERED {
-                self.told.clear();
-            }
-            if self.told.insert(text.clone()) {
-                self.watched.messages().error(&text, report.hint.as_deref());
-            }
-        }
-    }
-
-    /// Whatever else is still awaited: what is new may not be allowed for long.
-    fn tell_forbidden_soon(&mut self) {
-        let has_news = !(self.fallbacks.is_empty() && self.forbidden.is_empty() && self.allowed.is_empty());
-        if has_news && self.begun {
-            self.tell_at.get_or_insert_with(|| Instant::now() + TOLD_TOGETHER);
-        }
-    }
-
-    /// Says what is asked for otherwise and what is left out, once it is known to be all for now.
-    fn tell_forbidden(&mut self) {
-        self.tell_at = None;
-        if let Some(line) = forbidden::fallback(&std::mem::take(&mut self.fallbacks)) {
-            self.watched.messages().notice(&line);
-        }
-        let parts: Vec<Part> =
-            std::mem::take(&mut self.forbidden).into_iter().map(|(part, _)| part).collect();
-        let allowed = forbidden::allowed(&std::mem::take(&mut self.allowed));
-        for line in forbidden::line(&parts).iter().chain(&allowed) {
-            self.watched.messages().notice(line);
-        }
     }
 
     /// Whether what has been printed so far is all that was asked for, or an error where no part is left.
     fn ended(&mut self) -> anyhow::Result<Option<ExitCode>> {
         if (self.roster.has_failed() && !(self.begun && self.roster.survey.is_open()))
-            || (self.has_news_of_failure() && self.roster.is_empty())
+            || (self.setbacks.are_news(self.begun) && self.roster.is_empty())
         {
             return self.failed().map(Some);
         }
-        self.tell_failures();
+        self.setbacks.tell_failures();
         if self.roster.is_synced() {
             if !std::mem::replace(&mut self.begun, true) {
                 self.tell_missing();
             }
-            self.tell_forbidden();
+            self.setbacks.tell_forbidden();
         }
         let until = &self.watch.until;
         let counted = until.count.is_some_and(|count| self.watched.printed() >= count);
@@ -376,13 +315,7 @@ impl<'a, W: Write> Course<'a, W> {
         }
     }
 
-    /// Whether anything has failed that would be the end where no part is left. What comes once all has been told may be
-    /// forbidden and go, and others may come; it only waits to be told.
-    fn has_news_of_failure(&self) -> bool {
-        !self.failures.is_empty() || (!self.begun && !self.forbidden.is_empty())
-    }
-
-    /// No part is left. What was refused everywhere is told as the server said it first.
+    /// No part is left.
     fn failed(&mut self) -> anyhow::Result<ExitCode> {
         // Nobody is there to have them join.
         for (number, member) in &self.roster.members {
@@ -390,35 +323,19 @@ impl<'a, W: Write> Course<'a, W> {
                 self.printer.ended(*number, Timestamp::now(), error)?;
             }
         }
-        let several = self.forbidden.len() > 1;
-        let refused = self.refusals.drain(..).map(|(planned, error)| (planned.part, error));
-        let first = refused.chain(self.forbidden.first().cloned()).next();
-        if several {
-            self.tell_forbidden();
-        }
-        if let Some((part, error)) = first {
-            self.failures.push((part, error.into()));
-        }
-        if self.failures.iter().any(|(part, _)| !part.prefix.is_empty()) {
-            self.tell_failures();
-            return Ok(ExitCode::Error);
-        }
-        match std::mem::take(&mut self.failures) {
-            failures if failures.is_empty() => Ok(ExitCode::Error),
-            failures => Err(Several(failures.into_iter().map(|(_, error)| error).collect()).into()),
-        }
+        self.setbacks.end()
     }
 
     /// The end that was asked for. Parts that failed on the way were passed over then.
     pub(super) fn done(&mut self) -> ExitCode {
-        self.tell_failures();
-        self.tell_forbidden();
+        self.setbacks.tell_failures();
+        self.setbacks.tell_forbidden();
         self.watched.tell_end();
         if self.partial { ExitCode::Partial } else { ExitCode::Ok }
     }
 
     pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
-        self.tell_forbidden();
+        self.setbacks.tell_forbidden();
         self.watched.messages().notice(&self.watched.summary());
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,

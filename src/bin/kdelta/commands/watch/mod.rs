@@ -6,6 +6,7 @@ mod left_out;
 mod printer;
 mod resumed;
 mod roster;
+mod setbacks;
 mod stream;
 
 use std::io::Write;

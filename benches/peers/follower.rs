@@ -1,0 +1,229 @@
+//! A contender that follows the pods: how late the changes reach its reader, and what it costs meanwhile.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::Read as _;
+use std::process::{Child, ChildStdout};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use jiff::Timestamp;
+use wait4::Wait4 as _;
+
+use crate::contender::Contender;
+use crate::round::start;
+use crate::scan::{Finder, Values};
+use crate::stand::Stand;
+
+/// What following cost.
+pub(crate) struct Cost {
+    /// The shortest first.
+    pub(crate) delays: Vec<Duration>,
+    /// CPU seconds.
+    pub(crate) cpu: f64,
+    /// Bytes, at the end; nothing of one that ended before.
+    pub(crate) memory: Option<u64>,
+    /// How often it was started again because the server had ended its watch.
+    pub(crate) again: u32,
+}
+
+impl Cost {
+    /// The delay that this share of the changes did not exceed.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of the length"
+    )]
+    pub(crate) fn delay(&self, share: f64) -> Duration {
+        let at = (self.delays.len() as f64 * share) as usize;
+        self.delays.get(at.min(self.delays.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+
+    /// CPU seconds for 1,000 changes.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer events than 2^52")]
+    pub(crate) fn for_a_thousand(&self) -> f64 {
+        self.cpu * 1e3 / self.delays.len().max(1) as f64
+    }
+}
+
+/// A process and the thread that reads it. Both end with this.
+pub(crate) struct Follower<'scope> {
+    // A mutex taken once for each chunk: the bench looks at it a few times a second.
+    state: Arc<Mutex<State>>,
+    thread: Option<ScopedJoinHandle<'scope, anyhow::Result<()>>>,
+    says_when_synced: bool,
+}
+
+struct State {
+    /// Nothing when it has ended.
+    child: Option<Child>,
+    /// Nothing is to be started again.
+    stopped: bool,
+    again: u32,
+    /// The CPU time of the processes that have ended.
+    spent: Duration,
+    seen: Seen,
+}
+
+/// What the reader has seen.
+#[derive(Default)]
+struct Seen {
+    synced: bool,
+    /// When the last byte came.
+    last: Option<Instant>,
+    /// The last object's version.
+    version: String,
+    /// One for each change sent since `from`.
+    delays: Vec<Duration>,
+    /// The changes already counted: a delete repeats the annotation of the last write.
+    counted: HashSet<Timestamp>,
+    from: Option<Timestamp>,
+}
+
+impl<'scope> Follower<'scope> {
+    /// Starts it.
+    pub(crate) fn start<'a>(
+        scope: &'scope Scope<'scope, '_>,
+        one: &'scope Contender<'a>,
+        stand: &'scope Stand,
+    ) -> anyhow::Result<Self>
+    where
+        'a: 'scope,
+    {
+        let child = start(&mut (one.command)(stand.server(), stand.kubeconfig()), stand)?;
+        let state = State {
+            child: Some(child),
+            stopped: false,
+            again: 0,
+            spent: Duration::ZERO,
+            seen: Seen::default(),
+        };
+        let state = Arc::new(Mutex::new(state));
+        let shared = Arc::clone(&state);
+        let thread = scope.spawn(move || follow(one, stand, &shared));
+        Ok(Self { state, thread: Some(thread), says_when_synced: one.until.is_some() })
+    }
+
+    /// Until it says so, or has printed something and then nothing for three seconds.
+    pub(crate) fn wait_for_first_state(&self) -> anyhow::Result<()> {
+        let began = Instant::now();
+        loop {
+            let (synced, last, ended) =
+                self.look(|state| (state.seen.synced, state.seen.last, state.child.is_none()));
+            let silent = last.is_some_and(|last| last.elapsed() > Duration::from_secs(3));
+            if synced || (!self.says_when_synced && silent) {
+                return Ok(());
+            }
+            ensure!(!ended, "it ended");
+            ensure!(began.elapsed() < Duration::from_mins(3), "it has no first state after three minutes");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Counts changes that are sent from now on.
+    pub(crate) fn count_from(&self, now: Timestamp) {
+        self.look(|state| state.seen.from = Some(now));
+    }
+
+    /// The CPU seconds it has used.
+    pub(crate) fn cpu(&self) -> anyhow::Result<f64> {
+        self.look(|state| state.cpu())
+    }
+
+    /// Ends it.
+    pub(crate) fn end(mut self, cpu_before: f64) -> anyhow::Result<Cost> {
+        let (cpu, memory, again) = self.look(|state| {
+            let memory = state.memory()?;
+            anyhow::Ok((state.cpu()? - cpu_before, memory, state.again))
+        })?;
+        self.stop()?;
+        let mut delays = self.look(|state| std::mem::take(&mut state.seen.delays));
+        delays.sort();
+        Ok(Cost { delays, cpu, memory, again })
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.state.lock().expect("no reader panics"))
+    }
+
+    fn stop(&mut self) -> anyhow::Result<()> {
+        self.look(|state| {
+            state.stopped = true;
+            state.child.as_mut().map_or(Ok(()), Child::kill)
+        })?;
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        thread.join().expect("no reader panics")
+    }
+}
+
+impl Drop for Follower<'_> {
+    fn drop(&mut self) {
+        let _already_failing = self.stop();
+    }
+}
+
+/// Reads until it ends, and starts it again from the last version where it can be told to.
+fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::Result<()> {
+    let lock = || shared.lock().expect("the bench does not panic with it");
+    loop {
+        let out = lock().child.as_mut().and_then(|child| child.stdout.take()).context("a pipe")?;
+        read(out, one.until.map(Finder::new), shared);
+        let mut state = lock();
+        let ended = state.child.take().context("it is waited for here only")?.wait4()?;
+        state.spent += ended.rusage.utime + ended.rusage.stime;
+        let Some(again) = one.again.as_ref().filter(|_| !state.stopped) else { return Ok(()) };
+        ensure!(ended.status.success(), "{} ended with {}", one.name, ended.status);
+        state.child = Some(start(&mut again(stand.server(), &state.seen.version), stand)?);
+        state.again += 1;
+    }
+}
+
+fn read(mut out: ChildStdout, mut synced: Option<Finder>, shared: &Mutex<State>) {
+    let mut sent = Values::of("\"testbed/sent\":");
+    let mut versions = Values::of("\"resourceVersion\":");
+    let mut chunk = vec![0; 64 << 10];
+    while let Ok(length @ 1..) = out.read(&mut chunk) {
+        let (now, at) = (Timestamp::now(), Instant::now());
+        let seen = &mut shared.lock().expect("the bench does not panic with it").seen;
+        seen.last = Some(at);
+        if synced.as_mut().is_some_and(|finder| finder.sees(&chunk[..length])) {
+            seen.synced = true;
+        }
+        sent.in_chunk(&chunk[..length], |text| seen.note(text, now));
+        versions.in_chunk(&chunk[..length], |text| text.clone_into(&mut seen.version));
+    }
+}
+
+impl Seen {
+    fn note(&mut self, sent: &str, now: Timestamp) {
+        let Some(from) = self.from else { return };
+        let Ok(sent) = sent.parse::<Timestamp>() else { return };
+        if sent >= from && self.counted.insert(sent) {
+            self.delays.push(Duration::try_from(now.duration_since(sent)).unwrap_or_default());
+        }
+    }
+}
+
+impl State {
+    fn cpu(&self) -> anyhow::Result<f64> {
+        let Some(child) = &self.child else { return Ok(self.spent.as_secs_f64()) };
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+        // After the name, which may hold spaces: utime and stime are the 14th and 15th field, in hundredths of a second.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks =
+            |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).context("a field of stat");
+        Ok(self.spent.as_secs_f64() + (ticks(11)? + ticks(12)?) / 100.0)
+    }
+
+    fn memory(&self) -> anyhow::Result<Option<u64>> {
+        let Some(child) = &self.child else { return Ok(None) };
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
+        // A process that has ended and was not waited for has no such line.
+        let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmRSS:")) else { return Ok(None) };
+        let kilobytes: u64 = line.trim().trim_end_matches(" kB").trim().parse()?;
+        Ok(Some(kilobytes * 1024))
+    }
+}

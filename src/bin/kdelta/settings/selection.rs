@@ -1,0 +1,194 @@
+//! Which objects are meant, where they are looked for, and how they are asked for.
+
+use super::environment::Environment;
+use super::targets::{self, Target};
+use super::{Pattern, UsageError};
+use crate::args::{ListModeArg, SelectArgs};
+
+/// Which objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// At least one.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) namespaces: Namespaces,
+    /// Unparsed; the server reads it.
+    pub(crate) label_selector: Option<String>,
+    /// Unparsed; the server reads it.
+    pub(crate) field_selector: Option<String>,
+    /// Any state from the server's cache will do.
+    pub(crate) cached: bool,
+    /// Objects in a page; 0 is all at once.
+    pub(crate) page_size: u32,
+    pub(crate) list_mode: ListMode,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Namespaces {
+    /// The one that the kubeconfig says.
+    Current,
+    /// `-n a` or `-n a,b`; each once.
+    Named(Vec<String>),
+    /// `-A`.
+    All,
+    /// `-n a,'team-*'` or `--namespace-selector`: those that there are at the moment and that match.
+    Matching {
+        /// Whether they are there or not.
+        always: Vec<String>,
+        /// One of these matches the name.
+        patterns: Vec<Pattern>,
+        /// And this the labels. Unparsed; the server reads it.
+        labels: Option<String>,
+    },
+}
+
+/// How the initial state is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListMode {
+    /// Through the watch where the server can.
+    Auto,
+    /// Through the watch.
+    WatchList,
+    /// By pages.
+    List,
+}
+
+impl Selection {
+    /// Whether it may come to other parts tomorrow than today.
+    pub(crate) fn is_open(&self) -> bool {
+        self.targets.iter().any(|target| target.types.is_open())
+            || matches!(self.namespaces, Namespaces::Matching { .. })
+    }
+
+    pub(super) fn read(
+        args: &SelectArgs,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let (label_selector, field_selector) = (given(&args.selector), given(&args.field_selector));
+        let has_selector = label_selector.is_some() || field_selector.is_some();
+        Ok(Self {
+            targets: targets::parse(&args.resources, has_selector, args.all_kinds)?,
+            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
+            label_selector,
+            field_selector,
+            cached: args.cached,
+            page_size: args.chunk_size,
+            list_mode: list_mode(args.list_mode, environment),
+        })
+    }
+}
+
+impl Namespaces {
+    /// `-A` wins, and an empty `-n` is none, as in kubectl.
+    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
+        let mut names: Vec<String> = Vec::new();
+        let text = namespace.unwrap_or_default();
+        if !text.is_empty() && text.chars().all(|c| c == ',') {
+            return Err(UsageError::NoNames { flag: "namespace", text: text.to_owned() });
+        }
+        for name in text.split(',').filter(|name| !name.is_empty() && !all) {
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+        let plain = |name: &String| Pattern::new(name).is_plain();
+        Ok(match labels {
+            Some(labels) => {
+                let of_all = names.is_empty().then(|| "*".to_owned());
+                let patterns = names.iter().chain(&of_all).map(|name| Pattern::new(name)).collect();
+                Self::Matching { always: Vec::new(), patterns, labels: Some(labels) }
+            }
+            None if all => Self::All,
+            None if names.is_empty() => Self::Current,
+            None if names.iter().all(plain) => Self::Named(names),
+            None => {
+                let (always, patterns): (Vec<_>, Vec<_>) = names.into_iter().partition(plain);
+                let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
+                Self::Matching { always, patterns, labels: None }
+            }
+        })
+    }
+}
+
+/// The flag wins over client-go's feature gate, which users know as the cure for a watch-list that never ends. What
+/// Go's `ParseBool` can't read says nothing.
+fn list_mode(flag: Option<ListModeArg>, environment: &Environment) -> ListMode {
+    match (flag, environment.watch_list_client.as_deref()) {
+        (Some(ListModeArg::Watchlist), _) => ListMode::WatchList,
+        (Some(ListModeArg::List), _) | (None, Some("0" | "f" | "F" | "false" | "FALSE" | "False")) => {
+            ListMode::List
+        }
+        (Some(ListModeArg::Auto) | None, _) => ListMode::Auto,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn read_in(line: &str, environment: &Environment) -> Result<Selection, UsageError> {
+        let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
+        let Command::Get(args) = &cli.command else { panic!("{line}") };
+        Selection::read(&args.select, cli.connection.namespace.as_deref(), environment)
+    }
+
+    fn read(line: &str) -> Result<Selection, UsageError> {
+        read_in(line, &Environment::default())
+    }
+
+    #[test]
+    fn all_namespaces_win_and_a_list_of_namespaces_holds_each_once() {
+        let namespaces = |line: &str| read(line).expect(line).namespaces;
+        assert_eq!(namespaces("get po"), Namespaces::Current);
+        assert_eq!(namespaces("get po -n a,b,a"), Namespaces::Named(vec!["a".into(), "b".into()]));
+        assert_eq!(namespaces("get po -n a -A"), Namespaces::All);
+        assert_eq!(namespaces("get po --namespace="), Namespaces::Current);
+    }
+
+    #[test]
+    fn namespaces_are_matched_by_name_and_by_label() {
+        let matching = |line: &str| match read(line).map(|selection| selection.namespaces) {
+            Ok(Namespaces::Matching { always, patterns, labels }) => {
+                let patterns: Vec<_> = patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
+                (always.join(","), patterns.join(","), labels.unwrap_or_default())
+            }
+            other => panic!("{line}: {other:?}"),
+        };
+        let told =
+            |always: &str, patterns: &str, labels: &str| (always.into(), patterns.into(), labels.into());
+        assert_eq!(matching("get po -n a,team-*,b,x?"), told("a,b", "team-*,x?", ""));
+        assert_eq!(matching("get po --namespace-selector env=prod"), told("", "*", "env=prod"));
+        assert_eq!(matching("get po -A --namespace-selector env=prod"), told("", "*", "env=prod"));
+        assert_eq!(matching("get po -n a,b* --namespace-selector env"), told("", "a,b*", "env"));
+    }
+
+    #[test]
+    fn a_list_of_namespaces_names_some() {
+        for text in [",", ",,"] {
+            let error = read(&format!("get pods -n {text}")).expect_err("no name");
+            assert_eq!(error.to_string(), format!("--namespace needs a name: there is none in {text:?}"));
+        }
+    }
+
+    #[test]
+    fn the_feature_gate_of_client_go_chooses_the_list_mode() {
+        let with =
+            |value: &str| Environment { watch_list_client: Some(value.into()), ..Environment::default() };
+        for (line, environment, expected) in [
+            ("get po", Environment::default(), ListMode::Auto),
+            ("get po", with("false"), ListMode::List),
+            ("get po", with("true"), ListMode::Auto),
+            ("get po", with("nonsense"), ListMode::Auto),
+            ("get po --list-mode watchlist", with("false"), ListMode::WatchList),
+            ("get po --list-mode list", Environment::default(), ListMode::List),
+        ] {
+            let selection = read_in(line, &environment).expect(line);
+            assert_eq!(selection.list_mode, expected, "{line}");
+        }
+    }
+}

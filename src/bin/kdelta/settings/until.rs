@@ -1,0 +1,22 @@
+//! What ends a watch.
+
+use std::time::Duration;
+
+use super::{UsageError, duration};
+use crate::args::UntilArgs;
+
+/// What ends a watch, with exit code 0; by itself it never ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Until {
+    /// After so many printed deltas; at least 1.
+    pub(crate) count: Option<u64>,
+    pub(crate) duration: Option<Duration>,
+    pub(crate) synced: bool,
+}
+
+impl Until {
+    pub(super) fn read(args: &UntilArgs) -> Result<Self, UsageError> {
+        let duration = args.duration.as_deref().map(duration::parse).transpose()?;
+        Ok(Self { count: args.count, duration, synced: args.until_synced })
+    }
+}
