@@ -47,7 +47,7 @@ pub struct FifoClosedError;
 /// A store of deltas with pop (client-go: `Queue`).
 ///
 /// Any number of tasks may call it; the order of deltas is that in which the calls got the lock. Nothing here waits:
-/// [`pop`] and [`room`] do, outside the lock.
+/// [`pop`](super::pop) and [`room`](super::room) do, outside the lock.
 ///
 /// A queue of one's own can stand in for those of this room wherever a queue is asked for, as in a
 /// [`Config`](../informer/struct.Config.html). It keeps two promises beside those of its methods: a process function
@@ -179,12 +179,13 @@ pub trait Queue: Send + Sync + 'static {
     /// something other than a list came first. Never goes back.
     fn has_synced(&self) -> bool;
 
-    /// From now on changes what comes in with this transformer. A queue that transforms nothing ([`Fifo`]) ignores it.
+    /// From now on changes what comes in with this transformer. A queue that transforms nothing ([`Fifo`](super::Fifo))
+    /// ignores it.
     fn set_transformer(&self, _transformer: Transformer) {}
 
     /// Ends the queue: what it holds can still be popped, whoever waits is woken.
     fn close(&self);
 
-    /// Where [`pop`] and [`room`] wait.
+    /// Where [`pop`](super::pop) and [`room`](super::room) wait.
     fn signals(&self) -> &Signals;
 }
