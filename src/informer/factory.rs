@@ -139,7 +139,7 @@ impl SharedInformerFactory {
             let (run, resource) = (entry.informer.run(stop.clone()), resource.clone());
             running.spawn(async move { (resource, run.await) });
         }
-        // Else nobody would ever take it out again.
+        // One that ends nothing would be kept for nothing, and there may be any number of calls.
         if running.len() > before {
             stops.push(stop);
         }
