@@ -127,16 +127,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Ok(latest) => self.checked(latest),
                 Err(error) => self.failed(Phase::Check, error),
             },
-            State::Opening if self.memory.source == Sight::Lost => Ok(State::Checking),
-            State::Opening => match self.open().await {
-                Ok(live) => {
-                    // Where nothing was to be listed, all that was wanted is there once a watch stands.
-                    self.memory.synced = true;
-                    self.memory.watched = true;
-                    Ok(State::Watching(live))
-                }
-                Err(error) => self.failed(Phase::Open, error),
+            State::Opening if self.memory.source == Sight::Lost => match &self.memory.loss {
+                None => self.reopen().await,
+                Some(_) => Ok(State::Checking),
             },
+            State::Opening => {
+                let live = self.open().await;
+                self.opened(live)
+            }
             State::Watching(mut live) => match self.followed(&mut live).await {
                 End::Clean { early } => {
                     self.memory.short_watches = 0;
@@ -155,6 +153,30 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     Next::Opening => State::Opening,
                 })
             }
+        }
+    }
+
+    /// Opens a watch of a source that has ended the one before in order, though early. It is asked for beside the question
+    /// how far the source has come, so that events do not wait for two answers in turn, and read when that has been
+    /// answered. A source in trouble is asked one thing at a time.
+    async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
+        let (latest, live) = tokio::join!(self.check(), self.open());
+        let next = match latest {
+            Ok(latest) => self.checked(latest)?,
+            Err(error) => self.failed(Phase::Check, error)?,
+        };
+        if matches!(next, State::Opening) { self.opened(live) } else { Ok(next) }
+    }
+
+    fn opened(&mut self, live: Result<Live<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
+        match live {
+            Ok(live) => {
+                // Where nothing was to be listed, all that was wanted is there once a watch stands.
+                self.memory.synced = true;
+                self.memory.watched = true;
+                Ok(State::Watching(live))
+            }
+            Err(error) => self.failed(Phase::Open, error),
         }
     }
 
