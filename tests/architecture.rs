@@ -108,8 +108,10 @@ fn sources(root: &str, skip: &str) -> Vec<Source> {
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.retain(|path| skip.is_empty() || !path.starts_with(root.join(skip)));
-    let tests: Vec<PathBuf> = files.iter().flat_map(|path| test_files(path)).collect();
-    files.retain(|path| !tests.contains(path));
+    let tests: Vec<PathBuf> = files.iter().flat_map(|path| test_modules(path)).collect();
+    files.retain(|path| {
+        !tests.iter().any(|test| path.starts_with(test) || *path == test.with_extension("rs"))
+    });
     assert!(!files.is_empty(), "no source under {}", root.display());
     files.into_iter().map(|path| read(&root, path)).collect()
 }
@@ -125,8 +127,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files that a file names as modules for tests only.
-fn test_files(path: &Path) -> Vec<PathBuf> {
+/// The modules for tests only that a file names: each a file of that name, or all that is in the folder.
+fn test_modules(path: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(path).expect("a source file");
     let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
         Some("mod" | "lib" | "main") | None => path.with_file_name(""),
@@ -135,7 +137,7 @@ fn test_files(path: &Path) -> Vec<PathBuf> {
     let gated = text.split("#[cfg(test)]\n").skip(1);
     let named =
         gated.filter_map(|rest| rest.strip_prefix("pub(crate) ").unwrap_or(rest).strip_prefix("mod "));
-    named.filter_map(|rest| Some(folder.join(rest.split_once(';')?.0).with_extension("rs"))).collect()
+    named.filter_map(|rest| Some(folder.join(rest.split_once(';')?.0))).collect()
 }
 
 /// The text before the module of tests, which is the last thing in a file.

@@ -112,7 +112,7 @@ fn delete<S: Store + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::informer::fixtures::pod;
+    use crate::informer::testing::fixtures::pod;
     use crate::object::{Key, KeyError, meta_namespace_key};
     use crate::store::{Cache, Indexers};
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::MutationDetector;
-use super::processor::{HandlerPanicHook, SharedProcessor};
+use super::guarded::HandlerPanicHook;
+use super::processor::SharedProcessor;
 use super::pump::Pump;
 use super::shared::{SharedIndexInformer, Source, Start};
 use crate::listwatch::ListerWatcher;

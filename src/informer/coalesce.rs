@@ -308,8 +308,8 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::informer::fixtures::{Reader, labelled, pod};
     use crate::informer::listener::coalescing;
+    use crate::informer::testing::fixtures::{Reader, labelled, pod};
     use crate::object::{DeletedFinalStateUnknown, Ingest, TypeMeta};
 
     fn added(object: &Arc<Object>, is_in_initial_list: bool) -> Notification {
@@ -506,7 +506,7 @@ mod tests {
             while let Next::One(notification) = pending.take() {
                 reader.read(notification);
             }
-            let wanted: Vec<_> = held.iter().flatten().map(|object| crate::informer::fixtures::text_of(object)).collect();
+            let wanted: Vec<_> = held.iter().flatten().map(|object| crate::informer::testing::fixtures::text_of(object)).collect();
             prop_assert_eq!(reader.lines(), wanted);
         }
     }

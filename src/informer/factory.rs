@@ -7,6 +7,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::SharedIndexInformer;
+use super::run::answer;
 use crate::listwatch::Error;
 use crate::object::ApiResource;
 use crate::store::index_funcs::{self, NAMESPACE_INDEX};
@@ -131,13 +132,17 @@ impl SharedInformerFactory {
         }
         let State { informers, order, running, stops, .. } = &mut *state;
         let stop = stop.child_token();
+        let before = running.len();
         for resource in order.iter() {
             let Some(entry) = informers.get_mut(resource).filter(|entry| !entry.started) else { continue };
             entry.started = true;
             let (run, resource) = (entry.informer.run(stop.clone()), resource.clone());
             running.spawn(async move { (resource, run.await) });
         }
-        stops.push(stop);
+        // One that ends nothing would be kept for nothing, and there may be any number of calls.
+        if running.len() > before {
+            stops.push(stop);
+        }
     }
 
     /// Waits until each informer that was started has synced, or has ended before; answers which of the two, in the
@@ -175,10 +180,8 @@ impl SharedInformerFactory {
         };
         let mut failed = Vec::new();
         while let Some(ended) = running.join_next().await {
-            match ended {
-                Ok((resource, Err(error))) => failed.push((resource, error)),
-                Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
-                Ok((_, Ok(()))) | Err(_) => {}
+            if let Some((resource, Err(error))) = answer(ended) {
+                failed.push((resource, error));
             }
         }
         failed
@@ -192,7 +195,6 @@ mod tests {
     use super::*;
     use crate::object::LabelSelector;
     use crate::reflector::ReflectorOptions;
-    use crate::store::StoreError;
     use crate::testing::{FakeSource, pod};
 
     fn resource(name: &str) -> ApiResource {
@@ -232,13 +234,14 @@ mod tests {
         assert!(factory.wait_for_cache_sync().await.is_empty(), "nothing was started");
         factory.start(&stop);
         factory.start(&stop);
+        assert_eq!(factory.lock().stops.len(), 1, "one for each call that started something");
         assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), true)]);
         assert_eq!(source.open_watches(), 1, "started twice");
         assert!(pods.informer().has_synced() && same.informer().has_synced());
         let lister = same.lister();
         assert_eq!(lister.by_namespace("shop").list(&LabelSelector::default()).len(), 1);
         let missing = lister.by_namespace("shop").get("db").expect_err("in another namespace");
-        assert!(matches!(missing, StoreError::NotFound { resource, .. } if resource == "pods"));
+        assert_eq!((missing.resource.as_str(), missing.name.as_str()), ("pods", "db"));
 
         factory.for_resource(&resource("nodes")).expect("an informer");
         assert_eq!(source.open_watches(), 1);

@@ -9,9 +9,10 @@ use crate::queue::{DEFAULT_BYTES, DEFAULT_CAPACITY};
 
 /// Is told what happens (client-go: `ResourceEventHandler`).
 ///
-/// The calls for one handler come one after the other, in order, from a task of its own. They are plain calls: work
-/// that waits belongs into a task or behind a channel of the handler's. A handler that is slow holds up, once its
-/// buffer is full, every other one, and at last the source; nothing is dropped. [`OnSlow`] knows another way.
+/// The calls for one handler come one after the other, in order, from a task of its own; that of an
+/// [`Informer`](super::Informer) is called by the task that pops. They are plain calls: work that waits belongs into a
+/// task or behind a channel of the handler's. A handler that is slow holds up, once its buffer is full, every other one,
+/// and at last the source; nothing is dropped. [`OnSlow`] knows another way.
 ///
 /// A call that panics is reported and counts as done; the next notification comes as usual.
 ///

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::vec;
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::Notification;
 use super::coalesce::{Next, Pending};
-use super::load::Load;
 use super::progress::Progress;
+use super::weighed_channel::{WeighedReceiver, WeighedSender, weighed_channel};
 use crate::object::{Object, Origin, Packer};
 use crate::queue::Mark;
 
@@ -40,8 +40,7 @@ enum Way {
     Channel {
         /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
         /// informer has stopped, or by the receiving end when the handler is gone.
-        sender: mpsc::Sender<Message>,
-        load: Arc<Load>,
+        sender: WeighedSender<Message>,
         tail: Tail,
     },
     Pending(Arc<Pending>),
@@ -64,7 +63,7 @@ pub(super) struct Inbox {
 }
 
 enum Source {
-    Channel { receiver: mpsc::Receiver<Message>, load: Arc<Load>, tail: Tail },
+    Channel { receiver: WeighedReceiver<Message>, tail: Tail },
     Pending(Arc<Pending>),
 }
 
@@ -80,9 +79,8 @@ impl Source {
     /// The next message, or `None` when there will be no more.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
         match self {
-            Self::Channel { receiver, load, tail } => {
+            Self::Channel { receiver, tail } => {
                 let received = ready!(receiver.poll_recv(context));
-                let received = received.inspect(|message| load.take(message.weight()));
                 Poll::Ready(received.or_else(|| put_aside_first(tail)))
             }
             Self::Pending(pending) => pending.poll_take(context).map(Message::of),
@@ -92,13 +90,10 @@ impl Source {
     /// The next message if it is there.
     fn try_next(&mut self) -> Option<Message> {
         match self {
-            Self::Channel { receiver, load, tail } => match receiver.try_recv() {
-                Ok(message) => {
-                    load.take(message.weight());
-                    Some(message)
-                }
-                Err(mpsc::error::TryRecvError::Empty) => None,
-                Err(mpsc::error::TryRecvError::Disconnected) => put_aside_first(tail),
+            Self::Channel { receiver, tail } => match receiver.try_recv() {
+                Ok(message) => Some(message),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => put_aside_first(tail),
             },
             Self::Pending(pending) => Message::of(pending.take()),
         }
@@ -106,14 +101,6 @@ impl Source {
 }
 
 impl Message {
-    /// What it counts in the channel: what the store held is held by the store.
-    fn weight(&self) -> usize {
-        match self {
-            Self::Snapshot(..) => 0,
-            Self::One(notification) => notification.weight(),
-        }
-    }
-
     fn of(next: Next) -> Option<Self> {
         match next {
             Next::Snapshot((objects, mark)) => Some(Self::Snapshot(objects, mark)),
@@ -134,12 +121,12 @@ pub(super) fn coalescing(packer: Option<Arc<Packer>>) -> (ProcessorListener, Inb
     (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
 }
 
-/// Both ends of a channel that holds `capacity` notifications, and so many bytes of objects; at least one notification.
+/// Both ends of a channel that holds `capacity` notifications, and so many bytes of objects.
 pub(super) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
-    let (sender, receiver) = mpsc::channel(capacity.max(1));
-    let (load, tail) = (Arc::new(Load::new(bytes)), Tail::default());
-    let way = Way::Channel { sender, load: Arc::clone(&load), tail: Arc::clone(&tail) };
-    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, load, tail }))
+    let (sender, receiver) = weighed_channel(capacity, bytes);
+    let tail = Tail::default();
+    let way = Way::Channel { sender, tail: Arc::clone(&tail) };
+    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, tail }))
 }
 
 impl ProcessorListener {
@@ -151,16 +138,16 @@ impl ProcessorListener {
     pub(super) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
         match &self.way {
-            // The channel is new, so there is room.
-            Way::Channel { sender, .. } => drop(sender.try_send(Message::Snapshot(objects, synced))),
+            // The channel is new, so there is room. It weighs nothing: what the store holds is held by the store.
+            Way::Channel { sender, .. } => drop(sender.try_send(Message::Snapshot(objects, synced), 0)),
             Way::Pending(pending) => pending.replay((objects, synced)),
         }
     }
 
     /// Sends; waits while a channel is full, until `hurry`. A handler that is gone or removed is sent nothing.
     pub(super) async fn send(&self, notification: Notification, hurry: &CancellationToken) {
-        let (sender, load, tail) = match &self.way {
-            Way::Channel { sender, load, tail } => (sender, load, tail),
+        let (sender, tail) = match &self.way {
+            Way::Channel { sender, tail } => (sender, tail),
             Way::Pending(pending) => return pending.put(notification, &self.progress),
         };
         let put_aside = |notification| {
@@ -174,29 +161,16 @@ impl ProcessorListener {
         }
         tokio::select! {
             biased;
-            permit = reserve(sender, load) => {
+            permit = sender.reserve() => {
                 if let Some(permit) = permit {
-                    load.put(notification.weight());
-                    permit.send(Message::One(notification));
+                    let weight = notification.weight();
+                    permit.send(Message::One(notification), weight);
                 }
             }
             () = self.removed.cancelled() => {}
             () = hurry.cancelled() => put_aside(notification),
         }
     }
-}
-
-/// A place in the channel, once there is one; `None` where nobody reads it any more.
-async fn reserve<'a>(sender: &'a mpsc::Sender<Message>, load: &Load) -> Option<mpsc::Permit<'a, Message>> {
-    if !load.has_room() {
-        tokio::select! {
-            biased;
-            () = load.room() => {}
-            // Then nobody makes room.
-            () = sender.closed() => return None,
-        }
-    }
-    sender.reserve().await.ok()
 }
 
 impl Inbox {
@@ -259,7 +233,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::informer::fixtures::pod;
+    use crate::informer::testing::fixtures::pod;
 
     fn added(version: u64) -> Notification {
         Notification::Added { object: pod("a", version), is_in_initial_list: false, origin: Origin::Watch }

@@ -23,44 +23,47 @@
 mod apply;
 mod builder;
 mod coalesce;
+mod controller;
 mod error;
 mod factory;
+mod guarded;
 mod handler;
 mod inlet;
 mod listener;
-mod load;
 mod mutation;
 mod notification;
+mod one_handler;
 mod plain_store;
-mod process;
+mod process_loop;
 mod processor;
 mod progress;
 mod pump;
 mod registration;
 mod resync;
+mod run;
 mod shared;
-mod simple;
+mod weighed_channel;
 
 pub use builder::{Bodies, Builder, QueueKind};
+pub use controller::{Config, Controller};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};
+pub use guarded::{HandlerPanic, HandlerPanicHook};
 pub use handler::{
     FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
 };
-pub use load::Load;
 pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
-pub use process::{Config, Controller, ProcessError, ProcessFunc, process_loop};
-pub use processor::{HandlerPanic, HandlerPanicHook};
+pub use one_handler::{Informer, new_informer};
+pub use process_loop::{ProcessError, ProcessFunc, process_loop};
 pub use registration::{Registration, Subscription};
+pub(crate) use run::answer;
 pub use shared::{SharedIndexInformer, SharedInformer};
-pub use simple::{Informer, new_informer};
+pub use weighed_channel::{TrySendError, WeighedPermit, WeighedReceiver, WeighedSender, weighed_channel};
 
 // What the tools above are made with is had from here, so that they know nothing below but the seam and the nouns.
 pub(crate) use crate::reflector::{Clock, Sleep, TokioClock};
 pub(crate) use crate::store::Indexer;
 
 #[cfg(test)]
-mod fixtures;
-#[cfg(test)]
-mod interleaving;
+mod testing;

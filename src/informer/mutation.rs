@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
     use crate::informer::SharedIndexInformer;
-    use crate::informer::fixtures::pod;
+    use crate::informer::testing::fixtures::pod;
     use crate::reflector::TokioClock;
     use crate::testing::FakeSource;
 

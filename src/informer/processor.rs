@@ -1,8 +1,6 @@
 //! Fan-out: who is to be told, and the tasks in which handlers run.
 
-use std::any::Any;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,20 +11,11 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use super::apply::Tell;
+use super::guarded::{HandlerPanicHook, tell};
 use super::listener::{Inbox, ProcessorListener};
 use super::progress::Progress;
 use super::resync::{CheckPeriod, ResyncTimer};
 use super::{InformerError, Notification, ResourceEventHandler};
-
-/// A handler panicked.
-#[derive(Debug, Clone)]
-pub struct HandlerPanic {
-    /// What it said.
-    pub message: String,
-}
-
-/// Is told of handlers that panic, on the task of the handler.
-pub type HandlerPanicHook = Arc<dyn Fn(&HandlerPanic) + Send + Sync>;
 
 /// Notifications with those they are for, to be sent when no lock is held.
 pub(super) type Outbox = Vec<(Arc<ProcessorListener>, Notification)>;
@@ -54,9 +43,12 @@ struct Registered {
     removed: CancellationToken,
 }
 
+/// A handler, and all that it will be told.
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 enum Stage {
-    /// There may be no runtime yet: the tasks to be started with the informer.
-    New(Vec<Pin<Box<dyn Future<Output = ()> + Send>>>),
+    /// There may be no runtime yet: the tasks to be started with the informer, each with the progress of its handler.
+    New(Vec<(Arc<Progress>, Task)>),
     Running(Handle),
     Stopped,
 }
@@ -106,6 +98,16 @@ impl SharedProcessor {
         if let Some(at) = at {
             state.listeners.remove(at).removed.cancel();
         }
+        let never_run = match &mut state.stage {
+            Stage::New(waiting) => {
+                let at = waiting.iter().position(|(of, _)| Arc::ptr_eq(of, progress));
+                at.map(|at| waiting.remove(at))
+            }
+            Stage::Running(_) | Stage::Stopped => None,
+        };
+        drop(state);
+        // What the handler does when it is dropped is its own, so no lock is held.
+        drop(never_run);
     }
 
     /// Has a handler told what comes in, from a task of its own that ends with the input or with `removed`.
@@ -119,12 +121,13 @@ impl SharedProcessor {
         progress: Arc<Progress>,
         removed: CancellationToken,
     ) -> Result<(), InformerError> {
-        let task = handle_all(handler, inbox, EndOnDrop(progress), removed, self.on_panic.clone());
+        let end = EndOnDrop(Arc::clone(&progress));
+        let task = handle_all(handler, inbox, end, removed, self.on_panic.clone());
         let mut state = self.lock();
         let State { stage, tasks, .. } = &mut *state;
         while tasks.try_join_next().is_some() {}
         match stage {
-            Stage::New(waiting) => waiting.push(Box::pin(task)),
+            Stage::New(waiting) => waiting.push((progress, Box::pin(task))),
             Stage::Running(runtime) => {
                 tasks.spawn_on(task, runtime);
             }
@@ -138,7 +141,7 @@ impl SharedProcessor {
         let mut state = self.lock();
         let State { stage, tasks, check, .. } = &mut *state;
         if let Stage::New(waiting) = stage {
-            for task in waiting.drain(..) {
+            for (_, task) in waiting.drain(..) {
                 tasks.spawn_on(task, &runtime);
             }
             *stage = Stage::Running(runtime);
@@ -220,10 +223,7 @@ async fn handle_all<H: ResourceEventHandler>(
         };
         let Some(notification) = next else { return };
         let is_initial = notification.is_initial();
-        // The handler is ours to call, not to look into: what it left behind when it panicked is its own.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler.on_notification(notification))) {
-            report(&*panic, on_panic.as_ref());
-        }
+        tell(&handler, notification, on_panic.as_ref());
         if is_initial {
             progress.0.handled_one();
         }
@@ -241,23 +241,12 @@ impl Drop for EndOnDrop {
     }
 }
 
-fn report(panic: &(dyn Any + Send), hook: Option<&HandlerPanicHook>) {
-    let text =
-        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let message = text.unwrap_or("no message").to_owned();
-    tracing::error!(%message, "an event handler panicked; it is called again with the next notification");
-    if let Some(hook) = hook
-        && catch_unwind(AssertUnwindSafe(|| hook(&HandlerPanic { message }))).is_err()
-    {
-        tracing::error!("the hook for event handlers that panic panicked");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::informer::NotificationFn;
     use crate::informer::listener::channel;
+    use crate::informer::{NotificationFn, SharedIndexInformer};
+    use crate::testing::FakeSource;
 
     /// Registering is two steps, and the end may come between them.
     #[tokio::test]
@@ -273,5 +262,15 @@ mod tests {
         assert_eq!(spawned, Err(InformerError::HandlerAfterStop));
         progress.expect(1);
         assert!(!progress.wait().await, "whoever waits for the handler is told");
+    }
+
+    #[test]
+    fn a_handler_that_is_removed_before_the_run_is_dropped_with_all_it_was_to_be_told() {
+        let informer = SharedIndexInformer::builder(FakeSource::new()).build();
+        let [kept, gone] = [(); 2].map(|()| Arc::new(NotificationFn(|_| ())));
+        let registrations = [&kept, &gone]
+            .map(|handler| informer.add_event_handler(Arc::clone(handler)).expect("not stopped"));
+        informer.remove_event_handler(&registrations[1]);
+        assert_eq!((Arc::strong_count(&kept), Arc::strong_count(&gone)), (2, 1));
     }
 }

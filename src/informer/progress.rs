@@ -1,6 +1,6 @@
 //! How far things have come: whether the informer has synced, and how many initial notifications a handler has left.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
@@ -99,6 +99,27 @@ impl Progress {
         let mut left = self.left.subscribe();
         let settled = left.wait_for(|left| left.notifications == 0 || left.ended).await;
         settled.is_ok_and(|left| left.notifications == 0)
+    }
+}
+
+/// Whether part of the initial state was popped that the only handler has not returned from. It is set under the queue's
+/// lock; so once the queue has synced it is only cleared.
+#[derive(Debug, Default)]
+pub(super) struct Telling(AtomicBool);
+
+impl Telling {
+    /// Relaxed: whoever asks has taken the queue's lock before.
+    pub(super) fn begin(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// What the handler did is seen by whoever sees this.
+    pub(super) fn end(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        !self.0.load(Ordering::Acquire)
     }
 }
 

@@ -157,8 +157,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::informer::fixtures::{Reader, labelled, pod, text_of};
     use crate::informer::listener::{Inbox, channel};
+    use crate::informer::testing::fixtures::{Reader, labelled, pod, text_of};
     use crate::object::{DeletedObject, Origin};
     use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions};
     use crate::store::{Cache, IndexFunc, Indexers};

@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::builder::Builder;
+use super::controller::Controlled;
 use super::inlet::Inlet;
 use super::listener::{Inbox, channel, coalescing};
-use super::process::{Controlled, Running};
 use super::pump::Pump;
 use super::registration::{Registration, Subscription};
+use super::run::{Running, run_beside};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Packer, ResourceVersion};
@@ -387,29 +387,17 @@ impl Shared {
         let NotStarted { source, observer } = not_started;
         let (handle, reflecting) = source(Start { inlet, resync_period, should_resync, observer, stop });
         let _first = self.reflector.set(handle);
-        // A task, so that reading and applying have a core each. The set is its owner: it is awaited below, and
-        // aborted where this future is dropped.
-        let mut reflector = JoinSet::new();
-        reflector.spawn(reflecting);
         let hurry = CancellationToken::new();
-        let reflected = async {
-            let end = reflector.join_next().await;
-            pump.queue.close();
-            hurry.cancel();
-            end
-        };
         let detected = async {
             if let Some(detector) = &pump.detector {
                 detector.run(&*self.clock, &hurry).await;
             }
         };
-        let (end, (), ()) = tokio::join!(reflected, pump.process_loop(&hurry), detected);
-        pump.processor.stop().await;
-        match end {
-            Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
-            Some(Ok(result)) => result,
-            Some(Err(_)) | None => Ok(()),
-        }
+        let work = async {
+            tokio::join!(pump.process_loop(&hurry), detected);
+            pump.processor.stop().await;
+        };
+        run_beside(&*pump.queue, reflecting, &hurry, work).await
     }
 }
 

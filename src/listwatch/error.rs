@@ -67,6 +67,9 @@ pub enum Error {
     /// What arrived can't be read: the rest of the stream is worthless.
     #[error("{0}")]
     Decode(String),
+    /// The state came in whole, and the store did not take it: the same again, later.
+    #[error("{0}")]
+    NotStored(String),
 }
 
 impl Error {
@@ -84,7 +87,12 @@ impl Error {
             | Self::NotFound(status)
             | Self::NotSupported(status)
             | Self::Invalid(status) => Some(status),
-            Self::Refused(_) | Self::Tls(_) | Self::Transport(_) | Self::Timeout(_) | Self::Decode(_) => None,
+            Self::Refused(_)
+            | Self::Tls(_)
+            | Self::Transport(_)
+            | Self::Timeout(_)
+            | Self::Decode(_)
+            | Self::NotStored(_) => None,
         }
     }
 

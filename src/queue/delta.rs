@@ -241,7 +241,7 @@ pub struct Popped {
 mod tests {
     use super::*;
     use crate::object::{DeletedFinalStateUnknown, meta_namespace_key};
-    use crate::queue::cases::object;
+    use crate::queue::testing::cases::object;
 
     // C17
     #[test]

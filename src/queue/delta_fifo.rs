@@ -4,13 +4,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line, Room};
+use super::held::{Held, Line, Room, SPARE};
 use super::intake::Intake;
 use super::news::News;
 use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
-    Popped, Queue, RequeueFunc, SPARE, Signals, Transformer, key_of,
+    Popped, Queue, RequeueFunc, Signals, Transformer, key_of,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
@@ -390,8 +390,8 @@ impl Queue for DeltaFifo {
 mod tests {
     use super::*;
     use crate::object::DeletedFinalStateUnknown;
-    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
-    use crate::queue::cases::{Known, Op, known, object, pop_all, pop_one, run};
+    use crate::queue::testing::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
+    use crate::queue::testing::cases::{Known, Op, known, object, pop_all, pop_one, run};
     use crate::queue::{pop, room};
 
     fn queue_of(known: Option<Arc<Known>>, emit_delta_type_replaced: bool) -> DeltaFifo {
@@ -601,7 +601,7 @@ mod tests {
         run(&*queue, &[Add("c", 1)]);
         assert_eq!(pop(&*queue, &mut |_| ()).await, Ok(()));
         let error = pop(&*queue, &mut |_| ()).await.expect_err("closed");
-        assert_eq!(error.to_string(), "DeltaFIFO: manipulating with closed queue");
+        assert_eq!(error.to_string(), "manipulating with closed queue");
     }
 
     #[tokio::test]

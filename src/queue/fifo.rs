@@ -3,12 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line, Room};
+use super::held::{Held, Line, Room, SPARE};
 use super::news::News;
 use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc,
-    SPARE, Signals, key_of,
+    Signals, key_of,
 };
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
@@ -238,8 +238,8 @@ impl Queue for Fifo {
 mod tests {
     use super::*;
     use crate::object::meta_namespace_key;
-    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Update};
-    use crate::queue::cases::{Op, pop_all, run};
+    use crate::queue::testing::cases::Op::{Add, Delete, Pop, Replace, Update};
+    use crate::queue::testing::cases::{Op, pop_all, run};
 
     fn pops(ops: &[Op]) -> Vec<String> {
         let queue = Fifo::new(meta_namespace_key);

@@ -52,6 +52,9 @@ impl Room {
 /// again, costs as much as to read an object.
 const BATCH: usize = 64;
 
+/// What an empty line keeps allocated, in places. A list of a million objects must not be paid for for ever.
+pub(super) const SPARE: usize = 1024;
+
 /// A line under its locks.
 pub(super) struct Held<L> {
     /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
@@ -191,8 +194,8 @@ mod tests {
     use std::task::{Context, Waker};
 
     use crate::object::{DeletedObject, Ingest, Object, Origin, TypeMeta, meta_namespace_key};
-    use crate::queue::cases::known;
     use crate::queue::held::{BATCH, Room};
+    use crate::queue::testing::cases::known;
     use crate::queue::{
         DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, OrderedFifoOptions, Queue, pop, room,
     };

@@ -219,7 +219,7 @@ impl Intake {
 mod tests {
     use super::*;
     use crate::object::{Ingest, TypeMeta, meta_namespace_key};
-    use crate::queue::cases::{Known, known};
+    use crate::queue::testing::cases::{Known, known};
 
     /// An object in that state, with this text behind its metadata.
     fn object(text: &str) -> Arc<Object> {

@@ -1,15 +1,15 @@
 //! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque, hash_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::held::{Held, Line, Room};
+use super::held::{Held, Line, Room, SPARE};
 use super::intake::Intake;
 use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
-    RequeueFunc, SPARE, Signals, Transformer,
+    RequeueFunc, Signals, Transformer,
 };
 use crate::object::{
     DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
@@ -83,7 +83,11 @@ pub struct OrderedFifo {
 }
 
 struct State {
+    key_func: KeyFunc,
     line: VecDeque<Entry>,
+    /// How many deltas of each key are in `line`: counted at the first that is put back, which needs to know, and kept
+    /// until the line is empty. Where nothing is put back nothing is counted.
+    queued: Option<HashMap<Key, usize>>,
     /// What the deltas of `line` take: marks and bookmarks take no room, there is about one of them to a list.
     used: Room,
     population: Population,
@@ -116,7 +120,9 @@ impl OrderedFifo {
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
         let OrderedFifoOptions { key_func, transformer, packer, capacity, bytes } = options;
         let state = State {
+            key_func,
             line: VecDeque::new(),
+            queued: None,
             used: Room::default(),
             population: Population::default(),
             listing: Listing::Afresh(HashSet::new()),
@@ -165,8 +171,47 @@ impl Entry {
 
 impl State {
     fn queue(&mut self, delta: Delta) {
+        self.push(delta, Entry::Delta);
+    }
+
+    fn push(&mut self, delta: Delta, entry: fn(Delta) -> Entry) {
         self.used.take(&delta);
-        self.line.push_back(Entry::Delta(delta));
+        if let Some(queued) = &mut self.queued
+            && let Ok(key) = delta.key(self.key_func)
+        {
+            *queued.entry(key).or_default() += 1;
+        }
+        self.line.push_back(entry(delta));
+    }
+
+    /// Of a delta that has left the line.
+    fn popped(&mut self, delta: &Delta) {
+        self.used.free(delta);
+        if let Some(queued) = &mut self.queued
+            && let Ok(key) = delta.key(self.key_func)
+            && let hash_map::Entry::Occupied(mut count) = queued.entry(key)
+        {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+
+    /// Queues a popped delta again, unless there is another of its object.
+    fn put_back(&mut self, delta: Delta) {
+        // It had a key before, so it has one now.
+        let Ok(key) = delta.key(self.key_func) else { return };
+        let queued = self.queued.get_or_insert_with(|| {
+            let mut queued = HashMap::new();
+            let keys =
+                self.line.iter().filter_map(Entry::delta).filter_map(|delta| delta.key(self.key_func).ok());
+            keys.for_each(|key| *queued.entry(key).or_default() += 1);
+            queued
+        });
+        if !queued.contains_key(&key) {
+            self.push(delta, Entry::Again);
+        }
     }
 
     fn mark(&mut self, mark: Mark) {
@@ -187,14 +232,14 @@ impl Line for State {
         let is_in_initial_list = !self.population.has_synced();
         let (item, up_to) = match self.line.pop_front()? {
             Entry::Delta(delta) => {
-                self.used.free(&delta);
+                self.popped(&delta);
                 self.population.popped();
                 let version = delta.object().map(|object| object.resource_version().clone());
                 let told = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
                 (Item::Deltas(delta.into()), told)
             }
             Entry::Again(delta) => {
-                self.used.free(&delta);
+                self.popped(&delta);
                 (Item::Deltas(delta.into()), None)
             }
             Entry::Mark(mark) => {
@@ -208,6 +253,7 @@ impl Line for State {
         };
         if self.line.is_empty() {
             self.line.shrink_to(SPARE);
+            self.queued = None;
         }
         Some(Popped { item, is_in_initial_list, up_to })
     }
@@ -343,12 +389,7 @@ impl Queue for OrderedFifo {
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
         self.held.try_pop(process, |state, deltas, _| {
             for delta in deltas {
-                let key = self.intake.key_of(&delta);
-                let mut queued = state.line.iter().filter_map(Entry::delta);
-                if !queued.any(|other| self.intake.key_of(other) == key) {
-                    state.used.take(&delta);
-                    state.line.push_back(Entry::Again(delta));
-                }
+                state.put_back(delta);
             }
         })
     }
@@ -384,10 +425,12 @@ impl Queue for OrderedFifo {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::object::DeletedFinalStateUnknown;
-    use crate::queue::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
-    use crate::queue::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
+    use crate::queue::testing::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
+    use crate::queue::testing::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
 
     fn queue_of(known: &Arc<Known>) -> OrderedFifo {
         OrderedFifo::new(Arc::clone(known) as KnownObjects, OrderedFifoOptions::default())
@@ -435,6 +478,60 @@ mod tests {
         assert!(!queue.has_synced(), "b was not popped");
         assert_eq!(queue.try_pop(&mut |_| ()), Ok(true));
         assert!(queue.has_synced());
+    }
+
+    thread_local! {
+        static KEYS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn counting(object: &Object) -> Result<Key, KeyError> {
+        KEYS.set(KEYS.get() + 1);
+        meta_namespace_key(object)
+    }
+
+    #[test]
+    fn what_is_put_back_is_not_compared_with_all_that_is_queued() {
+        const OBJECTS: usize = 500;
+        let options = OrderedFifoOptions { key_func: counting, ..OrderedFifoOptions::default() };
+        let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
+        for number in 0..OBJECTS {
+            queue.add(object(&format!("n{number}"), 1), Origin::Watch).expect("a key");
+        }
+        KEYS.set(0);
+        let mut pops = 0;
+        let mut fail_once = |popped: Popped| {
+            pops += 1;
+            match popped.item {
+                Item::Deltas(deltas) if pops <= OBJECTS => Some(deltas),
+                _ => None,
+            }
+        };
+        while queue.try_pop_or_requeue(&mut fail_once).expect("open") {}
+        assert_eq!(pops, 2 * OBJECTS);
+        assert!(KEYS.get() <= 6 * OBJECTS, "{} keys", KEYS.get());
+    }
+
+    /// Puts back while more comes in, which is counted as well, until the line was empty and is filled again.
+    #[test]
+    fn of_an_object_that_is_queued_nothing_older_is_put_back() {
+        let queue = queue_of(&known(&[]));
+        let put_back = || {
+            let mut back = |popped: Popped| match popped.item {
+                Item::Deltas(deltas) => Some(deltas),
+                _ => None,
+            };
+            assert_eq!(queue.try_pop_or_requeue(&mut back), Ok(true));
+        };
+        for _ in 0..2 {
+            run(&queue, &[Add("a", 1), Add("b", 2)]);
+            put_back();
+            run(&queue, &[Update("a", 3), Update("b", 4), Update("a", 5)]);
+            put_back();
+            assert_eq!(pop_one(&queue), Some(("A(a1)".into(), false)));
+            put_back();
+            put_back();
+            assert_eq!(pop_all(&queue), ["U(a5)", "U(b4)"]);
+        }
     }
 
     // D1, D2, D3, D5, D6, D7, D9

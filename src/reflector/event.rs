@@ -14,7 +14,7 @@ use crate::object::{Origin, ResourceVersion};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ReflectorEvent {
-    /// The whole state is in the store: for the first time, or again after a gap.
+    /// The store has taken the whole state: for the first time, or again after a gap.
     Listed {
         /// [`Phase::List`], or [`Phase::WatchList`] for a state that came through a watch.
         phase: Phase,
@@ -34,7 +34,7 @@ pub enum ReflectorEvent {
         /// Whether this reflector will not ask again.
         for_good: bool,
     },
-    /// A list, or the start of a watch, failed; or a watch broke.
+    /// A list failed, also where the store refused it ([`Error::NotStored`]), or the start of a watch; or a watch broke.
     Lost {
         /// What was being done.
         phase: Phase,
@@ -66,7 +66,8 @@ pub enum ReflectorEvent {
         /// Since the loss was noticed.
         lasted: Duration,
     },
-    /// The store did not take something. The reflector goes on behind it.
+    /// The store did not take an event, or a resync. The reflector goes on behind it. A list that is refused is
+    /// [`ReflectorEvent::Lost`].
     StoreRefused {
         /// What the store said.
         error: Arc<dyn StdError + Send + Sync>,

@@ -24,6 +24,8 @@ pub(super) enum InitialFailure {
     Broken(Error),
     /// The source sends events but not the bookmark that ends them.
     NoBookmark(Error),
+    /// It came, and the store refused it.
+    NotStored(Error),
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
@@ -44,7 +46,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         live.from = fetched.version.clone();
         live.synthetic = false;
         live.delivered = true;
-        self.complete(Phase::WatchList, fetched, asked_at);
+        self.complete(Phase::WatchList, fetched, asked_at).map_err(InitialFailure::NotStored)?;
         Ok(live)
     }
 

@@ -56,8 +56,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         if version.is_any() && fetched.paginated {
             self.memory.learned.paginated = true;
         }
-        self.complete(Phase::List, fetched, asked_at);
-        Ok(())
+        self.complete(Phase::List, fetched, asked_at)
     }
 }
 

@@ -105,7 +105,7 @@ pub(super) enum End {
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Starts a watch at the last version.
-    pub(super) async fn open(&mut self) -> Result<Live<L::Watch>, Error> {
+    pub(super) async fn open(&self) -> Result<Live<L::Watch>, Error> {
         let options = WatchOptions {
             resource_version: self.last_version(),
             allow_bookmarks: true,

@@ -16,7 +16,7 @@ use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::{Phase, Verdict, out_of_sight, verdict};
 use crate::listwatch::{Error, ListerWatcher};
-use crate::object::{Origin, ResourceVersion};
+use crate::object::{Object, Origin, ResourceVersion};
 
 /// How many initial states in a row may break off on their way through a watch until one is listed.
 const BROKEN_INITIALS: u32 = 2;
@@ -127,16 +127,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Ok(latest) => self.checked(latest),
                 Err(error) => self.failed(Phase::Check, error),
             },
-            State::Opening if self.memory.source == Sight::Lost => Ok(State::Checking),
-            State::Opening => match self.open().await {
-                Ok(live) => {
-                    // Where nothing was to be listed, all that was wanted is there once a watch stands.
-                    self.memory.synced = true;
-                    self.memory.watched = true;
-                    Ok(State::Watching(live))
-                }
-                Err(error) => self.failed(Phase::Open, error),
+            State::Opening if self.memory.source == Sight::Lost => match &self.memory.loss {
+                None => self.reopen().await,
+                Some(_) => Ok(State::Checking),
             },
+            State::Opening => {
+                let live = self.open().await;
+                self.opened(live)
+            }
             State::Watching(mut live) => match self.followed(&mut live).await {
                 End::Clean { early } => {
                     self.memory.short_watches = 0;
@@ -155,6 +153,30 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     Next::Opening => State::Opening,
                 })
             }
+        }
+    }
+
+    /// Opens a watch of a source that has ended the one before in order, though early. It is asked for beside the question
+    /// how far the source has come, so that events do not wait for two answers in turn, and read when that has been
+    /// answered. A source in trouble is asked one thing at a time.
+    async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
+        let (latest, live) = tokio::join!(self.check(), self.open());
+        let next = match latest {
+            Ok(latest) => self.checked(latest)?,
+            Err(error) => self.failed(Phase::Check, error)?,
+        };
+        if matches!(next, State::Opening) { self.opened(live) } else { Ok(next) }
+    }
+
+    fn opened(&mut self, live: Result<Live<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
+        match live {
+            Ok(live) => {
+                // Where nothing was to be listed, all that was wanted is there once a watch stands.
+                self.memory.synced = true;
+                self.memory.watched = true;
+                Ok(State::Watching(live))
+            }
+            Err(error) => self.failed(Phase::Open, error),
         }
     }
 
@@ -188,7 +210,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     fn initial_failed(&mut self, failure: InitialFailure) -> Result<State<L::Watch>, Error> {
         match failure {
-            InitialFailure::NotStarted(error) => self.failed(Phase::WatchList, error),
+            InitialFailure::NotStarted(error) | InitialFailure::NotStored(error) => {
+                self.failed(Phase::WatchList, error)
+            }
             InitialFailure::NoBookmark(error) => Ok(self.fall_back(error, true)),
             InitialFailure::Broken(error) => {
                 self.memory.broken_initials += 1;
@@ -380,11 +404,19 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     /// The whole state is here: into the store with it.
-    pub(super) fn complete(&mut self, phase: Phase, fetched: Fetched, asked_at: Instant) {
+    ///
+    /// # Errors
+    /// [`Error::NotStored`]: then the store has none of it, so that the state is still wanted.
+    pub(super) fn complete(
+        &mut self,
+        phase: Phase,
+        fetched: Fetched,
+        asked_at: Instant,
+    ) -> Result<(), Error> {
         let Fetched { items, taken, version, .. } = fetched;
         let origin = self.state_origin();
-        let loss = self.memory.loss.take();
-        let lasted = self.options.clock.now() - loss.as_ref().map_or(asked_at, |loss| loss.since);
+        let loss = self.memory.loss.as_ref();
+        let lasted = self.options.clock.now() - loss.map_or(asked_at, |loss| loss.since);
         let count = items.len() + taken;
         if self.memory.synced {
             if self.is_behind(&version) && !loss.is_some_and(|loss| loss.went_back) {
@@ -392,8 +424,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             }
             self.store.gap(&self.last.get(), &version, lasted);
         }
-        let replaced = self.store.replace(items, &version, origin);
-        self.report(replaced);
+        store_list(&*self.store, items, &version, origin)?;
+        self.memory.loss = None;
         self.last.set(version.clone());
         // A list that succeeds is no success as long as no watch can be had from it: without this a source whose
         // watches fail would be listed at the shortest wait for ever.
@@ -407,6 +439,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.memory.broken_initials = 0;
         self.memory.short_watches = 0;
         self.options.tell(&ReflectorEvent::Listed { phase, origin, version, items: count, lasted });
+        Ok(())
     }
 
     /// Tells of what the store did not take.
@@ -415,6 +448,17 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.options.tell(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
         }
     }
+}
+
+/// Hands a store the whole list; one object that it refuses is the whole list refused.
+pub(super) fn store_list<S: ReflectorStore>(
+    store: &S,
+    items: Vec<Arc<Object>>,
+    version: &ResourceVersion,
+    origin: Origin,
+) -> Result<(), Error> {
+    let stored = store.replace(items, version, origin);
+    stored.map_err(|error| Error::NotStored(format!("the store refused the list at {version}: {error}")))
 }
 
 /// Tells a store that a list begins, which may be of another history than the state it has.

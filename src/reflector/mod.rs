@@ -48,7 +48,7 @@ use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Origin, ResourceVersion};
 use backoff::Backoff;
 use list::{Pages, page_size};
-use machine::Machine;
+use machine::{Machine, store_list};
 use memory::LastVersion;
 
 /// Carries what a source holds into a store (client-go: `Reflector`).
@@ -134,7 +134,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     /// # Errors
     /// The first error, except that a page is asked for up to 10 times while the source says how long to wait
     /// (Retry-After), that a continue token which expired is followed by one list without a limit, and that a version
-    /// which can't be had is followed by a list without one.
+    /// which can't be had is followed by a list without one. [`Error::NotStored`] where the store refused the list.
     pub async fn list_once(&self) -> Result<ResourceVersion, Error> {
         let mut version = self.options.first_version.clone();
         let fetched = loop {
@@ -154,9 +154,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 fetched => break fetched?,
             }
         };
-        if let Err(error) = self.store.replace(fetched.items, &fetched.version, Origin::List) {
-            self.options.tell(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
-        }
+        store_list(&*self.store, fetched.items, &fetched.version, Origin::List)?;
         self.last.set(fetched.version.clone());
         Ok(fetched.version)
     }

@@ -10,8 +10,8 @@ use crate::object::{Object, Origin, ResourceVersion};
 /// The subset of a store that the reflector uses (client-go: `ReflectorStore`): a queue, a plain store, or anything
 /// that takes the states of one collection in order.
 ///
-/// Calls come from one task, one after the other. An error is reported and the reflector goes on: the source is
-/// right, whatever the store thinks of one object.
+/// Calls come from one task, one after the other. An error about one object is reported and the reflector goes on: the
+/// source is right, whatever the store thinks of it. One of a whole list has the source listed again, after a wait.
 ///
 /// ```
 /// # use std::sync::{Arc, Mutex};
@@ -114,7 +114,8 @@ pub trait ReflectorStore: Send + Sync + 'static {
     /// since [`ReflectorStore::list_begin`], at `version`. What it holds beyond is gone.
     ///
     /// # Errors
-    /// The store refused an object; nothing changed.
+    /// The store refused an object; nothing changed. The whole state is fetched again, which begins with
+    /// [`ReflectorStore::list_begin`].
     fn replace(
         &self,
         objects: Vec<Arc<Object>>,
@@ -123,7 +124,7 @@ pub trait ReflectorStore: Send + Sync + 'static {
     ) -> Result<(), Self::Error>;
 
     /// What happened between these two versions was not seen; called right before the [`ReflectorStore::replace`] that
-    /// makes up for it. `lasted` is the time since the loss was noticed.
+    /// makes up for it, and so again where that one was refused. `lasted` is the time since the loss was noticed.
     fn gap(&self, _from: &ResourceVersion, _to: &ResourceVersion, _lasted: Duration) {}
 
     /// Repeat to everybody what is stored.

@@ -80,6 +80,8 @@ pub(super) fn verdict(phase: Phase, error: &Error) -> Verdict {
         Error::Expired(_) => [RelistUnset, RelistUnset, Pass, Relist, Relist],
         // Of a watch: this replica lags, or its versions went back. A list tells which.
         Error::TooLargeResourceVersion(_) => [RelistUnset, RelistUnset, Pass, RelistLater, RelistLater],
+        // Only lists are stored as a whole. The next one may be without what was refused.
+        Error::NotStored(_) => [RelistLater, RelistLater, Pass, RelistLater, RelistLater],
         // Nothing is wrong with what was asked.
         Error::TooManyRequests { .. }
         | Error::Unavailable { .. }
@@ -127,7 +129,8 @@ pub(super) fn out_of_sight(error: &Error) -> bool {
         | Error::NotFound(_)
         | Error::NotSupported(_)
         | Error::Invalid(_)
-        | Error::Decode(_) => false,
+        | Error::Decode(_)
+        | Error::NotStored(_) => false,
     }
 }
 
@@ -172,6 +175,7 @@ mod tests {
             (Error::Transport(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
             (Error::Timeout(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, Rewatch]),
             (Error::Decode(text()), [RelistLater, FallBack, Pass, RelistLater, RelistLater]),
+            (Error::NotStored(text()), [RelistLater, RelistLater, Pass, RelistLater, RelistLater]),
         ];
         for (error, wanted) in table {
             let found = [List, WatchList, Check, Open, Watch].map(|phase| verdict(phase, &error));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::index_funcs::NAMESPACE_INDEX;
-use super::{Indexer, Store, StoreError};
+use super::{Indexer, Store};
 use crate::object::{LabelSelector, Object};
 
 /// Hands every stored object that the selector selects to `f`, in no particular order. Labels are read only when the
@@ -97,12 +97,22 @@ fn hand_out(objects: Vec<Arc<Object>>, selector: &LabelSelector, f: impl FnMut(A
 /// assert_eq!(pods.by_namespace("shop").get("web")?.name(), "web");
 /// let missing = pods.by_namespace("bank").get("web").expect_err("it is in the other namespace");
 /// assert_eq!(missing.to_string(), r#"pods "web" not found"#);
-/// # Ok::<(), kdelta::store::StoreError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct Lister {
     indexer: Arc<dyn Indexer>,
     resource: Arc<str>,
+}
+
+/// A lister holds no object of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{resource} {name:?} not found")]
+pub struct NotFound {
+    /// What was looked for, as the server's messages name it: `pods`, `deployments.apps`.
+    pub resource: String,
+    /// The name that is not there.
+    pub name: String,
 }
 
 /// The same for one namespace (client-go: `GenericNamespaceLister`).
@@ -113,7 +123,7 @@ pub struct NamespaceLister {
 }
 
 impl Lister {
-    /// A lister over this store. `resource` is what [`StoreError::NotFound`] names, as
+    /// A lister over this store. `resource` is what [`NotFound`] names, as
     /// [`crate::object::ApiResource::group_resource`] gives it.
     pub fn new(indexer: Arc<dyn Indexer>, resource: impl Into<Arc<str>>) -> Self {
         Self { indexer, resource: resource.into() }
@@ -130,8 +140,8 @@ impl Lister {
     /// The cluster-scoped object of that name.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`].
-    pub fn get(&self, name: &str) -> Result<Arc<Object>, StoreError> {
+    /// [`NotFound`].
+    pub fn get(&self, name: &str) -> Result<Arc<Object>, NotFound> {
         self.get_by_key(name, name)
     }
 
@@ -141,8 +151,8 @@ impl Lister {
         NamespaceLister { lister: self.clone(), namespace: namespace.into() }
     }
 
-    fn get_by_key(&self, key: &str, name: &str) -> Result<Arc<Object>, StoreError> {
-        let missing = || StoreError::NotFound { resource: self.resource.to_string(), name: name.to_owned() };
+    fn get_by_key(&self, key: &str, name: &str) -> Result<Arc<Object>, NotFound> {
+        let missing = || NotFound { resource: self.resource.to_string(), name: name.to_owned() };
         self.indexer.get_by_key(key).ok_or_else(missing)
     }
 }
@@ -160,8 +170,8 @@ impl NamespaceLister {
     /// The object of that name in the namespace.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`].
-    pub fn get(&self, name: &str) -> Result<Arc<Object>, StoreError> {
+    /// [`NotFound`].
+    pub fn get(&self, name: &str) -> Result<Arc<Object>, NotFound> {
         self.lister.get_by_key(&format!("{}/{name}", self.namespace), name)
     }
 }
@@ -227,6 +237,6 @@ mod tests {
         assert_eq!(lister.by_namespace("shop").get("p0").expect("an object").name(), "p0");
         let missing = lister.by_namespace("bank").get("p0").expect_err("an error");
         assert_eq!(missing.to_string(), "pods \"p0\" not found");
-        assert!(matches!(lister.get("p0"), Err(StoreError::NotFound { .. })));
+        assert!(matches!(lister.get("p0"), Err(NotFound { .. })));
     }
 }

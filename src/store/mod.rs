@@ -7,6 +7,7 @@ mod index;
 pub mod index_funcs;
 mod indexer;
 mod items;
+mod kept_index;
 mod lister;
 mod memory;
 mod state;
@@ -15,7 +16,7 @@ mod thread_safe;
 pub use cache::{Cache, Transaction};
 pub use index::{Index, IndexFunc, IndexFuncError, Indexers, Indices};
 pub use indexer::Indexer;
-pub use lister::{Lister, NamespaceLister, list_all, list_all_by_namespace};
+pub use lister::{Lister, NamespaceLister, NotFound, list_all, list_all_by_namespace};
 pub use memory::Memory;
 pub use thread_safe::ThreadSafeStore;
 
@@ -117,14 +118,6 @@ pub enum StoreError {
     /// A store numbers its objects with 32 bits, and all numbers are taken.
     #[error("the store is full")]
     Full,
-    /// A lister holds no object of that name.
-    #[error("{resource} {name:?} not found")]
-    NotFound {
-        /// What was looked for, as the server's messages name it: `pods`, `deployments.apps`.
-        resource: String,
-        /// The name that is not there.
-        name: String,
-    },
     /// Some changes of a transaction were refused; the others are done.
     #[error(
         "failed to execute ({}/{total}) transactions failed due to: {}",

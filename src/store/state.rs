@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::StoreError;
-use super::index::{Index, IndexFuncError, Indexers, Indices, KeptIndex, KeptIndices, Values};
 use super::items::{Item, Items, Slot};
+use super::kept_index::{KeptIndex, KeptIndices, Values};
 use super::memory::{ALLOCATION, Memory};
+use super::{Index, IndexFuncError, Indexers, Indices, StoreError};
 use crate::object::{Footprint, Key, Object, ResourceVersion};
 
 /// One thing to do to a store.

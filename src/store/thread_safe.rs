@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::index::{Indices, KeptIndex};
+use super::kept_index::KeptIndex;
 use super::state::{Change, Computed, State, report};
-use super::{Indexers, Memory, StoreError};
+use super::{Indexers, Indices, Memory, StoreError};
 use crate::object::{Key, Object, Packer, ResourceVersion};
 
 /// A map of objects with any number of indices over it, which are always those of exactly the objects in it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::informer::{InformerError, Notification, SharedIndexInformer, Subscription};
+use crate::informer::{InformerError, Notification, SharedIndexInformer, Subscription, answer};
 use crate::listwatch::{Error, WatchEvent, WatchStream};
 
 /// Events that wait for the reader before the informer waits for it.
@@ -86,11 +86,7 @@ impl InformerWatcher {
 
 /// How a run came to its end; a panic in it goes on here.
 async fn ended(running: &mut JoinSet<Result<(), Error>>) -> Result<(), Error> {
-    match running.join_next().await {
-        Some(Ok(end)) => end,
-        Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
-        Some(Err(_)) | None => Ok(()),
-    }
+    running.join_next().await.and_then(answer).unwrap_or(Ok(()))
 }
 
 impl WatchStream for InformerWatcher {

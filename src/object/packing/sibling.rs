@@ -35,8 +35,8 @@ pub(super) struct Sibling {
 impl Sibling {
     /// Makes a text ready.
     pub(super) fn of(text: Vec<u8>) -> Self {
-        // A quarter of them is in use, since every tenth byte or so is a quote.
-        let slots = (text.len() / 2).next_power_of_two().clamp(1 << 8, 1 << 15);
+        // Less than half of them are in use: every tenth byte or so is a quote, and many names occur more than once.
+        let slots = (text.len() / 4).next_power_of_two().clamp(1 << 8, 1 << 15);
         let mut sibling = Self { text, places: vec![0; slots].into() };
         for quote in memchr::memchr_iter(b'"', &sibling.text) {
             let (Some(word), Ok(place)) = (word(&sibling.text, quote), u16::try_from(quote + 1)) else {

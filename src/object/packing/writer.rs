@@ -16,14 +16,15 @@ const LEVEL: i32 = 1;
 const ALIKE: usize = 8;
 
 /// Texts that are at hand. Lists come sorted by name, so siblings come in runs, and runs are interleaved by live
-/// events. A sibling's text takes three times its length so, the dictionary of a kind some 150 KB.
-const AT_HAND: usize = 32;
+/// events. A sibling's text takes twice its length so, the dictionary of a kind some 150 KB.
+const AT_HAND: usize = 64;
 
 /// What the buffer keeps allocated: a giant is not paid for for ever.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 /// Writers that nobody uses at this moment. A program may have hundreds of stores, and what a writer keeps ready would
-/// cost each some hundred kilobytes: so all packers share them. A std mutex, held to take one or give it back. There are as many as ever packed at once, which is one for each thread at most.
+/// cost each some hundred kilobytes: so all packers share them. A std mutex, held to take one or give it back. There
+/// are as many as ever packed at once, which is one for each thread at most.
 static IDLE: Mutex<Vec<Writer>> = Mutex::new(Vec::new());
 
 /// A compressor with its buffer, and the texts used last.

@@ -1,14 +1,15 @@
 //! The parts without a shared informer: a controller over a queue, an informer with one handler, a plain store.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use kdelta::informer::{
-    Config, Controller, Informer, Notification, NotificationFn, new_informer, process_loop,
+    Config, Controller, HandlerPanic, Informer, Notification, NotificationFn, ResourceEventHandler,
+    new_informer, process_loop,
 };
-use kdelta::object::{Origin, meta_namespace_key};
+use kdelta::object::{Key, KeyError, Object, Origin, meta_namespace_key};
 use kdelta::queue::{
     DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
 };
@@ -64,6 +65,38 @@ async fn a_controller_gives_its_function_what_any_queue_holds() {
         let before = source.requests();
         controller.run(CancellationToken::new()).await.expect("a second run ends at once");
         assert_eq!(source.requests(), before);
+    }
+}
+
+/// A key function of one's own, which not every object has a key by.
+fn all_but_the_odd(object: &Object) -> Result<Key, KeyError> {
+    let no_key = || KeyError::NoKey { object: object.key().to_string(), reason: "it is odd".into() };
+    if object.name() == "odd" { Err(no_key()) } else { meta_namespace_key(object) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_with_an_object_that_has_no_key_is_listed_again_until_all_have_one() {
+    let known = || Arc::new(Cache::new()) as KnownObjects;
+    let (key_func, known_objects) = (all_but_the_odd as _, Some(known()));
+    let queues: [Arc<dyn Queue>; 3] = [
+        Arc::new(DeltaFifo::new(DeltaFifoOptions { key_func, known_objects, ..Default::default() })),
+        Arc::new(OrderedFifo::new(known(), OrderedFifoOptions { key_func, ..Default::default() })),
+        Arc::new(Fifo::new(key_func)),
+    ];
+    for queue in queues {
+        let source = source_of(&["a", "odd"]);
+        let process = Box::new(|_: &Popped| Ok(()));
+        let controller = Controller::new(Config::new(queue, source.clone(), process));
+        let stop = CancellationToken::new();
+        let run = tokio::spawn(controller.run(stop.clone()));
+        pass(600).await;
+        assert!(!controller.has_synced() && controller.last_sync_resource_version().is_unset());
+        source.delete("odd");
+        pass(60).await;
+        assert!(controller.has_synced());
+        assert_eq!(controller.last_sync_resource_version(), source.version());
+        stop.cancel();
+        run.await.expect("no panic").expect("no error");
     }
 }
 
@@ -156,16 +189,52 @@ async fn an_informer_with_one_handler_tells_it_what_the_store_holds() {
     assert_eq!(source.open_watches(), 0);
 }
 
-// F8
 #[tokio::test(start_paused = true)]
-async fn the_panic_of_an_only_handler_is_that_of_the_run() {
-    let source = source_of(&["a"]);
-    let clumsy = NotificationFn(|_: Notification| panic!("oh"));
-    let (_, controller) = new_informer(source.clone(), None, clumsy);
-    let run = tokio::spawn(controller.run(CancellationToken::new()));
-    assert!(run.await.expect_err("a panic").is_panic());
-    pass(1).await;
-    assert_eq!(source.open_watches(), 0, "the reflector is left");
+async fn an_informer_has_not_synced_while_its_handler_is_told_of_the_last_object() {
+    let source = source_of(&["a", "b"]);
+    let informer = Arc::new(OnceLock::<Controller>::new());
+    let (asked, synced) = (Arc::clone(&informer), Arc::new(Mutex::new(Vec::new())));
+    let seen = Arc::clone(&synced);
+    let handler = NotificationFn(move |_: Notification| {
+        let has_synced = asked.get().expect("it runs").has_synced();
+        seen.lock().expect("no panic").push(has_synced);
+    });
+    let (_, controller) = new_informer(source.clone(), None, handler);
+    assert!(informer.set(controller.clone()).is_ok());
+    let stop = CancellationToken::new();
+    let run = tokio::spawn(controller.run(stop.clone()));
+    until("synced", || controller.has_synced()).await;
+    assert_eq!(*synced.lock().expect("no panic"), [false, false]);
+    // What is told later takes nothing back.
+    source.modify(pod("a"));
+    until("told", || synced.lock().expect("no panic").len() == 3).await;
+    assert_eq!(*synced.lock().expect("no panic"), [false, false, true]);
+    stop.cancel();
+    run.await.expect("no panic").expect("no error");
+}
+
+// F8 has the panic end the run.
+#[tokio::test(start_paused = true)]
+async fn an_only_handler_that_panics_is_told_what_comes_next() {
+    let source = source_of(&["a", "b"]);
+    let (recorder, panics) = (Recorder::default(), Recorder::default());
+    let (told, hook) = (recorder.clone(), panics.clone());
+    let clumsy = NotificationFn(move |notification: Notification| {
+        let is_first = told.len() == 0;
+        told.on_notification(notification);
+        assert!(!is_first, "oh");
+    });
+    let hook = move |panic: &HandlerPanic| hook.0.lock().expect("lines").push(panic.message.clone());
+    let (_, controller) = Informer::new(source.clone(), clumsy).on_handler_panic(Arc::new(hook)).build();
+    let stop = CancellationToken::new();
+    let run = tokio::spawn(controller.run(stop.clone()));
+    until("synced", || controller.has_synced()).await;
+    source.delete("a");
+    until("told", || recorder.len() == 3).await;
+    assert_eq!(recorder.take(), ["+a@2! list", "+b@3! list", "-a@4 watch"]);
+    assert_eq!(panics.take(), ["oh"]);
+    stop.cancel();
+    run.await.expect("no panic").expect("no error");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,10 +2,10 @@
 
 use tokio::time::{Duration, sleep};
 
-use kdelta::informer::{HandlerOptions, OnSlow, SharedIndexInformer};
+use kdelta::informer::{HandlerOptions, OnSlow, QueueKind, SharedIndexInformer};
 use kdelta::testing::pod;
 
-use super::{KINDS, Recorder, Replay, Running, held, pass, source_of, stored, told, until};
+use super::{KINDS, Recorder, Replay, Running, held, of_kind, pass, source_of, stored, told, until};
 
 const COALESCE: HandlerOptions = HandlerOptions { resync: None, on_slow: OnSlow::Coalesce };
 
@@ -66,4 +66,21 @@ async fn a_handler_that_coalesces_is_told_what_waits_when_the_informer_stops() {
     running.stop().await;
     assert_eq!(recorder.take(), ["+a@2! list", "-a@3 watch"]);
     assert_eq!(registration.coalesced(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_may_let_as_much_wait_as_there_are_numbers() {
+    let source = source_of(&["a", "b"]);
+    let informer = of_kind(&source, QueueKind::Delta);
+    let on_slow = OnSlow::Block { capacity: usize::MAX, bytes: usize::MAX };
+    let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+    let recorder = Recorder::default();
+    let handler = informer.add_event_handler_with_options(recorder.clone(), options).expect("not stopped");
+    let mut subscription = informer.subscribe(usize::MAX, None).expect("not stopped");
+    let running = Running::synced(informer).await;
+    assert!(handler.synced().await);
+    running.stop().await;
+    let wanted = ["+a@2! list", "+b@3! list"];
+    assert_eq!(recorder.take(), wanted);
+    assert_eq!(told(&mut subscription).await, wanted);
 }

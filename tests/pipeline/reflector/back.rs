@@ -105,6 +105,33 @@ async fn where_a_source_stands_is_asked_after_a_watch_was_ended_before_its_time(
 }
 
 #[tokio::test(start_paused = true)]
+async fn after_a_watch_that_was_ended_in_order_the_next_is_asked_for_without_waiting_for_an_answer() {
+    let run = at_six(plain()).await;
+    let _before = (run.source.take_requests(), run.store.calls.take());
+    run.source.hold(true);
+    run.source.drop_watches();
+    until(|| asked(&run.source.requests()) == ["list /1", "watch 6"]).await;
+    run.source.add(pod("d"));
+    run.source.hold(false);
+    run.caught_up().await;
+    assert_eq!(run.store.calls.all(), ["add d@7 watch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_source_that_went_back_nothing_is_read_before_that_is_known() {
+    let run = at_six(plain()).await;
+    let _before = (run.source.take_requests(), run.store.calls.take());
+    run.source.drop_watches();
+    run.source.restore(3, &cut());
+    run.source.add_silently(pod("d"));
+    run.caught_up().await;
+    assert_eq!(asked(&run.source.requests()), ["list /1", "watch 6", "list /500", "watch 4"]);
+    let calls = run.store.calls.all();
+    assert_eq!(calls[..2], ["begin relist", "in doubt"], "{calls:?}");
+    assert_eq!(run.source.open_watches(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_source_that_does_not_say_where_it_stands_is_watched_all_the_same() {
     let run = at_six(plain()).await;
     let _ = run.source.take_requests();

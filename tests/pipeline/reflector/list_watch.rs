@@ -276,6 +276,48 @@ async fn what_the_store_refuses_is_told_and_left_behind() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_that_the_store_refuses_is_lost_and_fetched_again_later() {
+    let lost = "the store refused the list at 2: no room for bad";
+    for (watch_list, phase) in [(false, "List"), (true, "WatchList")] {
+        let source = FakeSource::new();
+        source.add(pod("bad"));
+        let store = Notebook { refused: "bad", ..Notebook::default() };
+        let run = start_into(&source, store, ReflectorOptions { watch_list, ..plain() });
+        until(|| run.events.all().len() == 4).await;
+        let lost = format!("{phase} lost: {lost}");
+        assert_eq!(run.events.take(), [&lost, "retrying in 0.8s", &lost, "retrying in 1.6s"]);
+        assert!(run.handle.last_sync_resource_version().is_unset());
+        source.delete("bad");
+        source.add(pod("good"));
+        run.caught_up().await;
+        assert_eq!(run.store.content(), ["good@4"]);
+        let [listed] = &run.events.take()[..] else { panic!("one event") };
+        assert!(listed.starts_with("list of 1 at 4 by "), "{listed}");
+        // One that comes later leaves what was stored, and the gap is told with each list that is to make up for it.
+        source.add_silently(pod("bad"));
+        source.break_watches(&expired());
+        until(|| run.events.all().iter().any(|event| event.contains("refused"))).await;
+        assert_eq!(run.handle.last_sync_resource_version(), "4".into());
+        assert_eq!(run.store.content(), ["good@4"]);
+        source.delete_silently("bad");
+        run.caught_up().await;
+        assert_eq!(run.store.content(), ["good@4"]);
+        let events = run.events.take();
+        assert_eq!(
+            events.iter().filter(|event| event.starts_with("relist of 1 at 6 ")).count(),
+            1,
+            "{events:?}"
+        );
+        let gaps: Vec<_> =
+            run.store.calls.take().into_iter().filter(|call| call.starts_with("gap ")).collect();
+        assert!(
+            gaps[0].starts_with("gap 4 to 5, ") && gaps[gaps.len() - 1].starts_with("gap 4 to 6, "),
+            "{gaps:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_source_is_not_read_while_the_store_has_no_room() {
     let source = FakeSource::new();
     let run = start(&source, plain());

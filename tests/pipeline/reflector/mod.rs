@@ -143,6 +143,9 @@ impl ReflectorStore for Notebook {
     ) -> Result<(), NoRoom> {
         let names: Vec<_> = objects.iter().map(|object| short(object)).collect();
         self.calls.push(format!("replace [{}] at {version} {origin}", names.join(" ")));
+        if objects.iter().any(|object| object.name() == self.refused) {
+            return Err(NoRoom(self.refused.to_owned()));
+        }
         let mut all = std::mem::take(&mut *self.listed.lock().expect("listed"));
         all.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
         *self.objects() = all;

@@ -55,6 +55,16 @@ async fn a_page_is_asked_for_again_when_the_server_says_so_and_ten_times_at_most
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_that_the_store_refused_has_no_version() {
+    let store = Arc::new(Notebook { refused: "c", ..Notebook::default() });
+    let reflector = Reflector::new(five(), Arc::clone(&store), consistent());
+    let refused = reflector.list_once().await.expect_err("c is refused");
+    assert!(matches!(&refused, Error::NotStored(why) if why.ends_with("no room for c")), "{refused}");
+    assert!(reflector.handle().last_sync_resource_version().is_unset());
+    assert_eq!(store.content(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn any_other_error_is_the_answer() {
     let source = five();
     source.fail_list(Error::Forbidden(said("pods is forbidden")));

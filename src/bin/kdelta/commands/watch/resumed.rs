@@ -1,7 +1,6 @@
 //! A watch that goes on from a version: what the server says happened since, without a state to compare it with.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kdelta::listwatch::{Error, Status};
@@ -9,7 +8,7 @@ use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
 use tokio_util::sync::CancellationToken;
 
-use super::stream::{Outlet, Told, What};
+use super::stream::{NoRoom, Outlet, Told, What};
 use crate::session::Source;
 use crate::view::ChangeKind;
 
@@ -79,7 +78,7 @@ struct Sink {
 }
 
 impl Sink {
-    fn tell(&self, kind: ChangeKind, object: Arc<Object>) {
+    fn tell(&self, kind: ChangeKind, object: Arc<Object>) -> Result<(), NoRoom> {
         let old = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             match kind {
@@ -88,30 +87,27 @@ impl Sink {
             }
         };
         let old = old.filter(|_| kind == ChangeKind::Modified);
-        self.outlet.tell_now(Told::now(self.part, What::Event(Event { kind, object, old })));
+        self.outlet.tell_now(Told::now(self.part, What::Event(Event { kind, object, old })))
     }
 }
 
 impl ReflectorStore for Sink {
-    type Error = Infallible;
+    type Error = NoRoom;
 
     async fn ready(&self) {
         self.outlet.ready().await;
     }
 
-    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {
-        self.tell(ChangeKind::Added, object);
-        Ok(())
+    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), NoRoom> {
+        self.tell(ChangeKind::Added, object)
     }
 
-    fn update(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {
-        self.tell(ChangeKind::Modified, object);
-        Ok(())
+    fn update(&self, object: Arc<Object>, _origin: Origin) -> Result<(), NoRoom> {
+        self.tell(ChangeKind::Modified, object)
     }
 
-    fn delete(&self, object: Arc<Object>, _origin: Origin) -> Result<(), Infallible> {
-        self.tell(ChangeKind::Deleted, object);
-        Ok(())
+    fn delete(&self, object: Arc<Object>, _origin: Origin) -> Result<(), NoRoom> {
+        self.tell(ChangeKind::Deleted, object)
     }
 
     /// Nothing is ever listed here.
@@ -120,11 +116,11 @@ impl ReflectorStore for Sink {
         _objects: Vec<Arc<Object>>,
         _version: &ResourceVersion,
         _origin: Origin,
-    ) -> Result<(), Infallible> {
+    ) -> Result<(), NoRoom> {
         Ok(())
     }
 
-    fn resync(&self) -> Result<(), Infallible> {
+    fn resync(&self) -> Result<(), NoRoom> {
         Ok(())
     }
 }

@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use kdelta::informer::{
-    HandlerOptions, InformerError, Load, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
-    Subscription,
+    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
+    Subscription, TrySendError, WeighedReceiver, WeighedSender, weighed_channel,
 };
 use kdelta::listwatch::Error;
 use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
 use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
 use kdelta::store::Indexer;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -63,7 +62,7 @@ pub(super) enum What {
 /// The merged stream. It owns the tasks of its parts: [`Stream::stop`] waits for them, dropping it aborts them.
 pub(super) struct Stream {
     /// Bounded: a printer that is held up holds up the parts, those their queues, and those the server.
-    receiver: mpsc::Receiver<Told>,
+    receiver: WeighedReceiver<Told>,
     outlet: Outlet,
     /// One task for each part; those that have ended are taken out when one is added.
     parts: JoinSet<()>,
@@ -75,8 +74,8 @@ pub(super) struct Stream {
 impl Stream {
     /// A stream without parts. What waits in it is not coalesced any more, so then next to nothing does.
     pub(super) fn new(flow: &Flow) -> Self {
-        let (sender, receiver) = mpsc::channel(if flow.coalesce { 1 } else { MERGED });
-        let outlet = Outlet { sender, load: Arc::new(Load::new(MERGED_BYTES)) };
+        let (sender, receiver) = weighed_channel(if flow.coalesce { 1 } else { MERGED }, MERGED_BYTES);
+        let outlet = Outlet { sender };
         let stop = CancellationToken::new();
         Self { receiver, outlet, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
@@ -138,9 +137,7 @@ impl Stream {
 
     /// Waits for something to be told and takes what else is there, up to `limit`. Dropping the future loses nothing.
     pub(super) async fn next_batch(&mut self, batch: &mut Vec<Told>, limit: usize) {
-        let before = batch.len();
         self.receiver.recv_many(batch, limit).await;
-        self.outlet.load.take(batch[before..].iter().map(Told::weight).sum());
     }
 
     /// Ends every part and waits for their ends; what was still to be told is not told.
@@ -181,46 +178,37 @@ impl Told {
 /// The way into the stream.
 #[derive(Clone)]
 pub(super) struct Outlet {
-    sender: mpsc::Sender<Told>,
-    load: Arc<Load>,
+    sender: WeighedSender<Told>,
 }
+
+/// An event had nowhere to go.
+#[derive(Debug, thiserror::Error)]
+#[error("an event was not told: it came before there was room for it")]
+pub(super) struct NoRoom;
 
 impl Outlet {
     /// Waits for room for one more. Where nobody reads the stream any more, there is nothing to wait for.
     pub(super) async fn ready(&self) {
-        let _ = self.reserve().await;
-    }
-
-    async fn reserve(&self) -> Option<mpsc::Permit<'_, Told>> {
-        loop {
-            if !self.load.has_room() {
-                tokio::select! {
-                    biased;
-                    () = self.load.room() => {}
-                    () = self.sender.closed() => return None,
-                }
-            }
-            let permit = self.sender.reserve().await.ok()?;
-            // All parts that wait are woken at once, and those that go on first may fill it again.
-            if self.load.has_room() {
-                return Some(permit);
-            }
-        }
+        drop(self.sender.reserve().await);
     }
 
     /// Tells once there is room, if anybody reads.
     pub(super) async fn tell(&self, told: Told) {
-        if let Some(permit) = self.reserve().await {
-            self.load.put(told.weight());
-            permit.send(told);
-        }
+        let weight = told.weight();
+        // Who does not read any more is told nothing.
+        let _ = self.sender.send(told, weight).await;
     }
 
-    /// Tells at once: for the one who has waited for room and shares it with nobody.
-    pub(super) fn tell_now(&self, told: Told) {
-        self.load.put(told.weight());
-        // Fails when nobody reads the stream any more.
-        let _ = self.sender.try_send(told);
+    /// Tells at once, if anybody reads: for the one who has waited for room and shares it with nobody.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(super) fn tell_now(&self, told: Told) -> Result<(), NoRoom> {
+        let weight = told.weight();
+        match self.sender.try_send(told, weight) {
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(NoRoom),
+        }
     }
 }
 
@@ -279,5 +267,21 @@ impl Member {
 
     async fn tell(&self, what: What) {
         self.outlet.tell(Told::now(self.part, what)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_without_room_is_an_error_and_one_without_a_reader_is_none() {
+        let (sender, receiver) = weighed_channel(1, 1);
+        let outlet = Outlet { sender };
+        let tell = || outlet.tell_now(Told::now(0, What::Left));
+        assert!(tell().is_ok());
+        assert!(tell().is_err(), "it would have been lost");
+        drop(receiver);
+        assert!(tell().is_ok());
     }
 }

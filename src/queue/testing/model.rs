@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::cases::{Known, known, object};
-use super::{
-    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue, pop,
-};
 use crate::object::{DeletedObject, Object, Origin};
+use crate::queue::{
+    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
+    pop,
+};
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -135,7 +136,7 @@ impl World {
     fn pop(&mut self) -> bool {
         let Self { queue, store, replayed, .. } = self;
         let state = |object: &Object| object.resource_version().to_string().parse().expect("a number");
-        let process = &mut |popped: super::Popped| {
+        let process = &mut |popped: Popped| {
             let Item::Deltas(deltas) = popped.item else { return };
             assert!(!deltas.is_empty());
             for delta in &*deltas {
@@ -320,7 +321,7 @@ proptest! {
             let mut text = None;
             let mut more = true;
             while more && text.is_none() {
-                let process = &mut |popped: super::Popped| {
+                let process = &mut |popped: Popped| {
                     if let Item::Deltas(deltas) = popped.item {
                         deltas.iter().for_each(|delta| store.apply(delta));
                         text = Some(deltas.iter().map(super::cases::text).collect::<Vec<_>>().join(","));
@@ -380,7 +381,7 @@ proptest! {
         let queued = Mutex::new(BTreeMap::<String, Vec<u32>>::new());
         let told = AtomicU32::new(0);
         let pop = || {
-            let process = &mut |popped: super::Popped| {
+            let process = &mut |popped: Popped| {
                 if let Item::Deltas(deltas) = &popped.item {
                     let name = deltas[0].object().expect("a state").name().to_owned();
                     let mut queued = queued.lock().expect("no panic");

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
-use super::{FifoClosedError, Mark, PopProcessFunc, Queue, RequeueFunc, Signals, Transformer};
 use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
+use crate::queue::{FifoClosedError, Mark, PopProcessFunc, Queue, RequeueFunc, Signals, Transformer};
 
 /// How many tasks may stand in the middle of a poll.
 const DEPTH: usize = 4;
@@ -232,8 +232,8 @@ mod tests {
 
     use super::*;
     use crate::object::meta_namespace_key;
-    use crate::queue::cases::{known, object};
     use crate::queue::held::Room;
+    use crate::queue::testing::cases::{known, object};
     use crate::queue::{
         Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, OrderedFifoOptions, pop_or_requeue,
         room,

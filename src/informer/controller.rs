@@ -1,29 +1,20 @@
 //! The controller by itself: any queue, any source, and a function that is given what is popped.
 
-use std::error::Error as StdError;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::task::JoinSet;
-use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
+use super::ProcessFunc;
 use super::inlet::Inlet;
+use super::process_loop::{Asked, Work, work_off};
+use super::progress::Telling;
+use super::run::{Running, run_beside};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
-use crate::queue::{Deltas, Item, Popped, Queue, pop_or_requeue};
+use crate::queue::Queue;
 use crate::reflector::{Reflector, ReflectorHandle, ReflectorOptions};
-
-/// What a process function says when it failed.
-pub type ProcessError = Box<dyn StdError + Send + Sync>;
-
-/// Is given what is popped, under the queue's lock (client-go: `ProcessFunc`): it must be quick, and must not call the
-/// queue or the controller. What it writes to the store behind the queue is there before anything else is popped.
-///
-/// An error is reported; with [`Config::retry_on_error`] the deltas come again.
-pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
 
 /// What a [`Controller`] is made of (client-go: `Config`).
 ///
@@ -116,12 +107,11 @@ pub(super) trait Controlled: Send + Sync {
     fn start(self: Arc<Self>, stop: CancellationToken) -> Running;
 }
 
-/// A run, of a reflector or of all that stands behind it.
-pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
-
 struct Parts {
     queue: Arc<dyn Queue>,
     reflector: ReflectorHandle,
+    /// Where what is popped is told after the pop.
+    telling: Arc<Telling>,
     /// Taken by the run. A std mutex: it is held for the take.
     start: Mutex<Option<Start>>,
 }
@@ -132,71 +122,13 @@ struct Start {
     work: Box<dyn Work>,
 }
 
-/// What the loop does with what it pops.
-pub(super) trait Work: Send {
-    /// Under the queue's lock; answers what is to be queued again.
-    fn process(&mut self, popped: Popped) -> Option<Deltas>;
-
-    /// After the lock was released.
-    fn released(&mut self) {}
-}
-
-struct Asked {
-    process: ProcessFunc,
-    retry_on_error: bool,
-}
-
-impl Work for Asked {
-    fn process(&mut self, popped: Popped) -> Option<Deltas> {
-        let error = (self.process)(&popped).err()?;
-        tracing::warn!(%error, retry = self.retry_on_error, "what was popped could not be processed");
-        match popped.item {
-            Item::Deltas(deltas) if self.retry_on_error => Some(deltas),
-            _ => None,
-        }
-    }
-}
-
-/// Pops until the queue is closed and empty (client-go: `processLoop`).
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use kdelta::informer::process_loop;
-/// # use kdelta::object::{Origin, meta_namespace_key};
-/// # use kdelta::queue::{Fifo, Queue};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), kdelta::object::KeyError> {
-/// # use kdelta::testing::{FakeSource, pod};
-/// # let source = FakeSource::new();
-/// # source.add(pod("shop/web"));
-/// # let web = source.objects().remove(0);
-/// let queue = Fifo::new(meta_namespace_key);
-/// queue.add(web, Origin::Watch)?;
-/// queue.close();
-/// let (tell, told) = std::sync::mpsc::channel();
-/// process_loop(&queue, Box::new(move |popped| Ok(tell.send(popped.is_in_initial_list)?)), false).await;
-/// assert_eq!(told.iter().collect::<Vec<_>>(), [false]);
-/// # Ok(())
-/// # }
-/// ```
-pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, retry_on_error: bool) {
-    work_off(queue, &mut Asked { process, retry_on_error }).await;
-}
-
-async fn work_off<Q: Queue + ?Sized>(queue: &Q, work: &mut dyn Work) {
-    while pop_or_requeue(queue, &mut |popped| work.process(popped)).await.is_ok() {
-        work.released();
-        // A full queue must not keep the runtime from its other tasks.
-        consume_budget().await;
-    }
-}
-
 impl Controller {
     /// A controller. It does nothing until it is run.
     pub fn new<L: ListerWatcher>(config: Config<L>) -> Self {
         let Config { queue, lister_watcher, process, full_resync_period, retry_on_error, reflector } = config;
         let options = ReflectorOptions { resync_period: full_resync_period, ..reflector };
-        Self::with_work(queue, lister_watcher, options, Box::new(Asked { process, retry_on_error }))
+        let work = Box::new(Asked { process, retry_on_error });
+        Self::with_work(queue, lister_watcher, options, work, Arc::default())
     }
 
     pub(super) fn with_work<L: ListerWatcher>(
@@ -204,12 +136,13 @@ impl Controller {
         source: L,
         options: ReflectorOptions,
         work: Box<dyn Work>,
+        telling: Arc<Telling>,
     ) -> Self {
         let reflector = Reflector::new(source, Arc::new(Inlet(Arc::clone(&queue))), options);
         let handle = reflector.handle();
         let reflect = Box::new(|stop| Box::pin(reflector.run(stop)) as Running);
         let start = Mutex::new(Some(Start { reflect, work }));
-        Self::of(Arc::new(Parts { queue, reflector: handle, start }))
+        Self::of(Arc::new(Parts { queue, reflector: handle, telling, start }))
     }
 
     /// A handle on that.
@@ -217,7 +150,8 @@ impl Controller {
         Self { controlled }
     }
 
-    /// Whether the initial state has been popped and processed.
+    /// Whether the initial state has been popped and processed; of an [`Informer`](super::Informer) also, whether its
+    /// handler has returned from all of it. Never goes back.
     #[must_use]
     pub fn has_synced(&self) -> bool {
         self.controlled.has_synced()
@@ -243,8 +177,9 @@ impl Controller {
 }
 
 impl Controlled for Parts {
+    /// In this order: the queue says so under its lock, under which the telling of the last pop began.
     fn has_synced(&self) -> bool {
-        self.queue.has_synced()
+        self.queue.has_synced() && self.telling.is_over()
     }
 
     fn last_sync_resource_version(&self) -> ResourceVersion {
@@ -258,31 +193,8 @@ impl Controlled for Parts {
                 tracing::warn!("the controller has been started already");
                 return Ok(());
             };
-            let closing = CloseOnDrop(&*self.queue);
-            // A task, so that reading and processing have a core each. The set is its owner: it is awaited below, and
-            // aborted where this future is dropped.
-            let mut reflector = JoinSet::new();
-            reflector.spawn(reflect(stop));
-            let reflected = async {
-                let end = reflector.join_next().await;
-                drop(closing);
-                end
-            };
-            let (end, ()) = tokio::join!(reflected, work_off(&*self.queue, &mut *work));
-            match end {
-                Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
-                Some(Ok(result)) => result,
-                Some(Err(_)) | None => Ok(()),
-            }
+            let work = work_off(&*self.queue, &mut *work);
+            run_beside(&*self.queue, reflect(stop), &CancellationToken::new(), work).await
         })
-    }
-}
-
-/// The end of a run, however it came: nobody is to wait for the queue.
-struct CloseOnDrop<'a>(&'a dyn Queue);
-
-impl Drop for CloseOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.close();
     }
 }

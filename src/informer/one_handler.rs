@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::apply::{Tell, apply};
-use super::process::{Controller, Work};
-use super::{Notification, ResourceEventHandler};
+use super::guarded::{HandlerPanicHook, tell};
+use super::process_loop::Work;
+use super::progress::Telling;
+use super::{Controller, Notification, ResourceEventHandler};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, Transformer};
 use crate::reflector::ReflectorOptions;
@@ -43,10 +45,10 @@ pub fn new_informer<L: ListerWatcher, H: ResourceEventHandler>(
 
 /// An informer with one handler, to be (client-go: `InformerOptions`).
 ///
-/// The handler is called by the task that pops, so a slow one holds up the queue and at last the source, and one that
-/// panics ends the run with its panic. It is called after the queue was released and the store written. What did not
-/// change is told in a resync only. For more than one handler there is the
-/// [`SharedIndexInformer`](super::SharedIndexInformer).
+/// The handler is called by the task that pops, so a slow one holds up the queue and at last the source. It is called
+/// after the queue was released and the store written, so that it may ask both. [`Controller::has_synced`] says that it
+/// has returned from every notification of the initial state. What did not change is told in a resync only. For more than
+/// one handler there is the [`SharedIndexInformer`](super::SharedIndexInformer).
 ///
 /// ```
 /// # use kdelta::informer::{Informer, Notification, NotificationFn};
@@ -78,6 +80,7 @@ pub struct Informer<L, H> {
     indexers: Indexers,
     transformer: Option<Transformer>,
     reflector: ReflectorOptions,
+    on_handler_panic: Option<HandlerPanicHook>,
 }
 
 impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
@@ -91,6 +94,7 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
             indexers,
             transformer,
             reflector: ReflectorOptions::default(),
+            on_handler_panic: None,
         }
     }
 
@@ -118,6 +122,12 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
         self
     }
 
+    /// Is told when the handler panics, beside the log.
+    pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
+        self.on_handler_panic = Some(hook);
+        self
+    }
+
     /// The store, which is for reading, and what fills it.
     #[must_use]
     pub fn build(self) -> (Arc<dyn Indexer>, Controller) {
@@ -128,17 +138,27 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
             ..DeltaFifoOptions::default()
         });
         let options = ReflectorOptions { resync_period: self.resync_period, ..self.reflector };
-        let work = OneHandler { store: Arc::clone(&store), handler: self.handler, outbox: Vec::new() };
-        let controller = Controller::with_work(Arc::new(queue), self.lister_watcher, options, Box::new(work));
-        (store, controller)
+        let telling = Arc::<Telling>::default();
+        let work = OneHandler {
+            store: Arc::clone(&store),
+            handler: self.handler,
+            on_panic: self.on_handler_panic,
+            outbox: Vec::new(),
+            telling: Arc::clone(&telling),
+        };
+        let (queue, source) = (Arc::new(queue), self.lister_watcher);
+        (store, Controller::with_work(queue, source, options, Box::new(work), telling))
     }
 }
 
 struct OneHandler<H> {
     store: Arc<dyn Indexer>,
     handler: H,
+    on_panic: Option<HandlerPanicHook>,
     /// What one pop is to tell, until the queue is released.
     outbox: Vec<Notification>,
+    /// Of the initial state.
+    telling: Arc<Telling>,
 }
 
 impl<H: ResourceEventHandler> Work for OneHandler<H> {
@@ -161,12 +181,16 @@ impl<H: ResourceEventHandler> Work for OneHandler<H> {
         if let Some(version) = popped.up_to {
             self.store.bookmark(&version);
         }
+        if popped.is_in_initial_list && !self.outbox.is_empty() {
+            self.telling.begin();
+        }
         None
     }
 
     fn released(&mut self) {
         for notification in self.outbox.drain(..) {
-            self.handler.on_notification(notification);
+            tell(&self.handler, notification, self.on_panic.as_ref());
         }
+        self.telling.end();
     }
 }

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::{Change, Delta, Item, Popped, Queue};
 use crate::object::{DeletedObject, Ingest, Key, KeyGetter, KeyLister, Object, Origin, TypeMeta};
+use crate::queue::{Change, Delta, Item, Popped, Queue};
 
 /// An object whose version is its state.
-pub(super) fn object(name: &str, state: u32) -> Arc<Object> {
+pub(in crate::queue) fn object(name: &str, state: u32) -> Arc<Object> {
     let json = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{state}"}}}}"#);
     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
@@ -17,9 +17,9 @@ pub(super) fn object(name: &str, state: u32) -> Arc<Object> {
 
 /// A store that says what it is told to.
 #[derive(Default)]
-pub(super) struct Known(pub(super) Mutex<BTreeMap<Key, Arc<Object>>>);
+pub(in crate::queue) struct Known(pub(in crate::queue) Mutex<BTreeMap<Key, Arc<Object>>>);
 
-pub(super) fn known(objects: &[(&str, u32)]) -> Arc<Known> {
+pub(in crate::queue) fn known(objects: &[(&str, u32)]) -> Arc<Known> {
     let objects = objects.iter().map(|(name, state)| (Key::from(*name), object(name, *state)));
     Arc::new(Known(Mutex::new(objects.collect())))
 }
@@ -38,7 +38,7 @@ impl KeyGetter for Known {
 
 impl Known {
     /// What applying a delta to a store is.
-    pub(super) fn apply(&self, delta: &Delta) {
+    pub(in crate::queue) fn apply(&self, delta: &Delta) {
         let mut map = self.0.lock().expect("no panic");
         match &delta.change {
             Change::Deleted(deleted) => {
@@ -54,11 +54,11 @@ impl Known {
     }
 }
 
-pub(super) fn object_text(object: &Object) -> String {
+pub(in crate::queue) fn object_text(object: &Object) -> String {
     format!("{}{}", object.name(), object.resource_version())
 }
 
-pub(super) fn text(delta: &Delta) -> String {
+pub(in crate::queue) fn text(delta: &Delta) -> String {
     match &delta.change {
         Change::Added(object) => format!("A({})", object_text(object)),
         Change::Updated(object) => format!("U({})", object_text(object)),
@@ -74,7 +74,7 @@ pub(super) fn text(delta: &Delta) -> String {
 }
 
 /// The deltas of the next pop that has any.
-pub(super) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
+pub(in crate::queue) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
     loop {
         let mut popped: Option<Popped> = None;
         if !queue.try_pop(&mut |next| popped = Some(next)).unwrap_or(false) {
@@ -88,13 +88,13 @@ pub(super) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
 }
 
 /// All that is queued, one pop after the other.
-pub(super) fn pop_all(queue: &dyn Queue) -> Vec<String> {
+pub(in crate::queue) fn pop_all(queue: &dyn Queue) -> Vec<String> {
     std::iter::from_fn(|| pop_one(queue)).map(|(deltas, _)| deltas).collect()
 }
 
 /// One call to a queue, as the catalogue of cases writes them.
 #[derive(Clone)]
-pub(super) enum Op {
+pub(in crate::queue) enum Op {
     Add(&'static str, u32),
     Update(&'static str, u32),
     Delete(&'static str, u32),
@@ -103,7 +103,7 @@ pub(super) enum Op {
     Pop,
 }
 
-pub(super) fn run(queue: &dyn Queue, ops: &[Op]) {
+pub(in crate::queue) fn run(queue: &dyn Queue, ops: &[Op]) {
     for op in ops {
         match op {
             Op::Add(name, state) => queue.add(object(name, *state), Origin::Watch).expect("a key"),

@@ -9,11 +9,11 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::fixtures::{Reader, pod, text_of};
-use super::listener::{Inbox, ProcessorListener, channel, coalescing};
-use super::processor::SharedProcessor;
-use super::pump::Pump;
+use crate::informer::listener::{Inbox, ProcessorListener, channel, coalescing};
+use crate::informer::processor::SharedProcessor;
+use crate::informer::pump::Pump;
 use crate::object::{DeletedObject, Origin};
-use crate::queue::schedule::{Overtaken, Schedule, step};
+use crate::queue::testing::schedule::{Overtaken, Schedule, step};
 use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue, room};
 use crate::store::{Cache, Indexer};
 

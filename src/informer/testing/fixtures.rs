@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Notification;
+use crate::informer::Notification;
 use crate::object::{Ingest, Key, Object, Origin, TypeMeta};
 use crate::queue::Mark;
 
 /// An object with a uid, a version and a label.
-pub(super) fn labelled(name: &str, uid: &str, version: u64, label: &str) -> Arc<Object> {
+pub(in crate::informer) fn labelled(name: &str, uid: &str, version: u64, label: &str) -> Arc<Object> {
     let json = format!(
         r#"{{"metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}","labels":{{"l":"{label}"}}}}}}"#
     );
@@ -16,23 +16,23 @@ pub(super) fn labelled(name: &str, uid: &str, version: u64, label: &str) -> Arc<
     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
 }
 
-pub(super) fn pod(name: &str, version: u64) -> Arc<Object> {
+pub(in crate::informer) fn pod(name: &str, version: u64) -> Arc<Object> {
     labelled(name, name, version, "")
 }
 
-pub(super) fn text_of(object: &Object) -> String {
+pub(in crate::informer) fn text_of(object: &Object) -> String {
     format!("{}@{}", object.key(), object.resource_version())
 }
 
 /// Replays notifications over nothing, and believes none that does not follow from those before.
 #[derive(Default)]
-pub(super) struct Reader {
-    pub(super) state: BTreeMap<Key, Arc<Object>>,
+pub(in crate::informer) struct Reader {
+    pub(in crate::informer) state: BTreeMap<Key, Arc<Object>>,
     marked: bool,
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, notification: Notification) {
+    pub(in crate::informer) fn read(&mut self, notification: Notification) {
         let line = notification.to_string();
         match notification {
             Notification::Added { object, is_in_initial_list, origin } => {
@@ -61,7 +61,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(in crate::informer) fn lines(&self) -> Vec<String> {
         self.state.values().map(|object| text_of(object)).collect()
     }
 }

@@ -1,0 +1,149 @@
+//! Waiting for a queue: for something to pop, and for room. Nothing else of a queue waits.
+
+use tokio::sync::Notify;
+
+use super::{FifoClosedError, PopProcessFunc, Queue, RequeueFunc};
+
+/// Takes the next out and has it processed while the queue is held; waits for it where there is nothing.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Queue, pop};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Arc::new(Fifo::new(meta_namespace_key));
+/// let waiting = tokio::spawn({
+///     let queue = Arc::clone(&queue);
+///     async move {
+///         let mut popped = 0;
+///         // Waits for the next, until the queue is closed and empty.
+///         while pop(&*queue, &mut |_| popped += 1).await.is_ok() {}
+///         popped
+///     }
+/// });
+/// queue.add(web, Origin::Watch)?;
+/// queue.close();
+/// assert_eq!(waiting.await?, 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// The queue is closed, and empty.
+pub async fn pop<Q: Queue + ?Sized>(
+    queue: &Q,
+    process: &mut PopProcessFunc<'_>,
+) -> Result<(), FifoClosedError> {
+    pop_or_requeue(queue, &mut |popped| {
+        process(popped);
+        None
+    })
+    .await
+}
+
+/// As [`pop`], with [`Queue::try_pop_or_requeue`].
+///
+/// ```
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Item, Queue, pop_or_requeue};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Fifo::new(meta_namespace_key);
+/// queue.add(web, Origin::Watch)?;
+/// let mut tries = 0;
+/// for _ in 0..2 {
+///     pop_or_requeue(&queue, &mut |popped| {
+///         tries += 1;
+///         let Item::Deltas(deltas) = popped.item else { return None };
+///         // The first try fails.
+///         (tries == 1).then_some(deltas)
+///     })
+///     .await?;
+/// }
+/// assert_eq!((tries, queue.try_pop(&mut |_| ())?), (2, false));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`pop`].
+pub async fn pop_or_requeue<Q: Queue + ?Sized>(
+    queue: &Q,
+    process: &mut RequeueFunc<'_>,
+) -> Result<(), FifoClosedError> {
+    loop {
+        let filled = queue.signals().filled.notified();
+        if queue.try_pop_or_requeue(process)? {
+            return Ok(());
+        }
+        filled.await;
+    }
+}
+
+/// Waits until the queue has room for another delta. Nobody is promised that room.
+///
+/// ```
+/// # use kdelta::object::{Origin, meta_namespace_key};
+/// # use kdelta::queue::{Fifo, Queue, room};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use kdelta::testing::{FakeSource, pod};
+/// # let source = FakeSource::new();
+/// # source.add(pod("shop/web"));
+/// # let web = source.objects().remove(0);
+/// let queue = Fifo::with_capacity(meta_namespace_key, 1);
+/// room(&queue).await;
+/// queue.add(web, Origin::Watch)?;
+/// assert!(!queue.has_room());
+/// queue.try_pop(&mut |_| ())?;
+/// room(&queue).await;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
+    loop {
+        let room = queue.signals().room.notified();
+        if queue.has_room() {
+            return;
+        }
+        room.await;
+    }
+}
+
+/// The two things that can be waited for. Each queue has its own, and says in it what changed, after the change; a
+/// word too many costs whoever waits a look and nothing else.
+///
+/// No wake-up is lost: the future of a [`Notify`] hears every `notify_waiters` from the moment it is made, and it is
+/// made before the lock is taken to look; a change after the look so finds it waiting.
+#[derive(Debug, Default)]
+pub struct Signals {
+    pub(super) filled: Notify,
+    room: Notify,
+}
+
+impl Signals {
+    /// Something was queued: whoever waits in [`pop`] looks again.
+    pub fn filled(&self) {
+        self.filled.notify_waiters();
+    }
+
+    /// There is room again: whoever waits in [`room`] looks again.
+    pub fn freed(&self) {
+        self.room.notify_waiters();
+    }
+
+    /// The queue was closed: nobody waits any more.
+    pub fn closed(&self) {
+        self.filled();
+        self.freed();
+    }
+}
