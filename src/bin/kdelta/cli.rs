@@ -208,9 +208,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Get(get) => {
                 Box::pin(commands::get::run(&session, get, &watched, settings.terminal.stdout, out)).await
             }
-            Task::Index(index) => {
-                commands::index::run(&session, index, settings.show_secrets, &watched, out).await
-            }
+            Task::Index(index) => commands::index::run(&session, index, &watched, out).await,
             Task::ApiResources(asked) => {
                 commands::api_resources::run(&session, asked, &watched, out).await?;
                 Ok(ExitCode::Ok)

@@ -25,7 +25,6 @@ use crate::view::{MASK, is_secret_at};
 pub(crate) async fn run(
     session: &Session,
     index: &Index,
-    show_secrets: bool,
     watched: &Watched,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
@@ -54,7 +53,7 @@ pub(crate) async fn run(
         };
         stats.hold(&*indexer);
         objects += indexer.list_keys().len();
-        let masked = !show_secrets && is_of_secrets(&index.by, &part.resource);
+        let masked = !index.show_secrets && is_of_secrets(&index.by, &part.resource);
         for (value, count) in indexer.index_counts(&name)? {
             if index.values.as_ref().is_some_and(|asked| !asked.contains(&value)) {
                 continue;

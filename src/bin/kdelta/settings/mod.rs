@@ -39,8 +39,6 @@ pub(crate) struct Settings {
     /// The cluster in the program, where it is asked for; the connection's server and user then mean nothing.
     pub(crate) demo: Option<Demo>,
     pub(crate) terminal: Terminal,
-    /// Whether the values of an index show the data of Secrets.
-    pub(crate) show_secrets: bool,
     /// 0 says what a user has to know, more says more; kubectl's levels.
     pub(crate) verbosity: u8,
     /// Whether cached objects are compared with what they were.
@@ -84,7 +82,6 @@ impl Settings {
                 stdout: stream(environment.stdout_is_terminal),
                 stderr: stream(environment.stderr_is_terminal),
             },
-            show_secrets: matches!(&cli.command, Command::Index(index) if index.show_secrets),
             verbosity: cli.terminal.level(),
             mutation_detector: environment.mutation_detector,
             task: Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?,

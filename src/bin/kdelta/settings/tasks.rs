@@ -56,11 +56,14 @@ pub(crate) struct Get {
 
 /// `kdelta index`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Index {
     pub(crate) selection: Selection,
     pub(crate) by: IndexName,
     /// Only these values; `None` is all.
     pub(crate) values: Option<Vec<String>>,
+    /// Whether values that are data of Secrets are shown.
+    pub(crate) show_secrets: bool,
     pub(crate) headers: bool,
     /// Whether it is a failure that nothing matched.
     pub(crate) fail_if_empty: bool,
@@ -175,7 +178,8 @@ fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
     let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
     let (by, values) = By::parse_optional(by)?;
     let OutcomeArgs { fail_if_empty, stats } = args.outcome;
-    Ok(Task::Index(Index { selection, by, values, headers: !args.no_headers, fail_if_empty, stats }))
+    let (headers, show_secrets) = (!args.no_headers, args.show_secrets);
+    Ok(Task::Index(Index { selection, by, values, show_secrets, headers, fail_if_empty, stats }))
 }
 
 fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
