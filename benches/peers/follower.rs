@@ -170,20 +170,27 @@ fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::
     let lock = || shared.lock().expect("the bench does not panic with it");
     loop {
         let out = lock().child.as_mut().and_then(|child| child.stdout.take()).context("a pipe")?;
-        read(out, one.until.map(Finder::new), shared);
+        let versions = one.again.is_some().then(|| Values::of("\"resourceVersion\":"));
+        let before = lock().seen.version.clone();
+        read(out, one.until.map(Finder::new), versions, shared);
         let mut state = lock();
         let ended = state.child.take().context("it is waited for here only")?.wait4()?;
         state.spent += ended.rusage.utime + ended.rusage.stime;
         let Some(again) = one.again.as_ref().filter(|_| !state.stopped) else { return Ok(()) };
         ensure!(ended.status.success(), "{} ended with {}", one.name, ended.status);
+        ensure!(state.seen.version != before, "the server lets {} have nothing more", one.name);
         state.child = Some(start(&mut again(stand.server(), &state.seen.version), stand)?);
         state.again += 1;
     }
 }
 
-fn read(mut out: ChildStdout, mut synced: Option<Finder>, shared: &Mutex<State>) {
+fn read(
+    mut out: ChildStdout,
+    mut synced: Option<Finder>,
+    mut versions: Option<Values>,
+    shared: &Mutex<State>,
+) {
     let mut sent = Values::of("\"testbed/sent\":");
-    let mut versions = Values::of("\"resourceVersion\":");
     let mut chunk = vec![0; 64 << 10];
     while let Ok(length @ 1..) = out.read(&mut chunk) {
         let (now, at) = (Timestamp::now(), Instant::now());
@@ -193,7 +200,9 @@ fn read(mut out: ChildStdout, mut synced: Option<Finder>, shared: &Mutex<State>)
             seen.synced = true;
         }
         sent.in_chunk(&chunk[..length], |text| seen.note(text, now));
-        versions.in_chunk(&chunk[..length], |text| text.clone_into(&mut seen.version));
+        if let Some(versions) = &mut versions {
+            versions.in_chunk(&chunk[..length], |text| text.clone_into(&mut seen.version));
+        }
     }
 }
 

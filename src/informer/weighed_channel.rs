@@ -28,7 +28,7 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 pub fn weighed_channel<T>(capacity: usize, weight: usize) -> (WeighedSender<T>, WeighedReceiver<T>) {
     // What is more than the runtime can count is no bound.
     let (sender, receiver) = mpsc::channel(capacity.clamp(1, Semaphore::MAX_PERMITS));
-    let load = Arc::new(Load::new(weight));
+    let load = Arc::new(Load::new(weight.min(usize::MAX / 2)));
     let sender = WeighedSender { sender, load: Arc::clone(&load) };
     (sender, WeighedReceiver { receiver, load, batch: Vec::new() })
 }
@@ -56,6 +56,9 @@ pub struct WeighedPermit<'a, T> {
     permit: mpsc::Permit<'a, (T, usize)>,
     load: &'a Load,
 }
+
+/// What is heavier counts as this, so that what several senders let in at once can be added up.
+const HEAVIEST: usize = usize::MAX / 1024;
 
 /// Why a message was not sent, with the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -134,6 +137,7 @@ impl<T> WeighedSender<T> {
 impl<T> WeighedPermit<'_, T> {
     /// Sends a message of this weight.
     pub fn send(self, message: T, weight: usize) {
+        let weight = weight.min(HEAVIEST);
         self.load.put(weight);
         self.permit.send((message, weight));
     }
@@ -243,6 +247,16 @@ mod tests {
         let (sender, mut receiver) = weighed_channel(usize::MAX, usize::MAX);
         assert_eq!(sender.try_send("a", 1), Ok(()));
         assert_eq!(receiver.try_recv(), Ok("a"));
+    }
+
+    #[test]
+    fn what_is_too_heavy_to_be_counted_fills_the_channel_and_no_more() {
+        let (sender, mut receiver) = weighed_channel(10, 10);
+        assert_eq!((sender.try_send("a", 1), sender.try_send("b", usize::MAX)), (Ok(()), Ok(())));
+        assert_eq!(sender.try_send("c", 1), Err(TrySendError::Full("c")));
+        assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok("a"), Ok("b")));
+        assert_eq!(sender.try_send("d", 10), Ok(()));
+        assert_eq!(sender.try_send("e", 1), Err(TrySendError::Full("e")));
     }
 
     #[test]

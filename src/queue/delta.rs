@@ -202,7 +202,8 @@ pub enum Mark {
         /// The version of that state.
         resource_version: ResourceVersion,
     },
-    /// A watch was lost for good and what follows, with [`Origin::Relist`], is the difference.
+    /// A watch was lost for good and what follows, with [`Origin::Relist`], is the difference. Where the queue refuses that
+    /// list nothing follows, and another gap begins the next.
     Gap {
         /// The version up to which everything had been told.
         from: ResourceVersion,

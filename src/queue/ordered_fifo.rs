@@ -47,8 +47,8 @@ impl Default for OrderedFifoOptions {
 ///
 /// The initial list streams: each object is queued as it arrives, bounded as events are. A list that breaks off and
 /// begins again may so have told of objects that the next one does not hold; the end of the list queues tombstones
-/// for those, and then [`Mark::Synced`]. Every later list is one step: the [`Mark::Gap`] if there was one, the
-/// tombstones, the objects.
+/// for those, and then [`Mark::Synced`]. Every later list is one step: the tombstones, the objects. The
+/// [`Mark::Gap`] comes right before it.
 ///
 /// Every delete is queued, also of an object nobody was told of: whether it says anything is seen when it is applied.
 ///

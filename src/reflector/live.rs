@@ -165,7 +165,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     self.recovered(live, now);
                 }
                 Some(end) => {
-                    let at_once = !live.delivered && clock.now() - began < VERY_SHORT;
+                    // From when it was asked for, as client-go does: what is read late may have stood for long.
+                    let stood = clock.now().saturating_duration_since(live.opened);
+                    let at_once = !live.delivered && stood < VERY_SHORT;
                     return match end {
                         Some(Err(error)) => End::Broken { error, at_once },
                         _ if at_once => End::Wordless,

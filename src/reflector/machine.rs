@@ -1,6 +1,7 @@
 //! The state machine: what the reflector is doing, and what comes next.
 
 use std::cmp::Ordering;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,9 +50,9 @@ pub(super) enum State<W> {
     /// [`State::Opening`]; one whose versions went back to [`State::Begin`] without one; trouble to [`State::Waiting`] and
     /// back here.
     Checking,
-    /// Starts a watch at the last version, after [`State::Checking`] where that is due. Success leads to
-    /// [`State::Watching`]; trouble to [`State::Waiting`] and back here, or to [`State::Begin`] where the version is the
-    /// trouble.
+    /// Starts a watch at the last version. Where the source was out of sight that comes after [`State::Checking`], or, if
+    /// it is in no trouble, beside the same question. Success leads to [`State::Watching`]; trouble to [`State::Waiting`]
+    /// and back here, or to [`State::Begin`] where the version is the trouble.
     Opening,
     /// Follows a watch. Its clean end leads to [`State::Opening`]; trouble leads where that of [`State::Opening`]
     /// does, except that a watch which only went silent is opened again at once.
@@ -160,12 +161,30 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// how far the source has come, so that events do not wait for two answers in turn, and read when that has been
     /// answered. A source in trouble is asked one thing at a time.
     async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
-        let (latest, live) = tokio::join!(self.check(), self.open());
+        let (latest, live) = {
+            let (mut check, mut open) = (pin!(self.check()), pin!(self.open()));
+            let mut live = None;
+            let latest = loop {
+                tokio::select! {
+                    biased;
+                    latest = &mut check => break latest,
+                    opened = &mut open, if live.is_none() => live = Some(opened),
+                }
+            };
+            // What is not to go on waits for no watch.
+            if live.is_none() && latest.as_ref().is_ok_and(|latest| !self.is_behind(latest)) {
+                live = Some(open.await);
+            }
+            (latest, live)
+        };
         let next = match latest {
             Ok(latest) => self.checked(latest)?,
             Err(error) => self.failed(Phase::Check, error)?,
         };
-        if matches!(next, State::Opening) { self.opened(live) } else { Ok(next) }
+        match (next, live) {
+            (State::Opening, Some(live)) => self.opened(live),
+            (next, _) => Ok(next),
+        }
     }
 
     fn opened(&mut self, live: Result<Live<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
@@ -421,6 +440,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         if self.memory.synced {
             if self.is_behind(&version) && !loss.is_some_and(|loss| loss.went_back) {
                 self.options.tell(&ReflectorEvent::WentBack { from: self.last.get(), to: version.clone() });
+                // Once, also where the store refuses the list.
+                let since = loss.map_or(asked_at, |loss| loss.since);
+                self.memory.loss = Some(Loss { since, relisting: true, went_back: true });
             }
             self.store.gap(&self.last.get(), &version, lasted);
         }

@@ -4,7 +4,8 @@
 //! Begin ────────> WatchListing ── the state is here ──> Watching
 //! Begin, or refused there ────> Listing ── the state is here ──> Opening ── the watch stands ──> Watching
 //! Watching ── ended cleanly ──> Opening
-//! Opening ── the source was out of sight, or ended the watch before its timeout ──> Checking ── it stands where it stood, or further on ──> Opening
+//! Opening ── the source was out of sight ──> Checking ── it stands where it stood, or further on ──> Opening
+//! Opening ── it ended the watch in order, but before its timeout ──> both at once
 //! Checking ── its versions went back ──> Begin
 //! Opening, Watching ── what happened since can't be had, or not be trusted ──> Begin
 //! any of them ── trouble ──> Waiting ──> Begin or Opening

@@ -24,6 +24,10 @@ pub(super) fn seal(frame: &mut Vec<u8>, form: Form, text: &[u8]) {
 pub(super) fn open(frame: &[u8]) -> Option<(Form, &[u8], u32)> {
     let (form, rest) = frame.split_last()?;
     let (bytes, sum) = rest.split_last_chunk()?;
-    let form = if *form == 0 { Form::Zstd } else { Form::Sibling };
+    let form = match form {
+        0 => Form::Zstd,
+        1 => Form::Sibling,
+        _ => return None,
+    };
     Some((form, bytes, u32::from_le_bytes(*sum)))
 }

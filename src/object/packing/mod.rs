@@ -2,9 +2,9 @@
 //!
 //! Objects of one workload (the pods of a Deployment, say) differ in names, times and addresses only, so a body that is
 //! written as what differs from a sibling takes a thirtieth of its size. The sibling is itself compressed by zstd with
-//! some objects of the kind as its dictionary, and those are held as they are. What a body was written against is held by the body, as an
-//! [`Arc`] of a [`Prefix`]: nothing becomes unreadable because something else left a store, and a prefix goes with the
-//! last body that needs it.
+//! some objects of the kind as its dictionary, and those are held as they are. What a body was written against is held
+//! by the body, as an [`Arc`] of a [`Prefix`]: nothing becomes unreadable because something else left a store, and a
+//! prefix goes with the last body that needs it.
 
 mod bases;
 mod footprint;

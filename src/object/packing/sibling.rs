@@ -27,8 +27,8 @@ const NEARBY: usize = 64;
 /// The text of a sibling, ready to be written against.
 pub(super) struct Sibling {
     text: Vec<u8>,
-    /// For the hash of eight bytes that begin with a quote, one more than where they stand first; 0 for none. A base is
-    /// shorter than that reaches, but for what none of this finds beyond.
+    /// For the hash of eight bytes that begin with a quote, one more than where they stand first; 0 for none. What a large
+    /// text has beyond its first 64 KB is found only in order.
     places: Box<[u16]>,
 }
 
@@ -72,7 +72,9 @@ impl Sibling {
                 base += count;
                 count
             } else {
-                let (count, goes_on) = self.resume(text, at, base);
+                let Some((count, goes_on)) = self.resume(text, at, base, most - frame.len()) else {
+                    return false;
+                };
                 number(count << 2 | MOVED, frame);
                 number(signed(base, goes_on), frame);
                 frame.extend_from_slice(&text[at..at + count]);
@@ -86,23 +88,29 @@ impl Sibling {
         }
     }
 
-    /// How many bytes of the text stand by themselves, and where the base goes on behind them.
-    fn resume(&self, text: &[u8], at: usize, base: usize) -> (usize, usize) {
+    /// The bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        self.text.len() + size_of_val(&*self.places)
+    }
+
+    /// How many bytes of the text stand by themselves, and where the base goes on behind them. Nothing where that would be
+    /// more than there is room for.
+    fn resume(&self, text: &[u8], at: usize, base: usize, room: usize) -> Option<(usize, usize)> {
         let nearby = &self.text[base..self.text.len().min(base + NEARBY)];
-        let ends =
-            text[at..].iter().enumerate().filter(|(_, byte)| matches!(byte, b'"' | b',' | b'}' | b']'));
-        for (count, byte) in ends {
+        let rest = &text[at..];
+        let within = rest.iter().take(room.saturating_add(1)).enumerate();
+        for (count, byte) in within.filter(|(_, byte)| matches!(byte, b'"' | b',' | b'}' | b']')) {
             let Some(word) = word(text, at + count) else { break };
             if let Some(near) = nearby.windows(8).position(|other| *other == word.to_le_bytes()) {
-                return (count, base + near);
+                return Some((count, base + near));
             }
             if *byte == b'"'
                 && let Some(place) = self.place(word)
             {
-                return (count, place);
+                return Some((count, place));
             }
         }
-        (text.len() - at, base)
+        (rest.len() <= room).then_some((rest.len(), base))
     }
 
     /// Where these bytes, of which the first is a quote, stand first.
@@ -128,7 +136,7 @@ fn replaced(text: &[u8], base: &[u8]) -> Option<usize> {
 
 fn replace(text: &[u8], base: &[u8], frame: &mut Vec<u8>) {
     // Without a branch for each byte: which of them are digits can't be foretold.
-    let mut digits = [0; LONGEST_REPLACED + 8];
+    let mut digits = [0; LONGEST_REPLACED + 1];
     let (mut count, mut differs) = (0, false);
     for (&byte, &other) in text.iter().zip(base) {
         let (digit, is_digit) = (DIGIT_OF[usize::from(byte)], DIGIT_OF[usize::from(other)] != NO_DIGIT);
@@ -318,8 +326,12 @@ mod tests {
     fn a_text_that_is_unlike_is_given_up() {
         let base = Sibling::of(vec![b'x'; 1000]);
         let text: Vec<u8> = (0..1000).map(|_| fastrand::alphanumeric() as u8).collect();
-        let mut frame = Vec::new();
-        assert!(!base.write(&text, 250, &mut frame));
+        let quotes = vec![b'"'; 1000];
+        for text in [text, quotes] {
+            let mut frame = Vec::new();
+            assert!(!base.write(&text, 250, &mut frame));
+            assert!(frame.len() < 250);
+        }
     }
 
     /// Texts of few words, so that much is alike, and a text that is made from one by cutting, pasting and other digits.

@@ -15,15 +15,17 @@ const LEVEL: i32 = 1;
 /// A frame that would be larger than this part of its text is not that of a sibling, and zstd's to write.
 const ALIKE: usize = 8;
 
-/// Texts that are at hand. Lists come sorted by name, so siblings come in runs, and runs are interleaved by live
-/// events. A sibling's text takes twice its length so, the dictionary of a kind some 150 KB.
+/// Texts that are at hand, and the bytes that they take. Lists come sorted by name, so siblings come in runs, and runs
+/// are interleaved by live events. A sibling's text takes twice its length so; one that is digested for zstd some 100 KB
+/// more.
 const AT_HAND: usize = 64;
+const AT_HAND_BYTES: usize = 1 << 20;
 
 /// What the buffer keeps allocated: a giant is not paid for for ever.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 /// Writers that nobody uses at this moment. A program may have hundreds of stores, and what a writer keeps ready would
-/// cost each some hundred kilobytes: so all packers share them. A std mutex, held to take one or give it back. There
+/// cost each up to a megabyte: so all packers share them. A std mutex, held to take one or give it back. There
 /// are as many as ever packed at once, which is one for each thread at most.
 static IDLE: Mutex<Vec<Writer>> = Mutex::new(Vec::new());
 
@@ -39,6 +41,7 @@ struct AtHand {
     /// Weak: to be at hand keeps no base alive.
     of: Weak<Prefix>,
     text: Text,
+    /// zstd has had it before: it is worth digesting.
     used: bool,
 }
 
@@ -48,8 +51,8 @@ enum Text {
     Plain(Vec<u8>),
     /// Made ready for zstd, from the second use on: that costs as much as to write two bodies.
     Digested(CDict<'static>),
-    /// The base of a workload.
-    Sibling(Sibling),
+    /// The base of a workload, and the same made ready for zstd, where bodies were not that much alike.
+    Sibling(Sibling, Option<CDict<'static>>),
 }
 
 impl Writer {
@@ -73,14 +76,14 @@ impl Writer {
         }
         let Self { context, frame, at_hand } = self;
         let at_hand = at_hand.last_mut()?;
-        at_hand.make_ready(against);
+        at_hand.expect_siblings(against);
         frame.clear();
         frame.shrink_to(KEPT_CAPACITY);
         frame.reserve(compress_bound(text.len()) + SEAL);
         let form = match &at_hand.text {
-            Text::Sibling(base) if base.write(text, text.len() / ALIKE, frame) => Form::Sibling,
-            other => {
-                other.compress(context, text, frame).ok()?;
+            Text::Sibling(base, _) if base.write(text, text.len() / ALIKE, frame) => Form::Sibling,
+            _ => {
+                at_hand.compress(context, text, frame).ok()?;
                 Form::Zstd
             }
         };
@@ -91,33 +94,62 @@ impl Writer {
     /// Has the text of a prefix ready.
     pub(super) fn put_at_hand(&mut self, prefix: &Arc<Prefix>, text: Vec<u8>) {
         self.at_hand.retain(|at_hand| at_hand.of.strong_count() > 0);
-        if self.at_hand.len() == AT_HAND {
-            self.at_hand.remove(0);
-        }
-        self.at_hand.push(AtHand { of: Arc::downgrade(prefix), text: Text::Plain(text), used: false });
+        let new = AtHand { of: Arc::downgrade(prefix), text: Text::Plain(text), used: false };
+        let (mut count, mut bytes) = (1, new.size());
+        let fits = |at_hand: &&AtHand| {
+            (count, bytes) = (count + 1, bytes + at_hand.size());
+            count <= AT_HAND && bytes <= AT_HAND_BYTES
+        };
+        let kept = self.at_hand.iter().rev().take_while(fits).count();
+        self.at_hand.drain(..self.at_hand.len() - kept);
+        self.at_hand.push(new);
     }
 }
 
 impl AtHand {
-    /// To be written against: a base at once, for its siblings; a dictionary when it is used again.
-    fn make_ready(&mut self, prefix: &Prefix) {
-        let Text::Plain(text) = &mut self.text else { return };
-        if prefix.against.is_some() {
-            self.text = Text::Sibling(Sibling::of(std::mem::take(text)));
-        } else if std::mem::replace(&mut self.used, true)
-            && let Some(digested) = CDict::try_create(text, LEVEL)
+    /// The text of an object is the base of a workload.
+    fn expect_siblings(&mut self, prefix: &Prefix) {
+        if let Text::Plain(text) = &mut self.text
+            && prefix.against.is_some()
         {
-            self.text = Text::Digested(digested);
+            self.text = Text::Sibling(Sibling::of(std::mem::take(text)), None);
         }
     }
-}
 
-impl Text {
-    fn compress(&self, context: &mut CCtx<'_>, text: &[u8], frame: &mut Vec<u8>) -> SafeResult {
-        match self {
-            Self::Digested(prefix) => context.compress_using_cdict(frame, text, prefix),
-            Self::Plain(prefix) => context.compress_using_dict(frame, text, prefix, LEVEL),
-            Self::Sibling(base) => context.compress_using_dict(frame, text, base.text(), LEVEL),
+    /// By zstd.
+    fn compress(&mut self, context: &mut CCtx<'_>, text: &[u8], frame: &mut Vec<u8>) -> SafeResult {
+        frame.clear();
+        if std::mem::replace(&mut self.used, true) {
+            self.digest();
+        }
+        match &self.text {
+            Text::Digested(prefix) | Text::Sibling(_, Some(prefix)) => {
+                context.compress_using_cdict(frame, text, prefix)
+            }
+            Text::Plain(prefix) => context.compress_using_dict(frame, text, prefix, LEVEL),
+            Text::Sibling(base, None) => context.compress_using_dict(frame, text, base.text(), LEVEL),
+        }
+    }
+
+    fn digest(&mut self) {
+        match &mut self.text {
+            Text::Plain(text) => {
+                if let Some(digested) = CDict::try_create(text, LEVEL) {
+                    self.text = Text::Digested(digested);
+                }
+            }
+            Text::Sibling(base, digested @ None) => *digested = CDict::try_create(base.text(), LEVEL),
+            Text::Sibling(_, Some(_)) | Text::Digested(_) => {}
+        }
+    }
+
+    /// About the bytes it takes.
+    fn size(&self) -> usize {
+        match &self.text {
+            Text::Plain(text) => text.len(),
+            Text::Digested(digested) => digested.sizeof(),
+            Text::Sibling(base, None) => base.size(),
+            Text::Sibling(base, Some(digested)) => base.size() + digested.sizeof(),
         }
     }
 }

@@ -66,6 +66,20 @@ async fn versions_that_went_back_are_said_also_where_a_list_finds_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn versions_that_went_back_are_said_once_however_often_the_store_refuses_the_list() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    source.add(pod("b"));
+    let run = start_into(&source, Notebook { refused: "bad", ..Notebook::default() }, plain());
+    run.caught_up().await;
+    source.restore(1, &expired());
+    source.add_silently(pod("bad"));
+    let count = |part: &str| run.events.all().iter().filter(|event| event.contains(part)).count();
+    until(|| count("the store refused") == 3).await;
+    assert_eq!(count("went back"), 1, "{:?}", run.events.all());
+}
+
+#[tokio::test(start_paused = true)]
 async fn where_a_source_stands_is_asked_only_after_it_was_out_of_sight() {
     for error in [too_many(None), Error::Forbidden(said("no"))] {
         let run = at_six(plain()).await;
@@ -125,7 +139,7 @@ async fn of_a_source_that_went_back_nothing_is_read_before_that_is_known() {
     run.source.restore(3, &cut());
     run.source.add_silently(pod("d"));
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests()), ["list /1", "watch 6", "list /500", "watch 4"]);
+    assert_eq!(asked(&run.source.requests()), ["list /1", "list /500", "watch 4"]);
     let calls = run.store.calls.all();
     assert_eq!(calls[..2], ["begin relist", "in doubt"], "{calls:?}");
     assert_eq!(run.source.open_watches(), 1);

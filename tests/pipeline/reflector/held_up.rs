@@ -151,3 +151,38 @@ async fn the_time_of_a_watch_begins_after_the_log_in() {
     pass(250).await;
     assert_eq!(events.all(), ["list of 1 at 2 by list"], "it is quiet, and not silent");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_known_of_a_source_waits_for_no_watch_of_it() {
+    let held = Held::new(0, 300);
+    held.log_in().due = None;
+    let (events, _running) = held.run(plain());
+    held.is_watched().await;
+    held.source.add(pod("b"));
+    pass(2).await;
+    held.hold(Asks::Watch);
+    held.source.drop_watches();
+    held.source.restore(2, &cut());
+    pass(5).await;
+    assert!(events.all().contains(&"went back from 3 to 2".to_owned()), "{:?}", events.all());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_ended_before_it_was_read_did_not_end_at_once() {
+    let held = Held::new(0, 5);
+    held.log_in().due = None;
+    let (events, _running) = held.run(plain());
+    held.is_watched().await;
+    pass(2).await;
+    for _ in 0..4 {
+        held.hold(Asks::List);
+        held.source.drop_watches();
+        // It stands before it is known how far the source has come, and is gone by then.
+        held.is_watched().await;
+        pass(2).await;
+        held.source.drop_watches();
+        pass(4).await;
+        held.is_watched().await;
+    }
+    assert_eq!(events.all(), ["list of 1 at 2 by list"]);
+}

@@ -31,7 +31,7 @@ impl Places {
     }
 }
 
-/// For how long one source, which asks for one thing at a time, has waited for its places. A std mutex: held to look and
+/// For how long one source has waited for its places, of which it asks for one at a time. A std mutex: held to look and
 /// to count.
 #[derive(Default)]
 pub(super) struct Waited(Mutex<Waiting>);
