@@ -72,7 +72,8 @@ impl Sibling {
                 base += count;
                 count
             } else {
-                let Some((count, goes_on)) = self.resume(text, at, base, most - frame.len()) else {
+                let Some((count, goes_on)) = self.resume(text, at, base, most.saturating_sub(frame.len()))
+                else {
                     return false;
                 };
                 number(count << 2 | MOVED, frame);
@@ -331,6 +332,19 @@ mod tests {
             let mut frame = Vec::new();
             assert!(!base.write(&text, 250, &mut frame));
             assert!(frame.len() < 250);
+        }
+    }
+
+    #[test]
+    fn no_bound_is_too_small_to_be_heeded() {
+        let base = Sibling::of(br#"{"a":"one","b":"two","c":"three"}"#.to_vec());
+        let text = br#"{"a":"one","x":["new"],"b":"two","y":["newer"],"c":"three"}"#;
+        for most in 0..60 {
+            let mut frame = vec![7; 10];
+            if base.write(text, most, &mut frame) {
+                assert!(frame.len() - 10 <= most);
+                assert_eq!(read(&frame[10..], &base.text).as_deref(), Some(&text[..]));
+            }
         }
     }
 
