@@ -16,7 +16,7 @@ use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
 use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
 use kdelta::store::Indexer;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -90,7 +90,9 @@ impl Stream {
         flow: &Flow,
         of: usize,
     ) -> Result<Registration, InformerError> {
-        while self.parts.try_join_next().is_some() {}
+        while let Some(ended) = self.parts.try_join_next() {
+            go_on(ended);
+        }
         let bytes = (BYTES_OF_ALL / of.max(1)).clamp(*BYTES.start(), *BYTES.end());
         let informer = source
             .informer()
@@ -136,8 +138,17 @@ impl Stream {
     }
 
     /// Waits for something to be told and takes what else is there, up to `limit`. Dropping the future loses nothing.
+    ///
+    /// # Panics
+    /// Where a part did: its silence would look like peace.
     pub(super) async fn next_batch(&mut self, batch: &mut Vec<Told>, limit: usize) {
-        self.receiver.recv_many(batch, limit).await;
+        loop {
+            tokio::select! {
+                biased;
+                () = self.receiver.recv_many(batch, limit) => return,
+                Some(ended) = self.parts.join_next() => go_on(ended),
+            }
+        }
     }
 
     /// Ends every part and waits for their ends; what was still to be told is not told.
@@ -146,6 +157,15 @@ impl Stream {
         self.receiver.close();
         while self.receiver.recv().await.is_some() {}
         while self.parts.join_next().await.is_some() {}
+    }
+}
+
+/// How the task of a part ended says nothing that it has not told, unless it panicked: then so do we.
+fn go_on(ended: Result<(), JoinError>) {
+    if let Err(failed) = ended
+        && failed.is_panic()
+    {
+        std::panic::resume_unwind(failed.into_panic());
     }
 }
 
@@ -273,6 +293,15 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    #[should_panic(expected = "a mistake of ours")]
+    async fn a_part_that_panics_is_not_missed_in_silence() {
+        let mut stream = Stream::new(&Flow { from: None, resync: None, coalesce: false });
+        stream.parts.spawn(async {});
+        stream.parts.spawn(async { panic!("a mistake of ours") });
+        stream.next_batch(&mut Vec::new(), 1).await;
+    }
 
     #[test]
     fn an_event_without_room_is_an_error_and_one_without_a_reader_is_none() {
