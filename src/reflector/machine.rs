@@ -1,7 +1,6 @@
 //! The state machine: what the reflector is doing, and what comes next.
 
 use std::cmp::Ordering;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -157,37 +156,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
     }
 
-    /// Opens a watch of a source that has ended the one before in order, though early. It is asked for beside the question
-    /// how far the source has come, so that events do not wait for two answers in turn, and read when that has been
-    /// answered. A source in trouble is asked one thing at a time.
-    async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
-        let (latest, live) = {
-            let (mut check, mut open) = (pin!(self.check()), pin!(self.open()));
-            let mut live = None;
-            let latest = loop {
-                tokio::select! {
-                    biased;
-                    latest = &mut check => break latest,
-                    opened = &mut open, if live.is_none() => live = Some(opened),
-                }
-            };
-            // What is not to go on waits for no watch.
-            if live.is_none() && latest.as_ref().is_ok_and(|latest| !self.is_behind(latest)) {
-                live = Some(open.await);
-            }
-            (latest, live)
-        };
-        let next = match latest {
-            Ok(latest) => self.checked(latest)?,
-            Err(error) => self.failed(Phase::Check, error)?,
-        };
-        match (next, live) {
-            (State::Opening, Some(live)) => self.opened(live),
-            (next, _) => Ok(next),
-        }
-    }
-
-    fn opened(&mut self, live: Result<Live<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
+    pub(super) fn opened(&mut self, live: Result<Live<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
         match live {
             Ok(live) => {
                 // Where nothing was to be listed, all that was wanted is there once a watch stands.
@@ -263,7 +232,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.follow_verdict(Phase::Watch, error, verdict)
     }
 
-    fn failed(&mut self, phase: Phase, error: Error) -> Result<State<L::Watch>, Error> {
+    pub(super) fn failed(&mut self, phase: Phase, error: Error) -> Result<State<L::Watch>, Error> {
         self.lose_sight(phase, &error);
         let verdict = verdict(phase, &error);
         self.follow_verdict(phase, error, verdict)
@@ -327,28 +296,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         verdict.without_list(error)
     }
 
-    /// What comes of where the source stands. It has come as far as what was received from it, or it is not the one that
-    /// it was, and nothing that it tells can be put together with what is known. Where the two have no order, as of a
-    /// source that gives no versions, nobody can tell.
-    fn checked(&mut self, latest: ResourceVersion) -> Result<State<L::Watch>, Error> {
-        self.memory.source = Sight::Regained;
-        if !self.is_behind(&latest) {
-            return Ok(State::Opening);
-        }
-        let from = self.last.get();
-        if self.options.resume_from.is_some() {
-            return Err(Error::too_large(&from, &latest));
-        }
-        let since = self.options.clock.now();
-        let loss = self.memory.loss.get_or_insert(Loss { since, relisting: false, went_back: false });
-        (loss.relisting, loss.went_back) = (true, true);
-        self.memory.version_unavailable = true;
-        self.options.tell(&ReflectorEvent::WentBack { from, to: latest });
-        Ok(State::Begin)
-    }
-
     /// Whether the source has been further than this version.
-    fn is_behind(&self, version: &ResourceVersion) -> bool {
+    pub(super) fn is_behind(&self, version: &ResourceVersion) -> bool {
         version.compare(&self.last.get()) == Ok(Ordering::Less)
     }
 

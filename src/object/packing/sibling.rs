@@ -4,7 +4,7 @@
 //! the same length and shape. So a frame walks along the base. It says how far both agree; then what stands in place of
 //! as many bytes of the base, of which only the digits are written where nothing else differs, two in a byte; and where
 //! something came or went, the bytes as they are and where the base goes on. That makes frames a quarter smaller than
-//! zstd's with the base as its dictionary, in half of the time, and the base needs a table of some kilobytes at hand in
+//! zstd's with the base as its dictionary, in a third of the time, and the base needs a table of some kilobytes at hand in
 //! place of a compressor's. Texts that are not made from one template are zstd's.
 //!
 //! A frame: the length of the text, then in turn a count of bytes as in the base and a piece, until the text is
