@@ -110,6 +110,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     async fn step(&mut self, state: State<L::Watch>) -> Result<State<L::Watch>, Error> {
         match state {
+            State::Begin if self.asks_whole_list() => Ok(State::Listing),
             State::Begin if self.asks_watch_list() => Ok(State::WatchListing),
             State::Begin => Ok(State::Listing),
             State::WatchListing => match self.watch_list().await {
@@ -121,7 +122,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             },
             State::Listing => match self.list().await {
                 Ok(()) => Ok(State::Opening),
-                Err(error) => self.failed(Phase::List, error),
+                Err(error) => {
+                    self.memory.list_failed = true;
+                    self.failed(Phase::List, error)
+                }
             },
             State::Checking => match self.check().await {
                 Ok(latest) => self.checked(latest),
@@ -187,6 +191,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             _ => return,
         };
         self.memory.source = self.memory.source.max(sight);
+    }
+
+    /// Whether the next list is the first, and to be all in one.
+    pub(super) fn asks_whole_list(&self) -> bool {
+        let Self { options, memory, .. } = self;
+        let is_wanted = options.whole_list_first && options.page_size.is_none();
+        is_wanted && !memory.synced && !memory.list_failed
     }
 
     fn asks_watch_list(&self) -> bool {

@@ -4,10 +4,12 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::Told;
 use super::catalog::{Catalog, Discovered, Missing};
 use super::version::ServerVersion;
 use crate::object::ApiResource;
@@ -58,30 +60,30 @@ impl Cache {
         Self { file: folder.join(format!("{name}.json")), server: server.to_owned(), life }
     }
 
-    /// The catalog and its age, when there is one that is young enough.
-    pub(super) fn read(&self, now: SystemTime) -> Option<(Catalog, Duration)> {
+    /// What the server told and how long ago, when that is young enough.
+    pub(super) fn read(&self, now: SystemTime) -> Option<(Told, Duration)> {
         let stored: Stored = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
         let age = seconds(now).checked_sub(stored.written)?;
         if stored.form != FORM || stored.server != self.server || age >= self.life.as_secs() {
             return None;
         }
         let missing = stored.missing.into_iter();
-        let mut catalog = Catalog::new(
+        let catalog = Catalog::new(
             stored.resources.into_iter().map(StoredResource::load).collect(),
             missing.map(|(group, version, reason)| Missing { group, version, reason }).collect(),
         );
-        catalog.server = stored.version;
-        Some((catalog, Duration::from_secs(age)))
+        Some((Told { catalog: Arc::new(catalog), version: stored.version }, Duration::from_secs(age)))
     }
 
-    /// Keeps a catalog: readers see the old file or the new one, never a part, and nobody else reads either.
-    pub(super) fn write(&self, catalog: &Catalog, now: SystemTime) -> io::Result<()> {
+    /// Keeps what a server told: readers see the old file or the new one, never a part, and nobody else reads either.
+    pub(super) fn write(&self, told: &Told, now: SystemTime) -> io::Result<()> {
+        let Told { catalog, version } = told;
         let missing = catalog.missing.iter();
         let stored = Stored {
             form: FORM,
             server: self.server.clone(),
             written: seconds(now),
-            version: catalog.server,
+            version: *version,
             resources: catalog.resources.iter().map(StoredResource::store).collect(),
             missing: missing
                 .map(|one| (one.group.clone(), one.version.clone(), one.reason.clone()))

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::version::ServerVersion;
 use crate::api::suggest::nearest;
 use crate::object::ApiResource;
 
@@ -54,8 +53,6 @@ pub struct Missing {
 pub struct Catalog {
     pub(super) resources: Vec<Discovered>,
     pub(super) missing: Vec<Missing>,
-    /// Of whom it is, where the server said so.
-    pub(super) server: Option<ServerVersion>,
 }
 
 /// A word split at its dots: `deployments`, `deploy.apps`, `deployments.v1.apps`.
@@ -81,7 +78,7 @@ impl Word {
 /// Whether a group is one that a server of Kubernetes has by itself. Those without a dot nobody else can define; among
 /// those of `k8s.io` are definitions that come and go (`gateway.networking.k8s.io`) and servers of others
 /// (`metrics.k8s.io`), so they are told by their names.
-fn is_built_in(group: &str) -> bool {
+pub(super) fn is_built_in(group: &str) -> bool {
     let Some(name) = group.strip_suffix(".k8s.io") else { return !group.contains('.') };
     matches!(
         name,
@@ -123,7 +120,7 @@ impl Catalog {
         for found in &mut resources {
             found.preferred = seen.insert((found.resource.group.clone(), found.resource.resource.clone()));
         }
-        Self { resources, missing, server: None }
+        Self { resources, missing }
     }
 
     /// Everything in every version, in the order of preference.

@@ -1,11 +1,15 @@
 //! Asks a server what it offers: all at once, or group version by group version where it can't tell all at once.
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
 use serde::de::DeserializeOwned;
+use tokio::time::{self, Instant};
 
+use super::Told;
 use super::catalog::{Catalog, Discovered, Missing};
 use super::version::{Info, ServerVersion};
 use super::wire::{Answer, GroupVersion, ResourceList, Root};
@@ -19,16 +23,25 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 const LIMIT: usize = 256 * 1024 * 1024;
 /// Group versions asked for at a time.
 const AT_A_TIME: usize = 8;
-/// How long the server's version may take. It only helps to choose, so nobody waits for it.
-const VERSION_LIMIT: Duration = Duration::from_secs(1);
 
-/// Everything a server offers. A part that can't be had is carried as missing.
+/// Everything a server offers, and which it is. A part that can't be had is carried as missing.
 ///
 /// # Errors
 /// When neither the core group nor the others answer: what the core group failed with.
-pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
-    let (core, groups, server) =
-        tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout), version(client));
+pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Told, Error> {
+    let asked = Instant::now();
+    let mut version = pin!(version(client, timeout));
+    let mut catalog = pin!(catalog(client, timeout));
+    let (catalog, version) = tokio::select! {
+        version = &mut version => (catalog.await, version),
+        // It only helps to choose among good ways: who is late with it is not waited for long.
+        catalog = &mut catalog => (catalog, time::timeout(asked.elapsed(), version).await.ok().flatten()),
+    };
+    Ok(Told { catalog: Arc::new(catalog?), version })
+}
+
+async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
+    let (core, groups) = tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     match (core, groups) {
         (Err(error), Err(_)) => return Err(error),
@@ -48,13 +61,12 @@ pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<
             }
         }
     }
-    Ok(Catalog { server, ..Catalog::new(found, missing) })
+    Ok(Catalog::new(found, missing))
 }
 
-/// Which version the server is, where it says so in time.
-async fn version(client: &Client) -> Option<ServerVersion> {
-    let request = Request::new("/version").timeout(Some(VERSION_LIMIT));
-    ask::<Info>(client, &request).await.ok()?.version()
+/// Which version the server is, where it says so.
+async fn version(client: &Client, timeout: Option<Duration>) -> Option<ServerVersion> {
+    ask::<Info>(client, &Request::new("/version").timeout(timeout)).await.ok()?.version()
 }
 
 /// What `/api` or `/apis` leads to.

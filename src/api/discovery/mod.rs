@@ -112,10 +112,18 @@ struct Inner {
     cache_life: Duration,
 }
 
+/// What a server told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    catalog: Arc<Catalog>,
+    version: Option<ServerVersion>,
+}
+
 /// What is known, and from whom.
 #[derive(Clone)]
 struct Known {
     catalog: Arc<Catalog>,
+    version: Option<ServerVersion>,
     told_by: Source,
 }
 
@@ -159,7 +167,7 @@ impl Discovery {
     /// [`Error::Server`] when it could not be asked; what was known stays.
     pub async fn refresh(&self) -> Result<Arc<Catalog>, Error> {
         let mut known = self.inner.known.lock().await;
-        self.ask(&mut known).await
+        Ok(self.ask(&mut known).await?.catalog)
     }
 
     /// The listable resources that a word names: all of a category, or one resource by its plural, singular or short
@@ -171,23 +179,24 @@ impl Discovery {
     pub async fn resolve(&self, word: &str) -> Result<Vec<Discovered>, ResolveError> {
         let mut known = self.inner.known.lock().await;
         let was_known = known.is_some();
-        let Known { mut catalog, told_by } = self.known(&mut known).await?;
+        let Known { mut catalog, told_by, .. } = self.known(&mut known).await?;
         if told_by == Source::OldFile && !catalog.is_lasting(word) {
-            catalog = self.ask(&mut known).await?;
+            catalog = self.ask(&mut known).await?.catalog;
             return catalog.find(word).map_err(|why| refusal(why, word, &catalog));
         }
         let mut found = catalog.find(word);
         let is_new = told_by == Source::Server && !was_known;
         if found == Err(NoMatch::Unknown) && !is_new {
-            catalog = self.ask(&mut known).await?;
+            catalog = self.ask(&mut known).await?.catalog;
             found = catalog.find(word);
         }
         found.map_err(|why| refusal(why, word, &catalog))
     }
 
-    /// Which version the server is, if it has told together with what it offers, now or to the file. Asks nothing.
+    /// Which version the server is. Asks nothing: `None` before anything else was asked, and where the server does not say
+    /// it.
     pub async fn server_version(&self) -> Option<ServerVersion> {
-        self.inner.known.lock().await.as_ref().and_then(|known| known.catalog.server)
+        self.inner.known.lock().await.as_ref().and_then(|known| known.version)
     }
 
     /// Resources of other groups that a word which was resolved could mean as well: [`Catalog::passed_over`].
@@ -208,13 +217,13 @@ impl Discovery {
             // It was asked for the sake of another word, after this one was found in a file.
             return Ok(before.catalog.resources.iter().all(|found| found.resource != *resource));
         }
-        Ok(self.ask(&mut known).await? != before.catalog)
+        Ok(self.ask(&mut known).await?.catalog != before.catalog)
     }
 
     /// What is known and good for every question.
     async fn young(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
         match self.known(known).await? {
-            Known { told_by: Source::OldFile, .. } => self.ask(known).await,
+            Known { told_by: Source::OldFile, .. } => Ok(self.ask(known).await?.catalog),
             young => Ok(young.catalog),
         }
     }
@@ -227,18 +236,19 @@ impl Discovery {
         if let Some(cache) = self.inner.cache.clone() {
             // A file of some megabytes at most; read off the async threads and awaited here.
             let read = tokio::task::spawn_blocking(move || cache.read(SystemTime::now())).await;
-            if let Ok(Some((catalog, age))) = read {
+            if let Ok(Some((Told { catalog, version }, age))) = read {
                 debug!(resources = catalog.resources.len(), ?age, "discovery from a file");
                 let told_by = if age < self.inner.cache_life { Source::File } else { Source::OldFile };
-                return Ok(known.insert(Known { catalog: Arc::new(catalog), told_by }).clone());
+                return Ok(known.insert(Known { catalog, version, told_by }).clone());
             }
         }
-        Ok(Known { catalog: self.ask(known).await?, told_by: Source::Server })
+        self.ask(known).await
     }
 
-    async fn ask(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
+    async fn ask(&self, known: &mut Option<Known>) -> Result<Known, Error> {
         // Boxed: it is rarely run, and would be part of all that asks.
-        let catalog = Arc::new(Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?);
+        let told = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
+        let catalog = &told.catalog;
         debug!(
             resources = catalog.resources.len(),
             missing = catalog.missing.len(),
@@ -246,14 +256,15 @@ impl Discovery {
         );
         let whole = !catalog.missing.iter().any(|missing| missing.version.is_empty());
         if let Some(cache) = self.inner.cache.clone().filter(|_| whole) {
-            let catalog = Arc::clone(&catalog);
+            let told = told.clone();
             // As the reading; a file that can't be written costs the next process a request.
-            let written = tokio::task::spawn_blocking(move || cache.write(&catalog, SystemTime::now())).await;
+            let written = tokio::task::spawn_blocking(move || cache.write(&told, SystemTime::now())).await;
             if let Ok(Err(error)) = written {
                 debug!(%error, "discovery could not be kept");
             }
         }
-        Ok(Arc::clone(&known.insert(Known { catalog, told_by: Source::Server }).catalog))
+        let Told { catalog, version } = told;
+        Ok(known.insert(Known { catalog, version, told_by: Source::Server }).clone())
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 use super::cache::Cache;
-use super::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion};
+use super::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion, Told};
 use crate::api::test_server::{TestServer, json};
 use crate::api::{Client, Config};
 use crate::listwatch::Error;
@@ -324,17 +324,32 @@ async fn the_version_of_the_server_is_told_and_kept_with_what_it_offers() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_late_with_its_version_is_not_waited_for() {
+    let server = TestServer::start(|head| match head.split_whitespace().nth(1) {
+        // An answer that does not come to its end.
+        Some("/version") => "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{".to_owned(),
+        _ => aggregated(head),
+    })
+    .await;
+    let discovery = discovery(&server, None);
+    let limit = Duration::from_secs(10);
+    tokio::time::timeout(limit, discovery.resolve("pods")).await.expect("long before").unwrap();
+    assert_eq!(discovery.server_version().await, None);
+}
+
+#[tokio::test]
 async fn a_file_is_private_and_counts_only_while_young_whole_and_of_this_server() {
     let server = TestServer::start(aggregated).await;
     let catalog: Arc<Catalog> = discovery(&server, None).catalog().await.unwrap();
+    let told = Told { catalog, version: Some(ServerVersion { major: 1, minor: 33 }) };
     let folder = TempDir::new().unwrap();
     let life = Duration::from_mins(1);
     let cache = Cache::new(folder.path(), "https://host:6443/prefix", life);
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     assert_eq!(cache.read(now), None);
-    cache.write(&catalog, now).unwrap();
+    cache.write(&told, now).unwrap();
     let kept = cache.read(now + life / 2);
-    assert_eq!(kept.as_ref().map(|(catalog, age)| (catalog, *age)), Some((&*catalog, life / 2)));
+    assert_eq!(kept, Some((told.clone(), life / 2)));
     assert_eq!(cache.read(now + life), None, "old");
     assert_eq!(cache.read(now - life), None, "from the future");
     assert_eq!(
@@ -352,6 +367,6 @@ async fn a_file_is_private_and_counts_only_while_young_whole_and_of_this_server(
     let text = std::fs::read(&file).unwrap();
     std::fs::write(&file, &text[..text.len() / 2]).unwrap();
     assert_eq!(cache.read(now), None, "broken");
-    cache.write(&catalog, now).unwrap();
+    cache.write(&told, now).unwrap();
     assert!(cache.read(now).is_some());
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::catalog::is_built_in;
+use crate::object::ApiResource;
+
 /// The version of Kubernetes that a server behaves as. Ordered as versions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerVersion {
@@ -11,10 +14,19 @@ pub struct ServerVersion {
     pub minor: u32,
 }
 
+impl ServerVersion {
+    /// Whether such a server writes a list of the resource while it reads it, from memory (KEP-5116): asked for in one
+    /// piece, it costs the server no more than pages do. Nothing is known of the servers behind other groups; and events
+    /// are read from etcd.
+    #[must_use]
+    pub fn streams_lists_of(self, resource: &ApiResource) -> bool {
+        self >= Self { major: 1, minor: 33 } && is_built_in(&resource.group) && resource.resource != "events"
+    }
+}
+
 /// The answer to `/version`, as far as it is read.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
 pub(super) struct Info {
     major: String,
     minor: String,
@@ -52,5 +64,25 @@ mod tests {
             assert_eq!(version(unsaid), None, "{unsaid}");
         }
         assert!(wanted(9) < wanted(33));
+    }
+
+    #[test]
+    fn lists_are_streamed_from_memory_since_a_version_and_of_what_is_there() {
+        let of = |minor, group: &str, plural: &str| {
+            let (group, resource) = (group.to_owned(), plural.to_owned());
+            let resource =
+                ApiResource { group, version: "v1".into(), resource, kind: "K".into(), namespaced: true };
+            ServerVersion { major: 1, minor }.streams_lists_of(&resource)
+        };
+        assert_eq!([32, 33, 34].map(|minor| of(minor, "", "pods")), [false, true, true]);
+        assert!(of(36, "apps", "deployments") && of(36, "networking.k8s.io", "ingresses"));
+        for (group, plural) in [
+            ("", "events"),
+            ("events.k8s.io", "events"),
+            ("metrics.k8s.io", "pods"),
+            ("example.com", "widgets"),
+        ] {
+            assert!(!of(36, group, plural), "{plural}.{group}");
+        }
     }
 }

@@ -155,7 +155,7 @@ fn plain_requests_are_passed_on_by_an_http_proxy() {
     };
     assert_eq!(call("me:s3cr3t").quiet_success(), "namespace/default\n");
     let asked = proxy.asked();
-    let url = format!("GET http://demo.kdelta.test:{port}/api");
+    let url = format!("GET http://demo.kdelta.test:{port}/");
     assert!(asked.iter().all(|line| line.starts_with(&url) && line.ends_with(" as me")), "{asked:?}");
     let error = call("me:wr0ng").failure(1);
     let address = proxy.address();

@@ -9,6 +9,7 @@ mod resume;
 mod sieve;
 mod stop;
 mod watch_list;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

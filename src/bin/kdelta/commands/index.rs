@@ -44,7 +44,7 @@ pub(crate) async fn run(
         let source = watched.source(part, source);
         stats.listen(&source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
-        let indexer = match synced_indexer(source, indexers, &index.selection, part, watched).await {
+        let indexer = match synced_indexer(session, source, indexers, &index.selection, part, watched).await {
             Ok(indexer) => indexer,
             Err(error) => {
                 walk.failed(planned, error.into()).await?;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::watched::Watched;
 use crate::output::Count;
-use crate::session::{Arrived, Part, Source, reflector_options};
+use crate::session::{Arrived, Part, Session, Source, reflector_options};
 use crate::settings::Selection;
 
 /// How often the running count is looked at.
@@ -21,6 +21,7 @@ const REDRAWN: Duration = Duration::from_millis(100);
 /// # Errors
 /// What the server refused, and the object that was asked for by its name and is not there.
 pub(super) async fn synced_indexer(
+    session: &Session,
     source: Source,
     indexers: Indexers,
     selection: &Selection,
@@ -29,9 +30,7 @@ pub(super) async fn synced_indexer(
 ) -> Result<Arc<dyn Indexer>, Error> {
     let arrived = source.arrived();
     let mut options = reflector_options(selection, &source, Some(watched.observer(part)));
-    // Events are made one by one and are not compressed: where a list may come whole it is there sooner, and no watch is
-    // to go on from there.
-    options.watch_list &= !options.whole_lists;
+    options.whole_list_first = session.may_come_whole(part, selection, &source).await;
     let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();

@@ -133,6 +133,15 @@ impl Session {
         self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
     }
 
+    /// Whether a question that is asked once may begin with a list in one piece: nobody has said how it is to be asked,
+    /// and it costs the server no more. Tables are put together before they are sent.
+    pub(crate) async fn may_come_whole(&self, part: &Part, selection: &Selection, source: &Source) -> bool {
+        let is_by_rule = selection.list_mode == ListMode::Auto && selection.page_size.is_none();
+        let version = self.clusters[part.cluster].discovery().server_version().await;
+        let streams = version.is_some_and(|version| version.streams_lists_of(&part.resource));
+        is_by_rule && streams && !source.is_of_tables()
+    }
+
     /// The source of a part, in that representation, of which only what passes the filter is let through.
     ///
     /// # Errors
@@ -162,11 +171,9 @@ pub(crate) fn reflector_options(
 ) -> ReflectorOptions {
     let defaults = ReflectorOptions::default();
     let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
-    let is_said = selection.page_size.is_some() || selection.list_mode != ListMode::Auto;
     ReflectorOptions {
         first_version,
         page_size: selection.page_size.or(source.is_of_one_piece().then_some(0)),
-        whole_lists: !is_said && source.may_come_whole(),
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer,

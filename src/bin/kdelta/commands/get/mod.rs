@@ -49,7 +49,9 @@ pub(crate) async fn run<W: Write + Send + 'static>(
         let source = watched.source(part, source(session, get, part)?);
         stats.listen(&source);
         let done = match &part.name {
-            _ if !get.by.is_empty() => indexed(get, part, source, watched, &printer, &mut stats).await,
+            _ if !get.by.is_empty() => {
+                indexed(session, get, part, source, watched, &printer, &mut stats).await
+            }
             Some(name) => one(get, part, &source, name, &printer).await,
             None => {
                 // The rows of a table wait for its widest cell, and of several tables the last for the next.
@@ -139,6 +141,7 @@ async fn all<W: Write + Send + 'static>(
 
 /// What the index holds, in the order of the keys, which is that of the server.
 async fn indexed<W: Write>(
+    session: &Session,
     get: &Get,
     part: &Part,
     source: Source,
@@ -147,7 +150,7 @@ async fn indexed<W: Write>(
     stats: &mut Stats,
 ) -> anyhow::Result<()> {
     let indexers = indexers(&get.by).context(Usage)?;
-    let indexer = match synced_indexer(source, indexers, &get.selection, part, watched).await {
+    let indexer = match synced_indexer(session, source, indexers, &get.selection, part, watched).await {
         Err(error) if get.ignore_not_found && part.name.is_some() && is_missing(&error) => return Ok(()),
         indexer => indexer?,
     };
