@@ -93,16 +93,16 @@ pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Cont
 /// What the best answer to a task costs to read.
 fn limit(task: Task, stand: &Stand) -> Contender<'_> {
     let none = format!("{PODS}?includeObject=None");
-    let (path, accept, until) = match task {
-        Task::Sync => (WATCH_LIST.to_owned(), JSON, Some("k8s.io/initial-events-end")),
-        Task::TableOfAll | Task::Names => (none, TABLE_WITHOUT_OBJECTS, None),
+    let (path, accept) = match task {
+        // What kdelta asks as well.
+        Task::Sync | Task::Json => (PODS.to_owned(), JSON),
+        Task::TableOfAll | Task::Names => (none, TABLE_WITHOUT_OBJECTS),
         Task::TableOfOne => {
-            (format!("/api/v1/namespaces/{NAMESPACE}/pods?includeObject=None"), TABLE_WITHOUT_OBJECTS, None)
+            (format!("/api/v1/namespaces/{NAMESPACE}/pods?includeObject=None"), TABLE_WITHOUT_OBJECTS)
         }
-        Task::Json => (PODS.to_owned(), JSON, None),
     };
     let command = Box::new(move |server: &str, _: &str| stand.curl(server, &path, accept));
-    Contender { name: CURL, until, command, again: None }
+    Contender { name: CURL, until: None, command, again: None }
 }
 
 /// kdelta and kubectl with the same words.
@@ -157,7 +157,12 @@ pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender
         let path = format!("{PODS}?watch=1&allowWatchBookmarks=true&resourceVersion={version}");
         stand.curl(server, &path, JSON)
     });
-    let curl = Contender { again: Some(again), ..limit(Task::Sync, stand) };
+    let curl = Contender {
+        name: CURL,
+        until: Some("k8s.io/initial-events-end"),
+        command: Box::new(|server: &str, _: &str| stand.curl(server, WATCH_LIST, JSON)),
+        again: Some(again),
+    };
     let synced = |one: Contender<'a>| Contender { until: Some("\"SYNCED\""), ..one };
     let mut all = vec![
         curl,

@@ -65,11 +65,11 @@ impl Stand {
         self.folder.path()
     }
 
-    /// curl of this path on that server, asking for this representation.
+    /// curl of this path on that server, asking for this representation. It reads gzip, as everybody else does.
     pub(crate) fn curl(&self, server: &str, path: &str, accept: &str) -> Command {
         let mut command = Command::new("curl");
         command.arg("--config").arg(&self.curl).args(["--header", &format!("Accept: {accept}")]);
-        command.arg(format!("{server}{path}"));
+        command.arg("--compressed").arg(format!("{server}{path}"));
         command
     }
 

@@ -39,7 +39,7 @@ mod warnings;
 pub use client::Client;
 pub use config::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster};
 pub use credentials::{a_plugin_runs, end_plugins, kill_plugins};
-pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError};
+pub use discovery::{Catalog, Discovered, Discovery, DiscoveryOptions, Missing, ResolveError, ServerVersion};
 pub use error::Error;
 pub use failure::system_words;
 pub use frames::{Limits, ListSplitter, Piece, WatchSplitter};

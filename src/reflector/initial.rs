@@ -189,7 +189,7 @@ impl Collected {
 
     fn into_fetched(self, version: ResourceVersion) -> Fetched {
         let items = self.items.into_iter().flatten().collect();
-        Fetched { items, taken: self.taken, version, paginated: false }
+        Fetched { items, taken: self.taken, version, paginated: false, begun: true }
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Fetched {
     pub(super) version: ResourceVersion,
     /// Whether there was more than one page.
     pub(super) paginated: bool,
+    /// Whether the source has begun to answer.
+    pub(super) begun: bool,
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
@@ -40,7 +42,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) async fn list(&mut self) -> Result<(), Error> {
         let asked_at = self.options.clock.now();
         let version = self.version_to_ask(Phase::List);
-        let limit = page_size(&self.options, self.memory.learned.paginated, &version);
+        let paginated = self.memory.learned.paginated;
+        let limit = page_size(&self.options, paginated, &version);
         let (origin, is_doubtful) = (self.state_origin(), self.is_doubtful());
         let pages = Pages {
             source: &self.source,
@@ -53,7 +56,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             patient_from: 1,
         };
         let fetched = pages.fetch(&version, limit).await?;
-        if version.is_any() && fetched.paginated {
+        // Pages where none were asked for.
+        if fetched.paginated && (version.is_any() || limit == 0 && self.options.page_size.is_none()) {
             self.memory.learned.paginated = true;
         }
         self.complete(Phase::List, fetched, asked_at)
@@ -67,6 +71,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 pub(super) fn page_size(options: &ReflectorOptions, paginated: bool, version: &ResourceVersion) -> u32 {
     match options.page_size {
         Some(size) => size,
+        None if options.whole_lists && !paginated => 0,
         None if paginated || version.is_unset() || version.is_any() => PAGE_SIZE,
         None => 0,
     }
@@ -95,7 +100,8 @@ pub(super) struct Pages<'a, L, S> {
 impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
     /// Fetches every page. A continue token that expired under way costs one list without a limit, at the version
     /// asked for in the beginning; when a source splits that one too and its token expires, the list has failed.
-    pub(super) async fn fetch(mut self, version: &ResourceVersion, limit: u32) -> Result<Fetched, Error> {
+    /// A list that was all in one by choice, and broke off on its way, is asked for by pages.
+    pub(super) async fn fetch(mut self, version: &ResourceVersion, mut limit: u32) -> Result<Fetched, Error> {
         let first = |limit| ListOptions {
             resource_version: version.clone(),
             limit,
@@ -119,6 +125,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
                     page = 0;
                     continue;
                 }
+                Err(error) if limit == 0 && !began_anew && self.may_do_in_pages(&error, &fetched) => {
+                    began_anew = true;
+                    fetched = Fetched { paginated: true, ..Fetched::default() };
+                    limit = PAGE_SIZE;
+                    options = first(limit);
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             if page == 0 {
@@ -140,6 +153,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         }
     }
 
+    /// Whether the list in one piece, of which this came, broke off as one does that takes too long.
+    fn may_do_in_pages(&self, error: &Error, fetched: &Fetched) -> bool {
+        let is_by_choice = self.options.whole_lists && self.options.page_size.is_none();
+        is_by_choice && fetched.begun && matches!(error, Error::Transport(_) | Error::Timeout(_))
+    }
+
     /// Fetches one page.
     async fn page(
         &mut self,
@@ -148,6 +167,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         fetched: &mut Fetched,
     ) -> Result<ListMeta, Error> {
         let mut stream = self.start(page, options).await?;
+        fetched.begun = true;
         if page == 0 {
             begin_list(self.store, self.origin, self.is_doubtful);
         }
@@ -220,6 +240,11 @@ mod tests {
             [("", false, 500), ("0", false, 500), ("10", false, 0), ("10", true, 500), ("0", true, 500)]
         {
             assert_eq!(page_size(&by_rule, paginated, &version.into()), size, "{version:?} {paginated}");
+        }
+        let whole = ReflectorOptions { whole_lists: true, ..ReflectorOptions::default() };
+        for (version, paginated, size) in [("", false, 0), ("0", false, 0), ("10", false, 0), ("", true, 500)]
+        {
+            assert_eq!(page_size(&whole, paginated, &version.into()), size, "{version:?} {paginated}");
         }
         for size in [0, 4] {
             let set = ReflectorOptions { page_size: Some(size), ..ReflectorOptions::default() };

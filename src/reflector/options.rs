@@ -46,6 +46,11 @@ pub struct ReflectorOptions {
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
     /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.
     pub page_size: Option<u32>,
+    /// Whether a list that `page_size` does not set, and that is not answered from memory alone, is asked for all in
+    /// one: for a source that writes a list while it reads it (Kubernetes since 1.33, KEP-5116) pages are only more
+    /// work. Such a list that breaks off on its way is asked for by pages at once, and later ones too: a server ends
+    /// every request after 60 s, within which a page comes over any line. Default: no.
+    pub whole_lists: bool,
     /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
     pub watch_list: bool,
     /// How long to wait for the bookmark that ends the initial state once its events stop arriving, 10 s by default.
@@ -87,6 +92,7 @@ impl Default for ReflectorOptions {
             first_version: ResourceVersion::ANY,
             resume_from: None,
             page_size: None,
+            whole_lists: false,
             watch_list: true,
             initial_events_deadline: Duration::from_secs(10),
             list_idle_limit: Duration::from_secs(90),

@@ -10,6 +10,7 @@ mod ends;
 mod gap;
 mod handed_back;
 mod informer;
+mod known;
 mod late;
 mod line;
 mod login;
@@ -26,6 +27,7 @@ mod rights;
 mod stalled;
 mod steady;
 mod streams;
+mod whole;
 
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,6 @@
 //! What is asked of a server: how often, and in which form; and that the forms say the same.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 
 use kdelta::api::{Client, Config, ConfigOptions, Representation, Request, ResourceClient};
 use kdelta::listwatch::{
@@ -11,6 +9,7 @@ use kdelta::listwatch::{
 use kdelta::object::{ApiResource, Object};
 use serde_json::{Value, json};
 
+use super::known::Known;
 use crate::support::{FaultProxy, OnServer, TestEnv, Testbed, config_maps, eventually};
 
 const PARTIALS: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -217,8 +216,11 @@ fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
     };
     let own = format!("/api/v1/namespaces/{namespace}/configmaps?includeObject=None");
     let cold = get();
-    assert_eq!((cold.len(), cold.last()), (3, Some(&own)), "{cold:?}");
-    assert!(cold.contains(&"/api".to_owned()) && cold.contains(&"/apis".to_owned()), "{cold:?}");
+    assert_eq!((cold.len(), cold.last()), (4, Some(&own)), "{cold:?}");
+    assert!(
+        ["/api", "/apis", "/version"].iter().all(|path| cold.iter().any(|asked| asked == path)),
+        "{cold:?}"
+    );
     assert_eq!(get(), [own.as_str()]);
 
     let known = Known::of(&env);
@@ -227,15 +229,15 @@ fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
     rewrite(&|known| known["written"] = (seconds - 5 * 3600).into());
     assert_eq!(get(), [own.as_str()]);
     rewrite(&|known| known["written"] = (seconds - 7 * 3600).into());
-    assert_eq!(get().len(), 3);
+    assert_eq!(get().len(), 4);
 
     // A version that the server has given up since.
     let given_up = |known: &mut Value| find(known, "configmaps")["version"] = "v9".into();
     rewrite(&given_up);
     let asked = get();
-    assert_eq!(asked.len(), 4, "{asked:?}");
+    assert_eq!(asked.len(), 5, "{asked:?}");
     assert!(asked[0].starts_with("/api/v9/"), "{asked:?}");
-    assert_eq!(asked[3], own);
+    assert_eq!(asked[4], own);
     assert_eq!(get(), [own.as_str()], "it is known again");
 
     // That a type is not served does not mean that an object is not there.
@@ -275,29 +277,6 @@ fn what_was_printed_in_an_older_version_is_not_printed_again_in_a_newer_one() {
     let asked = proxy.take_asked();
     let of_hpa: Vec<_> = asked.iter().filter(|path| path.contains("horizontalpodautoscalers")).collect();
     assert!(of_hpa.len() == 1 && of_hpa[0].starts_with("/apis/autoscaling/v1/"), "{asked:?}");
-}
-
-/// What is known from the only file of discovery.
-struct Known {
-    file: PathBuf,
-    value: Value,
-}
-
-impl Known {
-    fn of(env: &TestEnv) -> Self {
-        let folder = env.home().join(".kube/cache/kdelta");
-        let file =
-            fs::read_dir(folder).expect("a folder").next().expect("one file").expect("its entry").path();
-        let value = serde_json::from_slice(&fs::read(&file).expect("a file")).expect("JSON");
-        Self { file, value }
-    }
-
-    /// Puts the same into the file, with a change.
-    fn rewrite(&self, change: &dyn Fn(&mut Value)) {
-        let mut changed = self.value.clone();
-        change(&mut changed);
-        fs::write(&self.file, changed.to_string()).expect("the test's own file");
-    }
 }
 
 fn find<'a>(known: &'a mut Value, plural: &str) -> &'a mut Value {

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{Catalog, Discovered, Missing};
+use super::version::ServerVersion;
 use crate::object::ApiResource;
 
 /// Counts up with every change of the form below.
@@ -20,6 +21,8 @@ struct Stored {
     server: String,
     /// Seconds since 1970.
     written: u64,
+    #[serde(default)]
+    version: Option<ServerVersion>,
     resources: Vec<StoredResource>,
     missing: Vec<(String, String, String)>,
 }
@@ -63,10 +66,11 @@ impl Cache {
             return None;
         }
         let missing = stored.missing.into_iter();
-        let catalog = Catalog::new(
+        let mut catalog = Catalog::new(
             stored.resources.into_iter().map(StoredResource::load).collect(),
             missing.map(|(group, version, reason)| Missing { group, version, reason }).collect(),
         );
+        catalog.server = stored.version;
         Some((catalog, Duration::from_secs(age)))
     }
 
@@ -77,6 +81,7 @@ impl Cache {
             form: FORM,
             server: self.server.clone(),
             written: seconds(now),
+            version: catalog.server,
             resources: catalog.resources.iter().map(StoredResource::store).collect(),
             missing: missing
                 .map(|one| (one.group.clone(), one.version.clone(), one.reason.clone()))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::version::ServerVersion;
 use crate::api::suggest::nearest;
 use crate::object::ApiResource;
 
@@ -53,6 +54,8 @@ pub struct Missing {
 pub struct Catalog {
     pub(super) resources: Vec<Discovered>,
     pub(super) missing: Vec<Missing>,
+    /// Of whom it is, where the server said so.
+    pub(super) server: Option<ServerVersion>,
 }
 
 /// A word split at its dots: `deployments`, `deploy.apps`, `deployments.v1.apps`.
@@ -120,7 +123,7 @@ impl Catalog {
         for found in &mut resources {
             found.preferred = seen.insert((found.resource.group.clone(), found.resource.resource.clone()));
         }
-        Self { resources, missing }
+        Self { resources, missing, server: None }
     }
 
     /// Everything in every version, in the order of preference.

@@ -7,6 +7,7 @@ use futures_util::stream;
 use serde::de::DeserializeOwned;
 
 use super::catalog::{Catalog, Discovered, Missing};
+use super::version::{Info, ServerVersion};
 use super::wire::{Answer, GroupVersion, ResourceList, Root};
 use crate::api::{Client, Request};
 use crate::listwatch::Error;
@@ -18,13 +19,16 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 const LIMIT: usize = 256 * 1024 * 1024;
 /// Group versions asked for at a time.
 const AT_A_TIME: usize = 8;
+/// How long the server's version may take. It only helps to choose, so nobody waits for it.
+const VERSION_LIMIT: Duration = Duration::from_secs(1);
 
 /// Everything a server offers. A part that can't be had is carried as missing.
 ///
 /// # Errors
 /// When neither the core group nor the others answer: what the core group failed with.
 pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
-    let (core, groups) = tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
+    let (core, groups, server) =
+        tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout), version(client));
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     match (core, groups) {
         (Err(error), Err(_)) => return Err(error),
@@ -44,7 +48,13 @@ pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<
             }
         }
     }
-    Ok(Catalog::new(found, missing))
+    Ok(Catalog { server, ..Catalog::new(found, missing) })
+}
+
+/// Which version the server is, where it says so in time.
+async fn version(client: &Client) -> Option<ServerVersion> {
+    let request = Request::new("/version").timeout(Some(VERSION_LIMIT));
+    ask::<Info>(client, &request).await.ok()?.version()
 }
 
 /// What `/api` or `/apis` leads to.

@@ -8,9 +8,11 @@ mod catalog;
 mod fetch;
 #[cfg(test)]
 mod tests;
+mod version;
 mod wire;
 
 pub use catalog::{Catalog, Discovered, Missing};
+pub use version::ServerVersion;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -183,6 +185,11 @@ impl Discovery {
         found.map_err(|why| refusal(why, word, &catalog))
     }
 
+    /// Which version the server is, if it has told together with what it offers, now or to the file. Asks nothing.
+    pub async fn server_version(&self) -> Option<ServerVersion> {
+        self.inner.known.lock().await.as_ref().and_then(|known| known.catalog.server)
+    }
+
     /// Resources of other groups that a word which was resolved could mean as well: [`Catalog::passed_over`].
     pub async fn passed_over(&self, word: &str) -> Vec<String> {
         let known = self.inner.known.lock().await;
@@ -230,7 +237,8 @@ impl Discovery {
     }
 
     async fn ask(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
-        let catalog = Arc::new(fetch::fetch(&self.inner.client, self.inner.timeout).await?);
+        // Boxed: it is rarely run, and would be part of all that asks.
+        let catalog = Arc::new(Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?);
         debug!(
             resources = catalog.resources.len(),
             missing = catalog.missing.len(),

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 use super::cache::Cache;
-use super::{Catalog, Discovery, DiscoveryOptions, ResolveError};
+use super::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion};
 use crate::api::test_server::{TestServer, json};
 use crate::api::{Client, Config};
 use crate::listwatch::Error;
@@ -45,6 +45,11 @@ fn discovery(server: &TestServer, cache: Option<&TempDir>) -> Discovery {
     let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
     let cache_folder = cache.map(|folder| folder.path().join("discovery"));
     Discovery::new(&client, &DiscoveryOptions { cache_folder, ..Default::default() })
+}
+
+/// What it was asked about resources: not which version it is.
+fn of_resources(server: &TestServer) -> Vec<String> {
+    server.asked().into_iter().filter(|request| !request.starts_with("GET /version ")).collect()
 }
 
 async fn resolved(discovery: &Discovery, word: &str) -> Vec<String> {
@@ -91,8 +96,8 @@ async fn a_word_finds_its_resource_by_every_name_it_has() {
     ] {
         assert_eq!(resolved(&discovery, word).await, [expected], "{word}");
     }
-    assert_eq!(server.asked().len(), 2, "one request for the core group, one for the others");
-    assert!(server.asked()[0].contains("as=APIGroupDiscoveryList,application/json\r\n"));
+    assert_eq!(of_resources(&server).len(), 2, "one request for the core group, one for the others");
+    assert!(of_resources(&server)[0].contains("as=APIGroupDiscoveryList,application/json\r\n"));
 }
 
 #[tokio::test]
@@ -138,15 +143,15 @@ async fn a_resource_defined_meanwhile_is_found() {
     .await;
     let first = discovery(&server, Some(&folder));
     assert!(first.resolve("widgets").await.is_err());
-    assert_eq!(server.asked().len(), 2, "an answer of this very moment is not asked for again");
+    assert_eq!(of_resources(&server).len(), 2, "an answer of this very moment is not asked for again");
     defined.store(true, Ordering::SeqCst);
     let second = discovery(&server, Some(&folder));
     assert_eq!(resolved(&second, "pods").await, ["v1 pods"]);
-    assert_eq!(server.asked().len(), 2, "the file of the first is enough");
+    assert_eq!(of_resources(&server).len(), 2, "the file of the first is enough");
     assert_eq!(resolved(&second, "widgets").await, ["example.com/v1 widgets"]);
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(of_resources(&server).len(), 4);
     assert_eq!(resolved(&discovery(&server, Some(&folder)), "widgets").await, ["example.com/v1 widgets"]);
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(of_resources(&server).len(), 4);
 }
 
 /// Discovery whose file counts no longer as young.
@@ -175,24 +180,24 @@ async fn an_old_file_is_enough_for_the_name_of_one_built_in_resource_and_for_not
     let server = TestServer::start(nothing_missing).await;
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(of_resources(&server).len(), 2);
     for word in ["pods", "deploy", "hpa", "events.events.k8s.io", "deployments.v1.apps"] {
         let old = with_an_old_file(&server, &folder);
         assert_eq!(resolved(&old, word).await.len(), 1);
         assert_eq!(old.passed_over(word).await, Vec::<String>::new());
     }
-    assert_eq!(server.asked().len(), 2, "no request for a name that is known");
+    assert_eq!(of_resources(&server).len(), 2, "no request for a name that is known");
     // What belongs to a category may be more by now, and what somebody defined may be something else.
     let mut asked = 2;
     for (word, found) in [("all", 3), ("widgets", 1), ("WidgetThing", 1)] {
         assert_eq!(resolved(&with_an_old_file(&server, &folder), word).await.len(), found);
         asked += 2;
-        assert_eq!(server.asked().len(), asked, "{word}");
+        assert_eq!(of_resources(&server).len(), asked, "{word}");
     }
     assert!(with_an_old_file(&server, &folder).resolve("nothing").await.is_err());
-    assert_eq!(server.asked().len(), asked + 2);
+    assert_eq!(of_resources(&server).len(), asked + 2);
     with_an_old_file(&server, &folder).catalog().await.unwrap();
-    assert_eq!(server.asked().len(), asked + 4);
+    assert_eq!(of_resources(&server).len(), asked + 4);
 }
 
 #[tokio::test]
@@ -201,9 +206,9 @@ async fn an_old_file_in_which_something_is_missing_is_enough_for_nothing() {
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
     assert_eq!(resolved(&discovery(&server, Some(&folder)), "pods").await.len(), 1);
-    assert_eq!(server.asked().len(), 2, "a young one is");
+    assert_eq!(of_resources(&server).len(), 2, "a young one is");
     assert_eq!(resolved(&with_an_old_file(&server, &folder), "pods").await.len(), 1);
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(of_resources(&server).len(), 4);
 }
 
 #[tokio::test]
@@ -221,11 +226,11 @@ async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
     let first = discovery(&server, Some(&folder));
     let widgets = first.resolve("widgets").await.unwrap().remove(0).resource;
     assert!(!first.doubt(&widgets).await.unwrap(), "the server itself has said it");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(of_resources(&server).len(), 2);
     let second = discovery(&server, Some(&folder));
     assert_eq!(resolved(&second, "widgets").await.len(), 1);
     assert!(!second.doubt(&widgets).await.unwrap(), "it says the same");
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(of_resources(&server).len(), 4);
     let another_word = discovery(&server, Some(&folder));
     gone.store(true, Ordering::SeqCst);
     let third = discovery(&server, Some(&folder));
@@ -233,14 +238,14 @@ async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
         assert_eq!(resolved(discovery, "widgets").await.len(), 1);
     }
     assert!(third.doubt(&widgets).await.unwrap());
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(of_resources(&server).len(), 6);
     assert!(!third.doubt(&first.resolve("pods").await.unwrap()[0].resource).await.unwrap());
     assert!(third.resolve("widgets").await.is_err());
     // The server was asked for a word that no file has; what was found in the file before is doubtful all the same.
     assert!(another_word.resolve("nothing").await.is_err());
-    let asked = server.asked().len();
+    let asked = of_resources(&server).len();
     assert!(another_word.doubt(&widgets).await.unwrap());
-    assert_eq!(server.asked().len(), asked);
+    assert_eq!(of_resources(&server).len(), asked);
 }
 
 #[tokio::test]
@@ -295,6 +300,27 @@ async fn one_half_of_the_server_is_enough_and_none_is_an_error() {
         matches!(error, ResolveError::Discovery(crate::api::Error::Server(Error::Forbidden(_)))),
         "{error:?}"
     );
+}
+
+#[tokio::test]
+async fn the_version_of_the_server_is_told_and_kept_with_what_it_offers() {
+    let folder = TempDir::new().unwrap();
+    let silent = TestServer::start(aggregated).await;
+    let unknown = discovery(&silent, None);
+    unknown.resolve("pods").await.unwrap();
+    assert_eq!(unknown.server_version().await, None);
+    let server = TestServer::start(|head| match head.split_whitespace().nth(1) {
+        Some("/version") => json(200, r#"{"major":"1","minor":"33+"}"#),
+        _ => aggregated(head),
+    })
+    .await;
+    for is_from_file in [false, true] {
+        let discovery = discovery(&server, Some(&folder));
+        assert_eq!(discovery.server_version().await, None, "nobody was asked");
+        discovery.resolve("pods").await.unwrap();
+        assert_eq!(discovery.server_version().await, Some(ServerVersion { major: 1, minor: 33 }));
+        assert_eq!(server.asked().len(), 3, "{is_from_file}");
+    }
 }
 
 #[tokio::test]

@@ -163,6 +163,25 @@ async fn a_source_that_pages_at_any_version_is_paged_ever_after() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_source_whose_lists_break_off_in_one_piece_is_paged_ever_after() {
+    let source = FakeSource::new();
+    for number in 0..501 {
+        source.add(pod(&format!("pod-{number:03}")));
+    }
+    source.fail_list_after(3, Error::Transport("cut".into()));
+    let unset = ResourceVersion::UNSET;
+    let run = start(&source, ReflectorOptions { first_version: unset, whole_lists: true, ..plain() });
+    run.caught_up().await;
+    source.reset_watches();
+    source.fail_watch(expired());
+    until(|| run.store.calls.all().last().is_some_and(|call| call.ends_with("relist"))).await;
+    let requests = asked(&source.requests());
+    assert_eq!(requests[..3], ["list /0", "list /500", "list C1/500"]);
+    assert_eq!(requests[5..7], ["list 502/500", "list C2/500"]);
+    assert_eq!(run.store.content().len(), 501);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_first_version_is_the_one_that_is_set() {
     let source = FakeSource::new();
     let run = start(&source, ReflectorOptions { first_version: ResourceVersion::UNSET, ..plain() });

@@ -97,6 +97,48 @@ async fn an_expired_token_or_version_is_got_round() {
     assert_eq!(store.content().len(), 5);
 }
 
+fn whole() -> ReflectorOptions {
+    ReflectorOptions { page_size: None, whole_lists: true, ..consistent() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_in_one_piece_that_breaks_off_is_asked_for_by_pages() {
+    for error in [Error::Transport("cut".into()), Error::Timeout("too slow".into())] {
+        let source = five();
+        list_once(&source, whole()).await.0.expect("a list");
+        assert_eq!(asked(&source.take_requests()), ["list /0"]);
+        source.fail_list_after(3, error);
+        let (version, store) = list_once(&source, whole()).await;
+        assert_eq!(version.expect("a list"), "6".into());
+        assert_eq!(asked(&source.requests()), ["list /0", "list /500"]);
+        assert_eq!(store.content().len(), 5);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_can_not_be_had_is_not_asked_for_by_pages() {
+    let broken = || Error::Transport("cut".into());
+    let one = ReflectorOptions { page_size: Some(0), ..whole() };
+    let source = five();
+    source.fail_list(broken());
+    list_once(&source, whole()).await.0.expect_err("it did not begin");
+    assert_eq!(source.requests().len(), 1);
+    for (options, items, error) in [
+        (whole(), 2, Error::Decode("no JSON".into())),
+        (one, 2, broken()),
+        (
+            ReflectorOptions { first_version: ResourceVersion::ANY, whole_lists: false, ..whole() },
+            2,
+            broken(),
+        ),
+    ] {
+        let source = five();
+        source.fail_list_after(items, error);
+        list_once(&source, options).await.0.expect_err("it broke off");
+        assert_eq!(source.requests().len(), 1);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_source_whose_tokens_are_never_good_is_not_asked_for_ever() {
     let asked = Arc::new(AtomicUsize::new(0));

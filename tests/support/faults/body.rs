@@ -13,11 +13,19 @@ use super::script::{Bookmarks, Shared, Strike};
 
 type Pieces = mpsc::Sender<io::Result<Bytes>>;
 
-/// Hands a body on until one side ends.
-pub(super) async fn carry(mut from: reqwest::Response, to: Pieces) {
+/// Hands a body on until one side ends, or so many bytes of it, with which it breaks off.
+pub(super) async fn carry(mut from: reqwest::Response, to: Pieces, most: Option<usize>) {
+    let mut left = most.unwrap_or(usize::MAX);
     loop {
         let piece = match from.chunk().await {
-            Ok(Some(piece)) => Ok(piece),
+            Ok(Some(piece)) if piece.len() > left => {
+                let _told = to.send(Ok(piece.slice(..left))).await;
+                Err(io::Error::other("it breaks off"))
+            }
+            Ok(Some(piece)) => {
+                left -= piece.len();
+                Ok(piece)
+            }
             Ok(None) => return,
             Err(error) => Err(io::Error::other(error)),
         };

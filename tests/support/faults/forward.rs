@@ -72,9 +72,9 @@ async fn forward(
     query: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, io::Error> {
-    let (swallows, packed) = {
+    let (swallows, packed, longest_list) = {
         let script = shared.script();
-        (script.swallow_initial_events, script.packed)
+        (script.swallow_initial_events, script.packed, script.longest_list)
     };
     let hidden = ["sendInitialEvents=", "resourceVersionMatch="];
     let query: Vec<&str> = query
@@ -106,7 +106,8 @@ async fn forward(
     if is_watch && answer.status().is_success() {
         tokio::spawn(carry_frames(answer, sender, strikes, shared));
     } else {
-        tokio::spawn(carry(answer, sender));
+        let is_whole_list = is_of_a_collection(request.uri().path()) && !query.contains("limit=");
+        tokio::spawn(carry(answer, sender, longest_list.filter(|_| is_whole_list)));
     }
     let pieces = futures_util::stream::unfold(receiver, |mut receiver| async move {
         let piece: Result<Bytes, io::Error> = receiver.recv().await?;

@@ -118,6 +118,11 @@ impl FaultProxy {
         self.shared.script().answers.clear();
     }
 
+    /// Has every list that is asked for in one piece break off after so many bytes.
+    pub(crate) fn break_long_lists(&self, bytes: usize) {
+        self.shared.script().longest_list = Some(bytes);
+    }
+
     /// Takes only this token, and answers 401 to any other; at first it takes all.
     pub(crate) fn take_token(&self, token: &str) {
         self.shared.script().token = Some(token.to_owned());

@@ -79,6 +79,8 @@ pub(super) struct Script {
     pub(super) swallow_initial_events: bool,
     /// Whether watches may come in Protocol Buffers. Of those, frames are cut, ended and stalled, and no more.
     pub(super) packed: bool,
+    /// After so many bytes a list that has no limit breaks off.
+    pub(super) longest_list: Option<usize>,
     pub(super) token: Option<String>,
     pub(super) piece: Option<usize>,
     pub(super) delay: Duration,
@@ -120,6 +122,7 @@ impl Shared {
             bookmarks: Bookmarks::All,
             swallow_initial_events: false,
             packed: false,
+            longest_list: None,
             token: None,
             piece: None,
             delay: Duration::ZERO,

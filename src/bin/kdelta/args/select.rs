@@ -46,8 +46,12 @@ pub(crate) struct SelectArgs {
     pub(crate) cached: bool,
 
     /// Objects in a page of a list; 0 asks for all at once
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    pub(crate) chunk_size: u32,
+    #[arg(
+        long,
+        value_name = "N",
+        help = "Objects in a page of a list; 0 asks for all at once [default: 500, or 0 where the server writes lists as it reads them]"
+    )]
+    pub(crate) chunk_size: Option<u32>,
 
     /// How the initial state is asked for
     #[arg(
@@ -62,7 +66,7 @@ pub(crate) struct SelectArgs {
 /// How the initial state is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListModeArg {
-    /// Through the watch where the server can, else by pages
+    /// As is soonest: one list where nothing follows, through the watch where the server can, else by pages
     Auto,
     /// Through the watch
     Watchlist,

@@ -28,7 +28,10 @@ pub(super) async fn synced_indexer(
     watched: &Watched,
 ) -> Result<Arc<dyn Indexer>, Error> {
     let arrived = source.arrived();
-    let options = reflector_options(selection, &source, Some(watched.observer(part)));
+    let mut options = reflector_options(selection, &source, Some(watched.observer(part)));
+    // Events are made one by one and are not compressed: where a list may come whole it is there sooner, and no watch is
+    // to go on from there.
+    options.watch_list &= !options.whole_lists;
     let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();

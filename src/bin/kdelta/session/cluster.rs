@@ -136,6 +136,7 @@ impl Cluster {
             }
             named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
         }
+        self.shared.learn(self.discovery.server_version().await);
         let mut plan = Plan::new(self.origin.clone(), selection, named)?;
         for word in categories {
             plan.follow_category(word);

@@ -44,9 +44,6 @@ use cluster::{Listeners, Selected};
 /// The longest wait between two tries. A person watches, so it is shorter than a controller's.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// The default of `--chunk-size`: the reflector's own rules hold then.
-const KUBECTLS_PAGE: u32 = 500;
-
 /// What every command works with.
 pub(crate) struct Session {
     /// At least one.
@@ -165,13 +162,11 @@ pub(crate) fn reflector_options(
 ) -> ReflectorOptions {
     let defaults = ReflectorOptions::default();
     let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
-    let page_size = match selection.page_size {
-        KUBECTLS_PAGE => source.is_of_one_piece().then_some(0),
-        asked => Some(asked),
-    };
+    let is_said = selection.page_size.is_some() || selection.list_mode != ListMode::Auto;
     ReflectorOptions {
         first_version,
-        page_size,
+        page_size: selection.page_size.or(source.is_of_one_piece().then_some(0)),
+        whole_lists: !is_said && source.may_come_whole(),
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer,

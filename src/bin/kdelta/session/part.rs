@@ -167,7 +167,7 @@ pub(crate) mod tests {
             label_selector: labels.map(str::to_owned),
             field_selector: fields.map(str::to_owned),
             cached: false,
-            page_size: 500,
+            page_size: None,
             list_mode: ListMode::Auto,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
+use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch, ServerVersion};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
 use kdelta::object::{FieldSelector, Object, ResourceVersion};
@@ -17,17 +17,29 @@ use super::indices::Filter;
 use super::places::{Places, Waited};
 use super::selected::Selected;
 
+/// Since then servers write a list of objects while they read it (KEP-5116): before, one that was asked for in one piece
+/// was held as a whole, twice.
+const STREAMS_LISTS: ServerVersion = ServerVersion { major: 1, minor: 33 };
+
 /// What the sources of one server have in common.
 #[derive(Clone)]
 pub(super) struct Shared {
     /// Whether the server has ever accepted a list or a watch; also for who decides when to give up.
     answered: Arc<AtomicBool>,
+    /// Whether the server writes a list while it reads it. Relaxed is enough: it chooses between two good ways.
+    streams_lists: Arc<AtomicBool>,
     lists: Places,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self { answered: Arc::default(), lists: Places::new() }
+        Self { answered: Arc::default(), streams_lists: Arc::default(), lists: Places::new() }
+    }
+
+    /// What of the server's version matters here; nothing is known of one that does not say it.
+    pub(super) fn learn(&self, version: Option<ServerVersion>) {
+        let streams = version.is_some_and(|version| version >= STREAMS_LISTS);
+        self.streams_lists.store(streams, Ordering::Relaxed);
     }
 }
 
@@ -116,6 +128,12 @@ impl Source {
     /// can be joined with their names only as a whole.
     pub(super) fn is_of_one_piece(&self) -> bool {
         matches!(self.asked.wanted(), Representation::Names | Representation::Rows)
+    }
+
+    /// Whether a list of it in one piece costs the server no more than pages do.
+    pub(super) fn may_come_whole(&self) -> bool {
+        let streams = self.shared.streams_lists.load(Ordering::Relaxed);
+        streams && matches!(self.asked.wanted(), Representation::Objects | Representation::Metadata)
     }
 
     /// How many objects have come in so far.

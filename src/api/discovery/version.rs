@@ -1,0 +1,56 @@
+//! Which version of Kubernetes a server is.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of Kubernetes that a server behaves as. Ordered as versions are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ServerVersion {
+    /// `1`.
+    pub major: u32,
+    /// `33` of `1.33`.
+    pub minor: u32,
+}
+
+/// The answer to `/version`, as far as it is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+pub(super) struct Info {
+    major: String,
+    minor: String,
+    /// What a newer server behaves as, in the middle of a careful upgrade (KEP-4330).
+    emulation_major: String,
+    emulation_minor: String,
+}
+
+impl Info {
+    pub(super) fn version(&self) -> Option<ServerVersion> {
+        let of = |major: &str, minor: &str| {
+            // Some providers write `33+`.
+            let minor = minor.trim_end_matches(|char: char| !char.is_ascii_digit());
+            Some(ServerVersion { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        };
+        of(&self.emulation_major, &self.emulation_minor).or_else(|| of(&self.major, &self.minor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_what_it_behaves_as() {
+        let version = |text: &str| serde_json::from_str::<Info>(text).expect("an answer").version();
+        let wanted = |minor| Some(ServerVersion { major: 1, minor });
+        assert_eq!(version(r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#), wanted(36));
+        assert_eq!(version(r#"{"major":"1","minor":"33+","gitVersion":"v1.33.1-eks-1"}"#), wanted(33));
+        assert_eq!(
+            version(r#"{"major":"1","minor":"34","emulationMajor":"1","emulationMinor":"32"}"#),
+            wanted(32)
+        );
+        for unsaid in ["{}", r#"{"major":"","minor":""}"#, r#"{"major":"1","minor":"x"}"#] {
+            assert_eq!(version(unsaid), None, "{unsaid}");
+        }
+        assert!(wanted(9) < wanted(33));
+    }
+}

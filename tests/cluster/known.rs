@@ -1,0 +1,31 @@
+//! The file in which the program keeps what a server offers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::TestEnv;
+
+/// What is known from the only such file.
+pub(super) struct Known {
+    file: PathBuf,
+    pub(super) value: Value,
+}
+
+impl Known {
+    pub(super) fn of(env: &TestEnv) -> Self {
+        let folder = env.home().join(".kube/cache/kdelta");
+        let file =
+            fs::read_dir(folder).expect("a folder").next().expect("one file").expect("its entry").path();
+        let value = serde_json::from_slice(&fs::read(&file).expect("a file")).expect("JSON");
+        Self { file, value }
+    }
+
+    /// Puts the same into the file, with a change.
+    pub(super) fn rewrite(&self, change: &dyn Fn(&mut Value)) {
+        let mut changed = self.value.clone();
+        change(&mut changed);
+        fs::write(&self.file, changed.to_string()).expect("the test's own file");
+    }
+}
