@@ -8,6 +8,7 @@
 //! nesting is one word, and strings are looked at eight bytes at a time. Where it is known to be JSON, or is thrown away,
 //! [`past`] is faster.
 
+pub(crate) mod blocks;
 mod brackets;
 
 /// Arrays and objects inside each other, one bit each.

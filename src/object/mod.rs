@@ -17,6 +17,8 @@ mod version;
 
 pub use age::human_duration;
 pub use body::{Ingest, ObjectError};
+#[cfg(feature = "api")]
+pub(crate) use json::blocks;
 pub use key::{
     Key, KeyError, KeyFunc, KeyGetter, KeyLister, KeyListerGetter, ObjectName,
     deletion_handling_meta_namespace_key, meta_namespace_key, split_meta_namespace_key,

@@ -148,7 +148,7 @@ impl ListSplitter {
         let Some(first) = input.first().copied() else { return Ok(Step::Starved) };
         self.state = match (self.state, first) {
             (State::Start, b'{') => State::FirstName,
-            (State::FirstName | State::AfterValue, b'}') => State::End,
+            (State::FirstName | State::AfterValue, b'}') if !inside => State::End,
             (State::AfterValue, b',') => State::Name,
             (State::Colon(member), b':') => State::Value(member),
             (State::FirstElement(_) | State::AfterElement(_), b']') if !inside => State::AfterValue,
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn every_single_cut_of_a_small_list_gives_the_same() {
-        let body = br#"{"kind":"PodList","items":[{"a":"\\\"]}"}, 12 ,null,"x",[[]]],"it\u0065ms2":{"items":[1]},"metadata":{"continue":"t"}}"#;
+        let body = br#"{"}":0,"kind":"PodList","items":[{"a":"\\\"]}"}, 12 ,null,"x",[[]]],"it\u0065ms2":{"items":[1]},"metadata":{"continue":"t"}}"#;
         let whole = parts(body, &[]).expect("a list");
         assert_eq!(whole.items.len(), 5);
         for at in 0..body.len() {

@@ -9,6 +9,7 @@
 //! way: call `next` with the unread rest of a chunk until it answers `None`, then with the next
 //! chunk, and `finish` at the end of the body.
 
+mod brackets;
 mod list;
 mod packed;
 mod scan;

@@ -3,6 +3,7 @@
 //! What is inside is not validated, but for what would hide the end: a quote or a bracket that got lost must not make
 //! one value of all that follows.
 
+use super::brackets::{Brackets, LINE_BREAK};
 use super::{Fault, Limits};
 
 /// A buffer that once held a giant is given back beyond this size.
@@ -12,9 +13,7 @@ pub(super) const KEPT_CAPACITY: usize = 1 << 20;
 #[derive(Debug, Default)]
 struct Follower {
     inside: Inside,
-    depth: u32,
-    /// An array or object has just ended: another one can't begin before a comma.
-    closed: bool,
+    brackets: Brackets,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +21,11 @@ enum Inside {
     /// Before the first byte.
     #[default]
     Nothing,
-    /// In an array or object, outside strings.
-    Structure,
-    /// In a string.
+    /// In an array or object.
+    Brackets,
+    /// In a string that is the whole value.
     Text,
-    /// In a string, right after a backslash. (The digits of `\u` are ordinary text: none of them is a quote.)
+    /// In such a string, right after a backslash. (The digits of `\u` are ordinary text: none of them is a quote.)
     Escape,
     /// In a number or a word.
     Scalar,
@@ -37,96 +36,46 @@ impl Follower {
     /// ended, and not with white space at the first call.
     fn follow(&mut self, input: &[u8], limit: u32) -> Result<Option<usize>, Fault> {
         let mut at = 0;
+        if self.inside == Inside::Nothing {
+            let Some(first) = input.first() else { return Ok(None) };
+            (self.inside, at) = match first {
+                b'{' | b'[' => {
+                    self.brackets = Brackets::begin(limit)?;
+                    (Inside::Brackets, 1)
+                }
+                b'"' => (Inside::Text, 1),
+                _ => (Inside::Scalar, 0),
+            };
+        }
+        let rest = &input[at..];
+        let end = match self.inside {
+            Inside::Nothing => None,
+            Inside::Brackets => self.brackets.end(rest, limit)?,
+            Inside::Text | Inside::Escape => self.text(rest)?,
+            Inside::Scalar => rest.iter().position(|byte| ends_scalar(*byte)),
+        };
+        Ok(end.map(|end| at + end))
+    }
+
+    /// Where the string ends that is the value.
+    fn text(&mut self, input: &[u8]) -> Result<Option<usize>, Fault> {
+        let mut at = 0;
         while at < input.len() {
-            match self.inside {
-                Inside::Nothing => match input[at] {
-                    b'{' | b'[' | b'"' => self.inside = Inside::Structure,
-                    _ => self.inside = Inside::Scalar,
-                },
-                Inside::Structure => {
-                    let Some(step) = self.structure(&input[at..], limit)? else { return Ok(None) };
-                    at += step;
-                    if self.depth == 0 && self.inside == Inside::Structure {
-                        return Ok(Some(at));
-                    }
-                }
-                Inside::Text => {
-                    let Some(step) = text_ends(&input[at..]) else { return Ok(None) };
-                    at += step + 1;
-                    self.inside = match input[at - 1] {
-                        b'"' => Inside::Structure,
-                        b'\\' => Inside::Escape,
-                        // No text holds a line break as it is: a quote is wrong, and with it all that would follow.
-                        _ => return Err(Fault::Expected("the end of a string before that of its line")),
-                    };
-                    if self.depth == 0 && self.inside == Inside::Structure {
-                        return Ok(Some(at));
-                    }
-                }
-                Inside::Escape => {
-                    at += 1;
-                    self.inside = Inside::Text;
-                }
-                Inside::Scalar => {
-                    let end = input[at..].iter().position(|byte| ends_scalar(*byte));
-                    return Ok(end.map(|end| at + end));
-                }
+            if self.inside == Inside::Escape {
+                self.inside = Inside::Text;
+                at += usize::from(input[at] != b'\n');
+                continue;
+            }
+            let Some(step) = memchr::memchr3(b'"', b'\\', b'\n', &input[at..]) else { break };
+            at += step + 1;
+            match input[at - 1] {
+                b'"' => return Ok(Some(at)),
+                b'\\' => self.inside = Inside::Escape,
+                _ => return Err(LINE_BREAK),
             }
         }
         Ok(None)
     }
-
-    /// Goes to just behind the next string's opening quote or the bracket that closes the value.
-    fn structure(&mut self, input: &[u8], limit: u32) -> Result<Option<usize>, Fault> {
-        for (at, byte) in input.iter().enumerate() {
-            match byte {
-                b'"' => {
-                    self.inside = Inside::Text;
-                    return Ok(Some(at + 1));
-                }
-                b'{' | b'[' if self.closed => return Err(Fault::Expected("a comma")),
-                b'{' | b'[' if self.depth == limit => return Err(Fault::TooDeep(limit)),
-                b'{' | b'[' => self.depth += 1,
-                // The value began with a bracket or a quote, so the depth is at least 1 here.
-                b'}' | b']' if self.depth == 1 => {
-                    self.depth = 0;
-                    return Ok(Some(at + 1));
-                }
-                b'}' | b']' => {
-                    self.depth -= 1;
-                    self.closed = true;
-                }
-                b',' => self.closed = false,
-                _ => {}
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// Where a string ends, or is not what it seems: at a quote, a backslash or a line break.
-///
-/// Most strings are names and short values, for which a search that prepares itself costs more than it saves: their
-/// words are looked at as numbers, eight bytes at a time.
-fn text_ends(input: &[u8]) -> Option<usize> {
-    const SHORT: usize = 4;
-    let (words, _) = input.as_chunks::<8>();
-    for (at, word) in words.iter().take(SHORT).enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found = holds(word, b'"') | holds(word, b'\\') | holds(word, b'\n');
-        if found != 0 {
-            return Some(8 * at + found.trailing_zeros() as usize / 8);
-        }
-    }
-    let seen = 8 * words.len().min(SHORT);
-    memchr::memchr3(b'"', b'\\', b'\n', &input[seen..]).map(|at| seen + at)
-}
-
-/// The high bit of each byte of the word that is this one; bits above the lowest of them may be wrong.
-fn holds(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    let differs = word ^ (ONES * u64::from(byte));
-    differs.wrapping_sub(ONES) & !differs & (ONES << 7)
 }
 
 /// Whether a byte can't be part of a number or a word.
@@ -205,6 +154,191 @@ impl Gatherer {
             self.partial.clear();
             self.partial.shrink_to(KEPT_CAPACITY);
             self.spent = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::api::frames::brackets::{NO_COMMA, NO_STRING};
+    use crate::api::frames::testing::{cut, document, text};
+
+    /// Where a value ends, or its fault and the chunk in which that is noticed.
+    fn followed(body: &[u8], cuts: &[usize], limit: u32) -> Result<Option<usize>, (Fault, Range<usize>)> {
+        let mut follower = Follower::default();
+        let mut at = 0;
+        for chunk in cut(body, cuts) {
+            match follower.follow(chunk, limit) {
+                Ok(None) => at += chunk.len(),
+                Ok(Some(end)) => return Ok(Some(at + end)),
+                Err(fault) => return Err((fault, at..at + chunk.len())),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same a byte at a time: where it ends, or its fault and the byte that it is noticed at.
+    fn slowly(body: &[u8], limit: u32) -> Result<Option<usize>, (Fault, usize)> {
+        if !body.is_empty() && !b"{[\"".contains(&body[0]) {
+            return Ok(body.iter().position(|byte| ends_scalar(*byte)));
+        }
+        let (mut depth, mut in_string, mut escaped, mut closed) = (0, false, false, false);
+        for (at, byte) in body.iter().enumerate() {
+            if in_string {
+                match byte {
+                    b'\n' => return Err((LINE_BREAK, at)),
+                    _ if std::mem::take(&mut escaped) => {}
+                    b'\\' => escaped = true,
+                    b'"' if depth == 0 => return Ok(Some(at + 1)),
+                    b'"' => in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'\\' => return Err((NO_STRING, at)),
+                b'{' | b'[' if closed => return Err((NO_COMMA, at)),
+                b'{' | b'[' if depth == limit => return Err((Fault::TooDeep(limit), at)),
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' if depth == 1 => return Ok(Some(at + 1)),
+                b'}' | b']' => depth -= 1,
+                _ => in_string = *byte == b'"',
+            }
+            closed = matches!(byte, b'}' | b']') || (closed && *byte <= b' ');
+        }
+        Ok(None)
+    }
+
+    /// Follows a text that is cut here, and in every byte, to the end or the fault that are found slowly.
+    fn agrees(body: &[u8], cuts: &[usize], limit: u32) -> Result<(), TestCaseError> {
+        let wanted = slowly(body, limit);
+        let each: Vec<_> = (0..body.len()).collect();
+        for cuts in [&[], cuts, &each] {
+            match (followed(body, cuts, limit), &wanted) {
+                (Err((fault, chunk)), Err((wanted, at))) => {
+                    prop_assert_eq!(fault, *wanted);
+                    prop_assert!(chunk.contains(at), "{} in {:?}", at, chunk);
+                }
+                (found, wanted) => prop_assert_eq!(found.ok(), wanted.as_ref().ok().copied()),
+            }
+        }
+        Ok(())
+    }
+
+    fn cuts() -> impl Strategy<Value = Vec<usize>> {
+        prop::collection::vec(0..700usize, 0..12)
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![document(), prop::collection::vec(document(), 0..9).prop_map(Value::from)]
+    }
+
+    /// What texts are made of, with what must not stand in them.
+    fn parts() -> impl Strategy<Value = &'static str> {
+        prop_oneof![
+            30 => prop::sample::select(vec![
+                "{", "[", "}", "]", "},{", "],[", "}}},", "\"", "\",\"", "\"a\":", ",", ":", " ", "12", "null", "ü",
+                "a text of some length, so that it takes blocks to get through",
+            ]),
+            6 => prop::sample::select(vec!["\"\\\\\"", "\"\\\"\"", "\"\\\\\\\"[{\",", "\"}\\u0022]\""]),
+            1 => prop::sample::select(vec!["\n", "\\", "\r\n\t", "\u{1}", "]{", "} \n["]),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1500))]
+
+        #[test]
+        fn json_ends_where_it_ends_wherever_it_is_cut(
+            value in value(),
+            pretty: bool,
+            behind in "[,\\]}\\[{ \\n\\\\\":a]{0,80}",
+            cuts in cuts(),
+            limit in prop_oneof![1..8u32, Just(512)],
+        ) {
+            let json = text(&value, pretty);
+            if json.starts_with(['{', '[', '"']) {
+                let end = followed((json.clone() + &behind).as_bytes(), &cuts, 512);
+                prop_assert_eq!(end, Ok(Some(json.len())));
+            }
+            agrees((json + &behind).as_bytes(), &cuts, limit)?;
+        }
+
+        #[test]
+        fn json_that_lost_something_is_judged_as_byte_by_byte(
+            value in value(),
+            pretty: bool,
+            damages in prop::collection::vec((any::<prop::sample::Index>(), prop::option::of(prop::sample::select(b"{}[]\",:\\\n a".to_vec()))), 1..4),
+            cuts in cuts(),
+            limit in prop_oneof![1..8u32, Just(512)],
+        ) {
+            let mut body = text(&value, pretty).into_bytes();
+            for (at, with) in damages {
+                let at = at.index(body.len());
+                body.splice(at..=at, with);
+                body.extend_from_slice(b"\n{\"next\":[1]}");
+            }
+            agrees(&body, &cuts, limit)?;
+        }
+
+        #[test]
+        fn any_text_is_judged_as_byte_by_byte(
+            start in "[{\\[]",
+            parts in prop::collection::vec(parts(), 0..60),
+            characters in "[{\\[\"][{}\\[\\]\",:\\\\\\n a1]{0,40}",
+            cuts in cuts(),
+            limit in prop_oneof![0..8u32, Just(512)],
+        ) {
+            agrees((start + &parts.concat()).as_bytes(), &cuts, limit)?;
+            agrees(characters.as_bytes(), &cuts, limit)?;
+        }
+
+        #[test]
+        fn runs_of_backslashes_are_followed_across_blocks_and_cuts(
+            runs in prop::collection::vec((0..70usize, 0..5usize), 1..8),
+            cuts in cuts(),
+        ) {
+            let string = |(plain, pairs): &(usize, usize)| ["\"", &"x".repeat(*plain), &"\\\\".repeat(*pairs), "\\\"]\","].concat();
+            let strings: Vec<_> = runs.iter().map(string).collect();
+            let body = format!("[{}0]", strings.concat());
+            prop_assert_eq!(followed(body.as_bytes(), &cuts, 1), Ok(Some(body.len())));
+            agrees(body.as_bytes(), &cuts, 1)?;
+        }
+    }
+
+    #[test]
+    fn what_would_hide_the_end_is_a_fault_in_whichever_place_of_a_block() {
+        for (body, wanted) in [
+            ("\"a\nb\"]", LINE_BREAK),
+            ("\"a\\\nb\"]", LINE_BREAK),
+            ("{}{}]", NO_COMMA),
+            ("{} \r\n\t {}]", NO_COMMA),
+            ("\\\"\"]", NO_STRING),
+            ("[[]]]", Fault::TooDeep(2)),
+        ] {
+            for before in 0..150 {
+                let body = format!("[{}{body}", "1".repeat(before));
+                for cuts in [vec![], vec![before + 2], (0..body.len()).collect()] {
+                    let found = followed(body.as_bytes(), &cuts, 2).map_err(|(fault, _)| fault);
+                    assert_eq!(found, Err(wanted), "{body} cut at {cuts:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_the_end_is_not_of_the_value() {
+        for behind in ["\n", "\\", "{", "}", "\"\n", "[[[[["] {
+            for value in ["[[]]", "{\"a\":[]}", "\"a\""] {
+                let body = format!("{value}{behind}");
+                assert_eq!(followed(body.as_bytes(), &[], 2), Ok(Some(value.len())), "{body}");
+            }
         }
     }
 }
