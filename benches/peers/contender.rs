@@ -94,7 +94,7 @@ pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Cont
 fn limit(task: Task, stand: &Stand) -> Contender<'_> {
     let none = format!("{PODS}?includeObject=None");
     let (path, accept) = match task {
-        // What kdelta asks as well.
+        // Of a sync what kdelta asks as well.
         Task::Sync | Task::Json => (PODS.to_owned(), JSON),
         Task::TableOfAll | Task::Names => (none, TABLE_WITHOUT_OBJECTS),
         Task::TableOfOne => {

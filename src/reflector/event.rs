@@ -27,6 +27,11 @@ pub enum ReflectorEvent {
         /// Since the loss was noticed; since the request of the first list.
         lasted: Duration,
     },
+    /// The first list did not come in one piece: it is asked for in another way, at once.
+    WholeListFellBack {
+        /// Why.
+        error: Error,
+    },
     /// The source does not send the initial state through a watch, or not this time: it is listed.
     WatchListFellBack {
         /// Why.

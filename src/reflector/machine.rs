@@ -120,13 +120,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 }
                 Err(failure) => self.initial_failed(failure),
             },
-            State::Listing => match self.list().await {
-                Ok(()) => Ok(State::Opening),
-                Err(error) => {
-                    self.memory.list_failed = true;
-                    self.failed(Phase::List, error)
+            State::Listing => {
+                let is_whole = self.asks_whole_list();
+                match self.list().await {
+                    Ok(()) => Ok(State::Opening),
+                    Err(error) if is_whole => self.whole_list_failed(error),
+                    Err(error) => self.failed(Phase::List, error),
                 }
-            },
+            }
             State::Checking => match self.check().await {
                 Ok(latest) => self.checked(latest),
                 Err(error) => self.failed(Phase::Check, error),
@@ -197,7 +198,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) fn asks_whole_list(&self) -> bool {
         let Self { options, memory, .. } = self;
         let is_wanted = options.whole_list_first && options.page_size.is_none();
-        is_wanted && !memory.synced && !memory.list_failed
+        is_wanted && !memory.synced && !memory.no_whole_list
     }
 
     fn asks_watch_list(&self) -> bool {
@@ -205,6 +206,16 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             && !self.memory.learned.no_watch_list
             && self.source.supports_watch_list()
             && self.memory.broken_initials < BROKEN_INITIALS
+    }
+
+    /// What a source refuses in one form it may have in another; only who is not there has none.
+    fn whole_list_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
+        self.memory.no_whole_list = true;
+        if error.status().is_none() && self.gives_up(Phase::List, &error) {
+            return Err(error);
+        }
+        self.options.tell(&ReflectorEvent::WholeListFellBack { error });
+        Ok(State::Begin)
     }
 
     fn initial_failed(&mut self, failure: InitialFailure) -> Result<State<L::Watch>, Error> {

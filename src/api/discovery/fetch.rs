@@ -1,13 +1,11 @@
 //! Asks a server what it offers: all at once, or group version by group version where it can't tell all at once.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
 use serde::de::DeserializeOwned;
-use tokio::time::{self, Instant};
 
 use super::Told;
 use super::catalog::{Catalog, Discovered, Missing};
@@ -23,21 +21,17 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 const LIMIT: usize = 256 * 1024 * 1024;
 /// Group versions asked for at a time.
 const AT_A_TIME: usize = 8;
+/// How long a server may take to say its version, which only helps to choose among good ways.
+const VERSION_LIMIT: Duration = Duration::from_secs(2);
 
 /// Everything a server offers, and which it is. A part that can't be had is carried as missing.
 ///
 /// # Errors
 /// When neither the core group nor the others answer: what the core group failed with.
 pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Told, Error> {
-    let asked = Instant::now();
-    let mut version = pin!(version(client, timeout));
-    let mut catalog = pin!(catalog(client, timeout));
-    let (catalog, version) = tokio::select! {
-        version = &mut version => (catalog.await, version),
-        // It only helps to choose among good ways: who is late with it is not waited for long.
-        catalog = &mut catalog => (catalog, time::timeout(asked.elapsed(), version).await.ok().flatten()),
-    };
-    Ok(Told { catalog: Arc::new(catalog?), version })
+    let version = async { Ok(version(client, timeout).await) };
+    let (catalog, version) = tokio::try_join!(catalog(client, timeout), version)?;
+    Ok(Told { catalog: Arc::new(catalog), version })
 }
 
 async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
@@ -64,9 +58,10 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<Catalog, 
     Ok(Catalog::new(found, missing))
 }
 
-/// Which version the server is, where it says so.
+/// Which version the server is, where it says so in time.
 async fn version(client: &Client, timeout: Option<Duration>) -> Option<ServerVersion> {
-    ask::<Info>(client, &Request::new("/version").timeout(timeout)).await.ok()?.version()
+    let timeout = timeout.map_or(VERSION_LIMIT, |timeout| timeout.min(VERSION_LIMIT));
+    ask::<Info>(client, &Request::new("/version").timeout(Some(timeout))).await.ok()?.version()
 }
 
 /// What `/api` or `/apis` leads to.

@@ -250,6 +250,7 @@ fn line(event: &ReflectorEvent) -> String {
         ReflectorEvent::Listed { phase, origin, version, items, .. } => {
             format!("{origin} of {items} at {version} by {phase}")
         }
+        ReflectorEvent::WholeListFellBack { error } => format!("no whole list: {error}"),
         ReflectorEvent::WatchListFellBack { error, for_good: true } => {
             format!("no watch-list any more: {error}")
         }

@@ -1,6 +1,7 @@
 //! A first list that is asked for in one piece.
 
 use super::*;
+use kdelta::reflector::GiveUp;
 use kdelta::testing::{InitialEvents, pod};
 
 fn whole() -> ReflectorOptions {
@@ -31,28 +32,59 @@ async fn only_the_first_state_comes_in_one_list() {
     assert_eq!(run.store.content(), ["a@2", "c@4"]);
 }
 
-type Fault = Box<dyn Fn(&FakeSource)>;
+/// All that a source can answer.
+fn refusals() -> [Error; 10] {
+    let (status, retry_after) = (said("no"), Some(Duration::from_secs(9)));
+    [
+        expired(),
+        Error::TooLargeResourceVersion(said("no")),
+        Error::TooManyRequests { status: status.clone(), retry_after },
+        Error::Unavailable { status, retry_after },
+        Error::Internal(said("no")),
+        Error::Unauthorized(said("no")),
+        Error::Forbidden(said("no")),
+        Error::NotFound(said("no")),
+        Error::NotSupported(said("no")),
+        Error::Invalid(said("no")),
+    ]
+}
 
 #[tokio::test(start_paused = true)]
-async fn one_that_fails_in_whatever_way_is_not_asked_for_again() {
-    let unavailable = || Error::Unavailable { status: said("60 s are over"), retry_after: None };
-    let faults: [Fault; 6] = [
-        Box::new(|source| source.fail_list_after(2, cut())),
-        Box::new(|source| source.fail_list_after(0, Error::Timeout("too slow".into()))),
-        Box::new(|source| source.fail_list_after(2, Error::Decode("no JSON".into()))),
-        Box::new(|source| source.fail_list(refused())),
-        Box::new(|source| source.fail_list(too_many(Some(1)))),
-        Box::new(move |source| source.fail_list(unavailable())),
-    ];
-    for fault in faults {
+async fn what_is_refused_in_one_piece_is_asked_for_in_another_way_at_once() {
+    for error in refusals() {
         for (watch_list, other) in [(true, "watch-list "), (false, "list /500")] {
             let source = three();
-            fault(&source);
-            let run = start(&source, ReflectorOptions { watch_list, ..whole() });
+            source.fail_list(error.clone());
+            let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
+            let before = tokio::time::Instant::now();
+            let run = start(&source, ReflectorOptions { watch_list, give_up, ..whole() });
             run.caught_up().await;
+            assert!(before.elapsed() < Duration::from_millis(100), "{error:?}");
             assert_eq!(asked(&source.requests())[..2], ["list /0", other]);
             assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_breaks_off_is_asked_for_in_another_way_unless_that_ends_the_run() {
+    let broken = || [cut(), Error::Timeout("too slow".into()), Error::Decode("no JSON".into()), refused()];
+    for error in broken() {
+        let source = three();
+        source.fail_list_after(2, error.clone());
+        let run = start(&source, whole());
+        run.caught_up().await;
+        assert_eq!(asked(&source.requests()), ["list /0", "watch-list "]);
+        assert_eq!(run.events.all()[0], format!("no whole list: {error}"));
+        assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
+    }
+    for error in broken() {
+        let source = three();
+        source.fail_list(error.clone());
+        let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
+        let run = start(&source, ReflectorOptions { give_up, ..whole() });
+        assert_eq!(run.task.await.expect("no panic").expect_err("it ends").to_string(), error.to_string());
+        assert_eq!(source.requests().len(), 1);
     }
 }
 

@@ -46,12 +46,8 @@ pub(crate) struct SelectArgs {
     pub(crate) cached: bool,
 
     /// Objects in a page of a list; 0 asks for all at once
-    #[arg(
-        long,
-        value_name = "N",
-        help = "Objects in a page of a list; 0 asks for all at once [default: 500]"
-    )]
-    pub(crate) chunk_size: Option<u32>,
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub(crate) chunk_size: u32,
 
     /// How the initial state is asked for
     #[arg(
@@ -66,7 +62,7 @@ pub(crate) struct SelectArgs {
 /// How the initial state is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListModeArg {
-    /// As is soonest: one list for an index, else through the watch, where the server can; else by pages
+    /// Through the watch where the server can, else by pages; what fills an index in one list, where that is no more work
     Auto,
     /// Through the watch
     Watchlist,

@@ -31,7 +31,13 @@ pub(super) async fn synced_indexer(
     let arrived = source.arrived();
     let mut options = reflector_options(selection, &source, Some(watched.observer(part)));
     options.whole_list_first = session.may_come_whole(part, selection, &source).await;
-    let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
+    let informer = source
+        .asked_once()
+        .informer()
+        .queue(QueueKind::Ordered)
+        .indexers(indexers)
+        .reflector(options)
+        .build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();
     let mut run = std::pin::pin!(informer.run(stop.clone()));

@@ -103,6 +103,11 @@ impl Cluster {
         Arc::clone(&self.warn)
     }
 
+    /// Whether somebody has said how long an answer may take.
+    pub(super) fn has_request_timeout(&self) -> bool {
+        self.request_timeout.is_some()
+    }
+
     /// What the server serves.
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.discovery

@@ -44,6 +44,9 @@ use cluster::{Listeners, Selected};
 /// The longest wait between two tries. A person watches, so it is shorter than a controller's.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
+/// The default of `--chunk-size`: the reflector's own rules hold then.
+const KUBECTLS_PAGE: u32 = 500;
+
 /// What every command works with.
 pub(crate) struct Session {
     /// At least one.
@@ -133,13 +136,17 @@ impl Session {
         self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
     }
 
-    /// Whether a question that is asked once may begin with a list in one piece: nobody has said how it is to be asked,
-    /// and it costs the server no more. Tables are put together before they are sent.
+    /// Whether a question that is asked once may begin with a list in one piece: nobody has said how it is to be asked, or
+    /// how long an answer may take, and it costs the server no more. Tables are put together before they are sent;
+    /// metadata is too, and is little.
     pub(crate) async fn may_come_whole(&self, part: &Part, selection: &Selection, source: &Source) -> bool {
-        let is_by_rule = selection.list_mode == ListMode::Auto && selection.page_size.is_none();
-        let version = self.clusters[part.cluster].discovery().server_version().await;
-        let streams = version.is_some_and(|version| version.streams_lists_of(&part.resource));
-        is_by_rule && streams && !source.is_of_tables()
+        let cluster = &self.clusters[part.cluster];
+        let is_by_rule = selection.list_mode == ListMode::Auto && selection.page_size == KUBECTLS_PAGE;
+        if !is_by_rule || cluster.has_request_timeout() || source.is_of_tables() {
+            return false;
+        }
+        let version = cluster.discovery().server_version().await;
+        version.is_some_and(|version| version.streams_lists_of(&part.resource))
     }
 
     /// The source of a part, in that representation, of which only what passes the filter is let through.
@@ -171,9 +178,13 @@ pub(crate) fn reflector_options(
 ) -> ReflectorOptions {
     let defaults = ReflectorOptions::default();
     let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
+    let page_size = match selection.page_size {
+        KUBECTLS_PAGE => source.is_of_one_piece().then_some(0),
+        asked => Some(asked),
+    };
     ReflectorOptions {
         first_version,
-        page_size: selection.page_size.or(source.is_of_one_piece().then_some(0)),
+        page_size,
         watch_list: selection.list_mode != ListMode::List,
         backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
         observer,

@@ -167,7 +167,7 @@ pub(crate) mod tests {
             label_selector: labels.map(str::to_owned),
             field_selector: fields.map(str::to_owned),
             cached: false,
-            page_size: None,
+            page_size: 500,
             list_mode: ListMode::Auto,
         }
     }

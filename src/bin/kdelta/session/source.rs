@@ -50,6 +50,8 @@ pub(crate) struct Source {
     /// Hears of the refusal, once.
     on_refusal: Box<dyn Fn(&Error) + Send + Sync>,
     mutation_detector: bool,
+    /// Only its first state is asked for.
+    is_asked_once: bool,
 }
 
 impl Source {
@@ -69,12 +71,18 @@ impl Source {
             arrived: Arc::default(),
             on_refusal: Box::new(|_| {}),
             mutation_detector: false,
+            is_asked_once: false,
         }
     }
 
     /// The same, whose informer compares what it has cached with what it was, where that is asked for.
     pub(super) fn with_mutation_detector(self, asked: bool) -> Self {
         Self { mutation_detector: asked, ..self }
+    }
+
+    /// The same, for who is done when it has synced: no watch goes on from there.
+    pub(crate) fn asked_once(self) -> Self {
+        Self { is_asked_once: true, ..self }
     }
 
     /// An informer on this source, to be.
@@ -196,6 +204,9 @@ impl ListerWatcher for Source {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
+        if self.is_asked_once && !options.send_initial_events {
+            return std::future::pending().await;
+        }
         let place = if options.send_initial_events { self.place().await } else { None };
         // Another source of the server may have found out while this one waited for its place.
         if options.send_initial_events && !self.supports_watch_list() {

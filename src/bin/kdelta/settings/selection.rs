@@ -17,8 +17,8 @@ pub(crate) struct Selection {
     pub(crate) field_selector: Option<String>,
     /// Any state from the server's cache will do.
     pub(crate) cached: bool,
-    /// Objects in a page, where it is said; 0 is all at once.
-    pub(crate) page_size: Option<u32>,
+    /// Objects in a page; 0 is all at once.
+    pub(crate) page_size: u32,
     pub(crate) list_mode: ListMode,
 }
 

@@ -23,7 +23,7 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
         label_selector: None,
         field_selector: None,
         cached: false,
-        page_size: None,
+        page_size: 500,
         list_mode: ListMode::Auto,
     }
 }
