@@ -54,6 +54,11 @@ impl Stream {
         Self::Yaml(YamlDocuments::new(for_terminal))
     }
 
+    /// Whether each change is printed, and before [`Stream::change`] answers.
+    pub(crate) fn writes_at_once(&self) -> bool {
+        !matches!(self, Self::Table(_))
+    }
+
     /// Takes one change; answers whether it is printed: a row that would show nothing new is not. Lines of a table wait
     /// until [`Stream::flush`], so that those that come together share their widths; all else is written at once.
     /// `resume` is for JSON lines only.

@@ -132,8 +132,15 @@ impl<W: Write> Printer<W> {
             }
             member.resume.as_ref().filter(|_| is_told_in_order || change.origin == Origin::Resync)
         });
+        // Whoever has read a line must find it counted, so what leaves at once is counted before.
+        let leaves_at_once = self.stream.writes_at_once();
+        if leaves_at_once {
+            self.watched.count_shown(true);
+        }
         let printed = self.stream.change(change, resume, &mut self.out)?;
-        self.watched.count_shown(printed);
+        if !leaves_at_once {
+            self.watched.count_shown(printed);
+        }
         Ok(())
     }
 
