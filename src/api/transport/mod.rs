@@ -29,8 +29,9 @@ use super::config::{Protocol, Proxy, Way};
 use super::failure::is_alert;
 
 /// Bytes the server may send ahead of us on one stream, and on all of a connection: the second holds the sum of the
-/// first, so that a stream nobody reads can't hold up the others.
-const STREAM_WINDOW: u32 = 512 * 1024;
+/// first, so that a stream nobody reads can't hold up the others. A busy server writes events in bursts of more than a
+/// megabyte, which are not to wait for us in their middle.
+const STREAM_WINDOW: u32 = 2 * 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 80 * STREAM_WINDOW;
 
 /// How often a request is sent again that a server has handed back unread, as one does that is about to end.
