@@ -208,10 +208,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             && self.memory.broken_initials < BROKEN_INITIALS
     }
 
-    /// What a source refuses in one form it may have in another; only who is not there has none.
+    /// What a source refuses in one form it may have in another; only who is not there has none. A connection that broke
+    /// was there, and that the answer had begun may have been lost with it.
     fn whole_list_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
         self.memory.no_whole_list = true;
-        if error.status().is_none() && self.gives_up(Phase::List, &error) {
+        let was_there = error.status().is_some() || matches!(error, Error::Transport(_));
+        if !was_there && self.gives_up(Phase::List, &error) {
             return Err(error);
         }
         self.options.tell(&ReflectorEvent::WholeListFellBack { error });

@@ -49,8 +49,8 @@ pub struct ReflectorOptions {
     /// Whether the first list is asked for all in one, before any other way, where `page_size` is not set. For who asks
     /// once, and a source that writes a list while it reads it from memory (a Kubernetes server since 1.33, KEP-5116): it
     /// is there sooner than through a watch, whose events are made one by one. Where the source refuses it, or it breaks
-    /// off (a server ends a list after 60 s), the other ways are taken at once and from then on; where there is no word of
-    /// the source, [`ReflectorOptions::give_up`] is asked first. Default: no.
+    /// off (a server ends a list after 60 s), the other ways are taken at once and from then on; where the source can't
+    /// be reached, [`ReflectorOptions::give_up`] is asked first. Default: no.
     pub whole_list_first: bool,
     /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
     pub watch_list: bool,

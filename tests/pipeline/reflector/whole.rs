@@ -33,7 +33,7 @@ async fn only_the_first_state_comes_in_one_list() {
 }
 
 /// All that a source can answer.
-fn refusals() -> [Error; 10] {
+fn refusals() -> [Error; 11] {
     let (status, retry_after) = (said("no"), Some(Duration::from_secs(9)));
     [
         expired(),
@@ -46,6 +46,8 @@ fn refusals() -> [Error; 10] {
         Error::NotFound(said("no")),
         Error::NotSupported(said("no")),
         Error::Invalid(said("no")),
+        // The answer may have been on its way.
+        cut(),
     ]
 }
 
@@ -68,8 +70,7 @@ async fn what_is_refused_in_one_piece_is_asked_for_in_another_way_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn what_breaks_off_is_asked_for_in_another_way_unless_that_ends_the_run() {
-    let broken = || [cut(), Error::Timeout("too slow".into()), Error::Decode("no JSON".into()), refused()];
-    for error in broken() {
+    for error in [cut(), Error::Timeout("too slow".into()), Error::Decode("no JSON".into())] {
         let source = three();
         source.fail_list_after(2, error.clone());
         let run = start(&source, whole());
@@ -78,7 +79,7 @@ async fn what_breaks_off_is_asked_for_in_another_way_unless_that_ends_the_run() 
         assert_eq!(run.events.all()[0], format!("no whole list: {error}"));
         assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
     }
-    for error in broken() {
+    for error in [Error::Timeout("too slow".into()), refused(), Error::Tls("a stranger".into())] {
         let source = three();
         source.fail_list(error.clone());
         let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
