@@ -1,4 +1,4 @@
-//! Listing by pages.
+//! Listing: by pages, or all in one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::backoff::Backoff;
 use super::clock::within_of_source;
 use super::event::ReflectorEvent;
 use super::flush::{Flush, within_of_list};
-use super::machine::{Machine, begin_list};
+use super::machine::{Machine, State, begin_list};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::Phase;
@@ -58,6 +58,25 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.memory.learned.paginated = true;
         }
         self.complete(Phase::List, fetched, asked_at)
+    }
+
+    /// Whether the next list is the first, and to be all in one.
+    pub(super) fn asks_whole_list(&self) -> bool {
+        let Self { options, memory, .. } = self;
+        let is_wanted = options.whole_list_first && options.page_size.is_none();
+        is_wanted && !memory.synced && !memory.no_whole_list
+    }
+
+    /// What a source refuses in one form it may have in another; only who is not there has none. A connection that broke
+    /// was there, and that the answer had begun may have been lost with it.
+    pub(super) fn whole_list_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
+        self.memory.no_whole_list = true;
+        let was_there = error.status().is_some() || matches!(error, Error::Transport(_));
+        if !was_there && self.gives_up(Phase::List, &error) {
+            return Err(error);
+        }
+        self.options.tell(&ReflectorEvent::WholeListFellBack { error });
+        Ok(State::Begin)
     }
 }
 

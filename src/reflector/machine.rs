@@ -194,30 +194,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.memory.source = self.memory.source.max(sight);
     }
 
-    /// Whether the next list is the first, and to be all in one.
-    pub(super) fn asks_whole_list(&self) -> bool {
-        let Self { options, memory, .. } = self;
-        let is_wanted = options.whole_list_first && options.page_size.is_none();
-        is_wanted && !memory.synced && !memory.no_whole_list
-    }
-
     fn asks_watch_list(&self) -> bool {
         self.options.watch_list
             && !self.memory.learned.no_watch_list
             && self.source.supports_watch_list()
             && self.memory.broken_initials < BROKEN_INITIALS
-    }
-
-    /// What a source refuses in one form it may have in another; only who is not there has none. A connection that broke
-    /// was there, and that the answer had begun may have been lost with it.
-    fn whole_list_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
-        self.memory.no_whole_list = true;
-        let was_there = error.status().is_some() || matches!(error, Error::Transport(_));
-        if !was_there && self.gives_up(Phase::List, &error) {
-            return Err(error);
-        }
-        self.options.tell(&ReflectorEvent::WholeListFellBack { error });
-        Ok(State::Begin)
     }
 
     fn initial_failed(&mut self, failure: InitialFailure) -> Result<State<L::Watch>, Error> {
@@ -326,7 +307,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     /// Whether this error ends a run that has not synced yet, or has never watched.
-    fn gives_up(&self, phase: Phase, error: &Error) -> bool {
+    pub(super) fn gives_up(&self, phase: Phase, error: &Error) -> bool {
         let asked = match phase {
             _ if !self.memory.synced => &self.options.give_up,
             Phase::Open if !self.memory.watched => &self.options.give_up_watch,
