@@ -16,6 +16,7 @@ mod failure;
 mod frames;
 mod log_ins;
 mod notice;
+mod progress;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
 mod protobuf;

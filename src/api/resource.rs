@@ -145,8 +145,13 @@ impl ResourceClient {
     }
 
     /// The namespace of the request; empty for all of them, or none.
-    fn scope(&self) -> &str {
+    pub(super) fn scope(&self) -> &str {
         self.namespace.as_deref().filter(|_| self.resource.namespaced).unwrap_or_default()
+    }
+
+    /// Whether it is about objects of one name.
+    pub(super) fn is_by_name(&self) -> bool {
+        self.field_selector.starts_with("metadata.name=")
     }
 
     fn request(&self, path: String, form: Representation, asked: Asked) -> Request {
@@ -281,16 +286,8 @@ impl ListerWatcher for ResourceClient {
         Ok(ResourceWatch::new(response, decoder, self.limits))
     }
 
-    /// Without selectors, of which the version is none: a server that looks for the first object that matches may have
-    /// to read them all. One object by its name is found at once, and somebody may be allowed to list nothing else.
-    async fn latest(&self) -> Result<ResourceVersion, Error> {
-        let one = ListOptions { limit: 1, ..ListOptions::default() };
-        let by_name = self.field_selector.starts_with("metadata.name=");
-        let fields = if by_name { self.field_selector.as_str() } else { "" };
-        let any = self.clone().label_selector("").field_selector(fields);
-        let mut page = any.items(self.representation.whole(), Naming::Asked, &one).await?;
-        while page.next().await?.is_some() {}
-        Ok(page.meta().resource_version.clone())
+    async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
+        self.progress_since(seen).await
     }
 
     fn supports_watch_list(&self) -> bool {
@@ -420,22 +417,6 @@ mod tests {
             let mut list = resource.list(options).await.expect("a list");
             assert!(list.next().await.expect("a page").is_none());
             assert_eq!(seen(&server).0, target);
-        }
-    }
-
-    #[tokio::test]
-    async fn where_a_server_stands_is_asked_of_one_object_whichever_it_is() {
-        let server =
-            TestServer::start(|_| json(200, r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#)).await;
-        let all = ResourceClient::new(client(&server.url), deployments()).namespace(Some("shop".into()));
-        let path = "/apis/apps/v1/namespaces/shop/deployments";
-        for (resource, query) in [
-            (all.clone().label_selector("app=a").field_selector("status.phase=x"), "?limit=1"),
-            (all.clone().representation(Representation::Rows), "?limit=1"),
-            (all.field_selector("metadata.name=a"), "?fieldSelector=metadata.name%3Da&limit=1"),
-        ] {
-            assert_eq!(resource.latest().await.expect("a version"), "9".into());
-            assert_eq!(seen(&server).0, format!("{path}{query}"));
         }
     }
 

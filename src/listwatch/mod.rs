@@ -31,9 +31,15 @@ pub trait ListerWatcher: Send + Sync + 'static {
     /// Starts a watch; answers once the source has accepted it.
     fn watch(&self, options: &WatchOptions) -> impl Future<Output = Result<Self::Watch, Error>> + Send;
 
-    /// The version of the most recent state: asked to find out how far the source has come. By default that of a list of
-    /// one item; to be implemented by who can say it for less.
-    fn latest(&self) -> impl Future<Output = Result<ResourceVersion, Error>> + Send {
+    /// How far the source has come, asked by who has received `seen` from it and wants to know whether it is still there.
+    /// The answer may be any version that the source has come to, as long as that is not before `seen`; otherwise it is
+    /// that of the most recent state. By default always that, of a list of one item; to be implemented by who can say it
+    /// for less.
+    fn progress(
+        &self,
+        seen: &ResourceVersion,
+    ) -> impl Future<Output = Result<ResourceVersion, Error>> + Send {
+        let _ = seen;
         async move {
             let mut page = self.list(&ListOptions { limit: 1, ..ListOptions::default() }).await?;
             while page.next().await?.is_some() {}

@@ -17,13 +17,15 @@ use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// The version of the source's most recent state. A list that is to be no older than the last version would be
-    /// refused also by a replica that lags a little, and only after a while; of the most recent state every replica
-    /// answers the same.
+    /// How far the source has come. A list that is to be no older than the last version would be refused also by a replica
+    /// that lags a little, and only after a while; of the most recent state, which is what stands behind an answer before
+    /// that version, every replica says the same.
     pub(super) async fn check(&self) -> Result<ResourceVersion, Error> {
         let limit = self.options.list_idle_limit;
         // It is often the first request after an outage, and then the one that a person has to log in for.
-        let answer = within_of_source(&*self.options.clock, &self.source, limit, self.source.latest());
+        let last = self.last_version();
+        let asked = self.source.progress(&last);
+        let answer = within_of_source(&*self.options.clock, &self.source, limit, asked);
         answer.await.ok_or_else(|| silent("the list", limit))?
     }
 

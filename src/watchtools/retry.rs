@@ -192,7 +192,7 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
 /// Finds out whether the source has come to this version. Where it does not say, the watch is started all the same: if
 /// it can't be had for the same reason, it says so itself. What passes is waited for.
 async fn check<L: ListerWatcher>(source: &L, version: &ResourceVersion) -> Result<(), NotStarted> {
-    match source.latest().await {
+    match source.progress(version).await {
         Ok(latest) if latest.compare(version) == Ok(Ordering::Less) => {
             Err(NotStarted::Behind(Error::too_large(version, &latest)))
         }

@@ -223,9 +223,9 @@ impl ListerWatcher for Source {
         }
     }
 
-    async fn latest(&self) -> Result<ResourceVersion, Error> {
+    async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
         let _place = self.place().await;
-        self.plan().0.latest().await
+        self.plan().0.progress(seen).await
     }
 
     fn supports_watch_list(&self) -> bool {
