@@ -2,9 +2,11 @@
 //!
 //! The most recent state is said only after a server has asked its storage and its memory has caught up with that: on one
 //! that is busy, seconds later than it tells the events of a watch. What it has in its memory it says at once (Kubernetes
-//! API concepts, "The resourceVersion parameter": version 0 is any), and where that is as far as what was received from
-//! it, more need not be known. It may be behind where another server of the cluster answers, or where the server was
-//! restored from a backup; then the most recent state says which.
+//! API concepts, "The resourceVersion parameter": version 0 is any), and it had told nothing that is not there. So for who
+//! was told something a moment ago the memory is enough where it goes as far, and what the storage has need not be known.
+//! It may be behind where another server of the cluster answers, or where the server was restored from a backup; then the
+//! most recent state says which. Who lost sight of the server wants that from the beginning: the memory of another server
+//! of a cluster may still be of before the backup.
 
 use std::cmp::Ordering;
 
@@ -21,7 +23,8 @@ const ANY_NAMESPACE: &str = "default";
 impl ResourceClient {
     /// What the memory of the server says, unless that is before this version or can't be had; then the most recent state.
     pub(super) async fn progress_since(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
-        if seen.is_unset() || seen.is_any() {
+        // Nothing is after what has no order.
+        if seen.compare(seen).is_err() {
             return self.most_recent().await;
         }
         match self.remembered().await {
@@ -37,11 +40,11 @@ impl ResourceClient {
     async fn remembered(&self) -> Result<ResourceVersion, Error> {
         let any = ListOptions { resource_version: ResourceVersion::ANY, limit: 1, ..ListOptions::default() };
         let mut one = self.clone().label_selector("");
-        if !self.is_by_name() {
+        if one.scope().is_empty() {
+            one = one.namespace(Some(ANY_NAMESPACE.to_owned()));
+        }
+        if !one.is_by_name() {
             one = one.field_selector(ANY_NAME);
-            if self.scope().is_empty() {
-                one = one.namespace(Some(ANY_NAMESPACE.to_owned()));
-            }
         }
         one.version_of(&any).await
     }
@@ -65,7 +68,7 @@ impl ResourceClient {
     }
 }
 
-/// Whether another question would be answered no better: nobody is there, is able to, or knows who asks.
+/// Whether another question is better not asked at once: nobody is there, is able to answer, or knows who asks.
 fn is_about_who_answers(error: &Error) -> bool {
     matches!(
         error,
@@ -142,20 +145,23 @@ mod tests {
             // Somebody may be allowed to list nothing else.
             (
                 pods(&server).field_selector("metadata.name=a"),
-                "/api/v1/pods?fieldSelector=metadata.name%3Da&limit=1&resourceVersion=0".to_owned(),
+                "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Da&limit=1&resourceVersion=0"
+                    .to_owned(),
             ),
         ] {
-            assert_eq!(resource.progress_since(&"8".into()).await.expect("a version"), "8".into());
-            assert_eq!(targets(&server).pop(), Some(target));
+            for seen in ["7", "8"] {
+                assert_eq!(resource.progress_since(&seen.into()).await.expect("a version"), "8".into());
+                assert_eq!(targets(&server).pop(), Some(target.clone()));
+            }
         }
-        assert_eq!(targets(&server).len(), 5);
+        assert_eq!(targets(&server).len(), 10);
     }
 
     #[tokio::test]
     async fn the_most_recent_state_is_asked_for_where_the_memory_is_behind_or_was_not_to_be_had() {
         for (instead, seen) in [
             (None, "9"),
-            (None, "not a number"),
+            (None, "10"),
             (Some((400, "BadRequest")), "8"),
             (Some((403, "Forbidden")), "8"),
             (Some((404, "NotFound")), "8"),
@@ -170,8 +176,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_seen_nothing_is_told_of_the_most_recent_state() {
-        for seen in [ResourceVersion::UNSET, ResourceVersion::ANY] {
+    async fn who_has_seen_nothing_that_has_an_order_is_told_of_the_most_recent_state() {
+        for seen in [ResourceVersion::UNSET, ResourceVersion::ANY, "not a number".into()] {
             let server = server(None).await;
             let by_name = pods(&server).field_selector("metadata.name=a");
             assert_eq!(by_name.progress_since(&seen).await.expect("a version"), "9".into());
@@ -181,10 +187,38 @@ mod tests {
 
     #[tokio::test]
     async fn who_can_not_answer_is_not_asked_another_question() {
-        for (code, reason) in [(401, "Unauthorized"), (429, "TooManyRequests"), (503, "ServiceUnavailable")] {
-            let server = server(Some((code, reason))).await;
-            pods(&server).progress_since(&"8".into()).await.expect_err("an error");
-            assert!(targets(&server).iter().all(|target| target.contains("resourceVersion=0")));
+        let server = server(Some((401, "Unauthorized"))).await;
+        let refused = pods(&server).progress_since(&"8".into()).await;
+        assert!(matches!(refused, Err(Error::Unauthorized(_))), "{refused:?}");
+        assert!(targets(&server).iter().all(|target| target.contains("resourceVersion=0")));
+    }
+
+    #[test]
+    fn what_is_said_of_the_question_is_no_word_about_who_answers() {
+        let (status, text) = (crate::listwatch::Status::default, String::new);
+        let retry_after = None;
+        for error in [
+            Error::Refused(text()),
+            Error::Tls(text()),
+            Error::Transport(text()),
+            Error::Timeout(text()),
+            Error::Unauthorized(status()),
+            Error::TooManyRequests { status: status(), retry_after },
+            Error::Unavailable { status: status(), retry_after },
+        ] {
+            assert!(is_about_who_answers(&error), "{error:?}");
+        }
+        for error in [
+            Error::Expired(status()),
+            Error::TooLargeResourceVersion(status()),
+            Error::Internal(status()),
+            Error::Forbidden(status()),
+            Error::NotFound(status()),
+            Error::NotSupported(status()),
+            Error::Invalid(status()),
+            Error::Decode(text()),
+        ] {
+            assert!(!is_about_who_answers(&error), "{error:?}");
         }
     }
 }

@@ -31,10 +31,12 @@ pub trait ListerWatcher: Send + Sync + 'static {
     /// Starts a watch; answers once the source has accepted it.
     fn watch(&self, options: &WatchOptions) -> impl Future<Output = Result<Self::Watch, Error>> + Send;
 
-    /// How far the source has come, asked by who has received `seen` from it and wants to know whether it is still there.
-    /// The answer may be any version that the source has come to, as long as that is not before `seen`; otherwise it is
-    /// that of the most recent state. By default always that, of a list of one item; to be implemented by who can say it
-    /// for less.
+    /// How far the source has come: asked before a watch goes on, to find out whether it is still the source that it was.
+    ///
+    /// Who received `seen` from it a moment ago may be answered with any version that it has come to, as long as that is not
+    /// before `seen`. Everybody else, and who passes an unset or "0" one, is answered with that of the most recent state. By
+    /// default it is always that, of a list of one item; to be implemented by who can say it for less, and to be handed on by
+    /// who wraps another.
     fn progress(
         &self,
         seen: &ResourceVersion,

@@ -17,14 +17,12 @@ use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// How far the source has come. A list that is to be no older than the last version would be refused also by a replica
-    /// that lags a little, and only after a while; of the most recent state, which is what stands behind an answer before
-    /// that version, every replica says the same.
-    pub(super) async fn check(&self) -> Result<ResourceVersion, Error> {
+    /// How far the source has come, for who saw it at that version a moment ago; unset is for who did not. A list that is to
+    /// be no older than the last version would be refused also by a replica that lags a little, and only after a while.
+    pub(super) async fn check(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
         let limit = self.options.list_idle_limit;
         // It is often the first request after an outage, and then the one that a person has to log in for.
-        let last = self.last_version();
-        let asked = self.source.progress(&last);
+        let asked = self.source.progress(seen);
         let answer = within_of_source(&*self.options.clock, &self.source, limit, asked);
         answer.await.ok_or_else(|| silent("the list", limit))?
     }
@@ -33,8 +31,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// how far the source has come, so that events do not wait for two answers in turn, and read when that has been
     /// answered. A source in trouble is asked one thing at a time.
     pub(super) async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
+        // What is resumed was seen by somebody else, of a source that may be another.
+        let seen = if self.memory.watched { self.last_version() } else { ResourceVersion::UNSET };
         let (latest, live) = {
-            let (mut check, mut open) = (pin!(self.check()), pin!(self.open()));
+            let (mut check, mut open) = (pin!(self.check(&seen)), pin!(self.open()));
             let mut live = None;
             let latest = loop {
                 tokio::select! {

@@ -128,7 +128,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     Err(error) => self.failed(Phase::List, error),
                 }
             }
-            State::Checking => match self.check().await {
+            State::Checking => match self.check(&ResourceVersion::UNSET).await {
                 Ok(latest) => self.checked(latest),
                 Err(error) => self.failed(Phase::Check, error),
             },

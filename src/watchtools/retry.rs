@@ -27,7 +27,7 @@ const BETWEEN_STARTS: Duration = Duration::from_secs(1);
 /// - the source has not come to the version to go on from ([`Error::TooLargeResourceVersion`]): it was restored from a
 ///   backup, or it is another one. A Kubernetes server answers a watch from there with silence, tells nothing of what
 ///   it took back, and would tell a second time what happens again. Before each start it is asked how far it has come
-///   ([`ListerWatcher::latest`]); client-go does not ask, and loses that. Who may not list is not protected from it, nor
+///   ([`ListerWatcher::progress`]); client-go does not ask, and loses that. Who may not list is not protected from it, nor
 ///   is anybody from a source that has passed the version again before it is asked;
 /// - an object carries no version: to go on without one would lose events.
 ///
@@ -192,7 +192,8 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
 /// Finds out whether the source has come to this version. Where it does not say, the watch is started all the same: if
 /// it can't be had for the same reason, it says so itself. What passes is waited for.
 async fn check<L: ListerWatcher>(source: &L, version: &ResourceVersion) -> Result<(), NotStarted> {
-    match source.progress(version).await {
+    // Of the most recent state: it may have been out of sight, or never been in it.
+    match source.progress(&ResourceVersion::UNSET).await {
         Ok(latest) if latest.compare(version) == Ok(Ordering::Less) => {
             Err(NotStarted::Behind(Error::too_large(version, &latest)))
         }

@@ -1,6 +1,7 @@
 //! A source that is not as far as it was: restored from a backup, or another one in its place.
 
 use super::*;
+use kdelta::listwatch::ListerWatcher;
 use kdelta::object::KeyGetter;
 use kdelta::store::{Cache, Store};
 use kdelta::testing::{InitialEvents, pod};
@@ -244,5 +245,60 @@ async fn versions_are_doubted_once_the_source_was_out_of_sight_and_only_then() {
         run.source.restore(3, &Error::TooLargeResourceVersion(said("to come")));
         run.caught_up().await;
         assert_eq!(doubts(&run), 1, "a version that has not come");
+    }
+}
+
+/// A source that keeps what those have seen of it who ask how far it has come.
+struct Asked {
+    source: FakeSource,
+    /// A std mutex: it is held for one push.
+    seen: Arc<Mutex<Vec<ResourceVersion>>>,
+}
+
+impl ListerWatcher for Asked {
+    type List = <FakeSource as ListerWatcher>::List;
+    type Watch = <FakeSource as ListerWatcher>::Watch;
+
+    async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
+        self.source.list(options).await
+    }
+
+    async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
+        self.source.watch(options).await
+    }
+
+    async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
+        self.seen.lock().expect("no panic").push(seen.clone());
+        self.source.progress(seen).await
+    }
+}
+
+/// The memory of a server will do for who was told something by it a moment ago, and for nobody else.
+#[tokio::test(start_paused = true)]
+async fn only_a_source_that_was_in_sight_is_told_what_was_seen_of_it() {
+    for (resume_from, ends, expected) in [
+        (None, None, "2"),
+        (None, Some(cut()), ""),
+        (Some("2".into()), None, " 2"),
+        (Some("2".into()), Some(refused()), " "),
+    ] {
+        let source = FakeSource::new();
+        source.add(pod("a"));
+        let seen = Arc::default();
+        let asked = Asked { source: source.clone(), seen: Arc::clone(&seen) };
+        let options = ReflectorOptions { resume_from, ..plain() };
+        let task = tokio::spawn(
+            Reflector::new(asked, Arc::new(Notebook::default()), options).run(CancellationToken::new()),
+        );
+        until(|| source.open_watches() == 1).await;
+        pass(2).await;
+        match &ends {
+            Some(error) => source.break_watches(error),
+            None => source.drop_watches(),
+        }
+        until(|| source.open_watches() == 1).await;
+        let seen: Vec<_> = seen.lock().expect("no panic").iter().map(ToString::to_string).collect();
+        assert_eq!(seen.join(" "), expected, "{ends:?}");
+        task.abort();
     }
 }
