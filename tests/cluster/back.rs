@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::many::{contexts, create_namespace};
 use super::recovery::{Row, told};
-use crate::support::{Api, OnServer, Proxy, TestEnv, Testbed, config_maps};
+use crate::support::{Api, FaultProxy, OnServer, Proxy, Strike, TestEnv, Testbed, config_maps, eventually};
 
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
@@ -231,5 +231,38 @@ fn a_version_that_the_server_has_not_come_to_ends_it_at_once_with_both() {
         let error = env.kdelta_on(&testbed, &["watch", "cm", &word]).finish().failure(2);
         assert!(error.starts_with("error: --resource-version must be the version to go on after"), "{error}");
         assert!(error.contains(&format!("a number above 0, not {wrong:?}")), "{error}");
+    }
+}
+
+/// The most recent state takes a busy server seconds.
+#[test]
+fn a_server_that_ends_a_watch_early_is_asked_for_its_memory_alone() {
+    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let proxy = FaultProxy::before(testbed);
+    let config = proxy.kubeconfig(&env, &namespace);
+    for (arguments, scope) in [(&["-n", &*namespace][..], &*namespace), (&["-A"], "default")] {
+        let watch = env
+            .kdelta(&[&["watch", "cm", "-o", "json"], arguments].concat())
+            .env("KUBECONFIG", &config)
+            .start();
+        watch.stdout.json_until("the sync", |line| line["type"] == "SYNCED");
+        eventually("the watch stands", || (proxy.open_watches() == 1).then_some(()));
+        let name = format!("of-{scope}");
+        api.create_config_map(&namespace, &name, &json!({}));
+        watch.stdout.json_until("the change", |line| line["name"] == *name);
+        let _before = proxy.take_asked();
+        proxy.strike(Strike::End);
+        let next = format!("{name}-next");
+        api.create_config_map(&namespace, &next, &json!({}));
+        watch.stdout.json_until("the next change", |line| line["name"] == *next);
+        let asked = proxy.take_asked();
+        let [lists, watches] = [false, true].map(|is_watch| {
+            asked.iter().filter(move |target| target.contains("watch=true") == is_watch).collect::<Vec<_>>()
+        });
+        let memory = format!(
+            "/api/v1/namespaces/{scope}/configmaps?fieldSelector=metadata.name%3Dkdelta&limit=1&resourceVersion=0"
+        );
+        assert!(lists.iter().all(|target| target.ends_with(&memory)) && !lists.is_empty(), "{asked:?}");
+        assert!(!watches.is_empty(), "{asked:?}");
     }
 }
