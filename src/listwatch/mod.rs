@@ -80,7 +80,8 @@ pub trait ListStream: Send + 'static {
     /// is void.
     fn next(&mut self) -> impl Future<Output = Result<Option<Arc<Object>>, Error>> + Send;
 
-    /// What the source said of the list; complete once [`ListStream::next`] has answered `None`.
+    /// What the source said of the list; complete once [`ListStream::next`] has answered `None`. A continue token that is
+    /// there before may be used before.
     fn meta(&self) -> &ListMeta;
 }
 

@@ -27,8 +27,9 @@ pub enum ReflectorEvent {
         /// Since the loss was noticed; since the request of the first list.
         lasted: Duration,
     },
-    /// The first list did not come in one piece: it is asked for in another way, at once.
-    WholeListFellBack {
+    /// The first state did not come by the list that was to bring it before any other way is tried
+    /// ([`ReflectorOptions::pages_first`](super::ReflectorOptions::pages_first)): it is asked for in another way, at once.
+    PagesFellBack {
         /// Why.
         error: Error,
     },

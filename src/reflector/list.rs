@@ -1,10 +1,12 @@
-//! Listing: by pages, or all in one.
+//! Listing by pages.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
+use super::ahead::Ahead;
 use super::backoff::Backoff;
 use super::clock::within_of_source;
 use super::event::ReflectorEvent;
@@ -40,9 +42,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) async fn list(&mut self) -> Result<(), Error> {
         let asked_at = self.options.clock.now();
         let version = self.version_to_ask(Phase::List);
-        let paginated = self.memory.learned.paginated;
-        let limit = if self.asks_whole_list() { 0 } else { page_size(&self.options, paginated, &version) };
+        let limit = page_size(&self.options, self.memory.learned.paginated, &version);
         let (origin, is_doubtful) = (self.state_origin(), self.is_doubtful());
+        let reads_ahead = self.asks_pages_first();
         let pages = Pages {
             source: &self.source,
             store: &*self.store,
@@ -52,6 +54,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             is_doubtful,
             // The first page's trouble is that of the whole list, which the machine judges.
             patient_from: 1,
+            reads_ahead,
         };
         let fetched = pages.fetch(&version, limit).await?;
         if version.is_any() && fetched.paginated {
@@ -60,22 +63,20 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.complete(Phase::List, fetched, asked_at)
     }
 
-    /// Whether the next list is the first, and to be all in one.
-    pub(super) fn asks_whole_list(&self) -> bool {
-        let Self { options, memory, .. } = self;
-        let is_wanted = options.whole_list_first && options.page_size.is_none();
-        is_wanted && !memory.synced && !memory.no_whole_list
+    /// Whether the next state is the first, and to be listed before it is asked for in another way.
+    pub(super) fn asks_pages_first(&self) -> bool {
+        self.options.pages_first && !self.memory.synced && !self.memory.no_pages_first
     }
 
     /// What a source refuses in one form it may have in another; only who is not there has none. A connection that broke
     /// was there, and that the answer had begun may have been lost with it.
-    pub(super) fn whole_list_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
-        self.memory.no_whole_list = true;
+    pub(super) fn pages_first_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
+        self.memory.no_pages_first = true;
         let was_there = error.status().is_some() || matches!(error, Error::Transport(_));
         if !was_there && self.gives_up(Phase::List, &error) {
             return Err(error);
         }
-        self.options.tell(&ReflectorEvent::WholeListFellBack { error });
+        self.options.tell(&ReflectorEvent::PagesFellBack { error });
         Ok(State::Begin)
     }
 }
@@ -110,9 +111,11 @@ pub(super) struct Pages<'a, L, S> {
     pub(super) is_doubtful: bool,
     /// From which page on (the first is 0) the source is asked again when it says how long to wait.
     pub(super) patient_from: usize,
+    /// Whether a page is asked for as soon as the one before says how.
+    pub(super) reads_ahead: bool,
 }
 
-impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
+impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
     /// Fetches every page. A continue token that expired under way costs one list without a limit, at the version
     /// asked for in the beginning; when a source splits that one too and its token expires, the list has failed.
     pub(super) async fn fetch(mut self, version: &ResourceVersion, limit: u32) -> Result<Fetched, Error> {
@@ -128,8 +131,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         let mut began_anew = false;
         // One earlier token, moved on at each power of two: whatever the length of a circle, it is met again in time.
         let mut landmark = String::new();
+        let mut ahead = None;
         loop {
-            let meta = match self.page(page, &options, &mut fetched).await {
+            let meta = match self.page(page, &options, &mut fetched, &mut ahead).await {
                 Ok(meta) => meta,
                 Err(Error::Expired(_)) if !options.continue_token.is_empty() && !began_anew => {
                     began_anew = true;
@@ -155,19 +159,20 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
             if page.is_power_of_two() {
                 landmark.clone_from(&meta.continue_token);
             }
-            // The token says all: a server refuses a version beside it.
-            options = ListOptions { limit, continue_token: meta.continue_token, ..ListOptions::default() };
+            options = page_after(limit, meta.continue_token);
         }
     }
 
-    /// Fetches one page.
+    /// Fetches one page, which may have been asked for `ahead`; leaves there what was asked for while it came.
     async fn page(
         &mut self,
         page: usize,
         options: &ListOptions,
         fetched: &mut Fetched,
+        ahead: &mut Option<Ahead<'a, L>>,
     ) -> Result<ListMeta, Error> {
-        let mut stream = self.start(page, options).await?;
+        let asked = ahead.take().filter(|ahead| ahead.is_of(&options.continue_token));
+        let mut stream = self.start(page, options, asked).await?;
         if page == 0 {
             begin_list(self.store, self.origin, self.is_doubtful);
         }
@@ -177,8 +182,18 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
             self.store.ready().await;
             let limit = self.options.list_idle_limit;
             let read = || self.source.objects_read();
-            let next = within_of_list(&*self.options.clock, self.store, read, limit, stream.next()).await;
+            let next = within_of_list(&*self.options.clock, self.store, read, limit, stream.next());
+            let next = match ahead {
+                Some(ahead) => ahead.beside(next).await,
+                None => next.await,
+            };
             let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
+            if self.reads_ahead && ahead.is_none() && !stream.meta().continue_token.is_empty() {
+                *ahead = Some(Ahead::new(
+                    self.source,
+                    page_after(options.limit, stream.meta().continue_token.clone()),
+                ));
+            }
             refuse_table(&object)?;
             match self.store.list_item(object, self.origin) {
                 Some(object) => fetched.items.push(object),
@@ -188,10 +203,19 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
         Ok(stream.meta().clone())
     }
 
-    /// Asks for one page, again where the source says when.
-    async fn start(&mut self, page: usize, options: &ListOptions) -> Result<L::List, Error> {
+    /// Asks for one page, unless it is asked for already; again where the source says when.
+    async fn start(
+        &mut self,
+        page: usize,
+        options: &ListOptions,
+        mut asked: Option<Ahead<'a, L>>,
+    ) -> Result<L::List, Error> {
         for _ in 1..PAGE_TRIES {
-            let error = match self.started(options).await? {
+            let answer = match asked.take() {
+                Some(ahead) => self.answered(ahead.answer()).await?,
+                None => self.answered(self.source.list(options)).await?,
+            };
+            let error = match answer {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
@@ -203,15 +227,23 @@ impl<L: ListerWatcher, S: ReflectorStore> Pages<'_, L, S> {
             self.options.tell(&ReflectorEvent::Retrying { after });
             self.options.clock.sleep(after).await;
         }
-        self.started(options).await?
+        self.answered(self.source.list(options)).await?
     }
 
     /// What the source answers first.
-    async fn started(&self, options: &ListOptions) -> Result<Result<L::List, Error>, Error> {
+    async fn answered(
+        &self,
+        asked: impl Future<Output = Result<L::List, Error>>,
+    ) -> Result<Result<L::List, Error>, Error> {
         let limit = self.options.list_idle_limit;
-        let answer = within_of_source(&*self.options.clock, self.source, limit, self.source.list(options));
+        let answer = within_of_source(&*self.options.clock, self.source, limit, asked);
         answer.await.ok_or_else(|| silent("the list", limit))
     }
+}
+
+/// What asks for a page by its token. The token says all: a server refuses a version beside it.
+fn page_after(limit: u32, continue_token: String) -> ListOptions {
+    ListOptions { limit, continue_token, ..ListOptions::default() }
 }
 
 /// The error of something that says nothing any more.

@@ -110,7 +110,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     async fn step(&mut self, state: State<L::Watch>) -> Result<State<L::Watch>, Error> {
         match state {
-            State::Begin if self.asks_whole_list() => Ok(State::Listing),
+            State::Begin if self.asks_pages_first() => Ok(State::Listing),
             State::Begin if self.asks_watch_list() => Ok(State::WatchListing),
             State::Begin => Ok(State::Listing),
             State::WatchListing => match self.watch_list().await {
@@ -121,10 +121,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Err(failure) => self.initial_failed(failure),
             },
             State::Listing => {
-                let is_whole = self.asks_whole_list();
+                let is_first = self.asks_pages_first();
                 match self.list().await {
                     Ok(()) => Ok(State::Opening),
-                    Err(error) if is_whole => self.whole_list_failed(error),
+                    Err(error) if is_first => self.pages_first_failed(error),
                     Err(error) => self.failed(Phase::List, error),
                 }
             }

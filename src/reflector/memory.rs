@@ -13,8 +13,8 @@ pub(super) struct Memory {
     pub(super) synced: bool,
     /// A watch has stood.
     pub(super) watched: bool,
-    /// The first list did not come in one piece.
-    pub(super) no_whole_list: bool,
+    /// The first state did not come by a list.
+    pub(super) no_pages_first: bool,
     /// The last version can't be asked for: the next state is fetched without.
     pub(super) version_unavailable: bool,
     /// The watch has delivered since the last whole state.

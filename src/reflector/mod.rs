@@ -16,6 +16,7 @@
 //! The states stand in `machine`, what each error leads to in the one table of `verdict`. A reflector runs on the task
 //! that polls it and spawns none; whatever it waits for, a stop ends the wait and closes the stream.
 
+mod ahead;
 mod backoff;
 mod check;
 mod clock;
@@ -147,6 +148,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 origin: Origin::List,
                 is_doubtful: false,
                 patient_from: 0,
+                reads_ahead: self.options.pages_first,
             };
             match pages.fetch(&version, page_size(&self.options, false, &version)).await {
                 Err(Error::Expired(_) | Error::TooLargeResourceVersion(_)) if !version.is_unset() => {

@@ -46,12 +46,12 @@ pub struct ReflectorOptions {
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
     /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.
     pub page_size: Option<u32>,
-    /// Whether the first list is asked for all in one, before any other way, where `page_size` is not set. For who asks
-    /// once, and a source that writes a list while it reads it from memory (a Kubernetes server since 1.33, KEP-5116): it
-    /// is there sooner than through a watch, whose events are made one by one. Where the source refuses it, or it breaks
-    /// off (a server ends a list after 60 s), the other ways are taken at once and from then on; where the source can't
-    /// be reached, [`ReflectorOptions::give_up`] is asked first. Default: no.
-    pub whole_list_first: bool,
+    /// Whether the first state is asked for by a list before any other way, and each of its pages as soon as the one
+    /// before says how, while that still comes in. For who asks once, and a source that answers pages from memory (a
+    /// Kubernetes server since 1.34, KEP-4988): it makes two at a time, and the state is there in half the time. Where the
+    /// source refuses it, or it breaks off, the other ways are taken at once and from then on; where the source can't be
+    /// reached, [`ReflectorOptions::give_up`] is asked first. Default: no.
+    pub pages_first: bool,
     /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
     pub watch_list: bool,
     /// How long to wait for the bookmark that ends the initial state once its events stop arriving, 10 s by default.
@@ -93,7 +93,7 @@ impl Default for ReflectorOptions {
             first_version: ResourceVersion::ANY,
             resume_from: None,
             page_size: None,
-            whole_list_first: false,
+            pages_first: false,
             watch_list: true,
             initial_events_deadline: Duration::from_secs(10),
             list_idle_limit: Duration::from_secs(90),

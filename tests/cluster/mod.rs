@@ -17,6 +17,7 @@ mod login;
 mod many;
 mod noise;
 mod pages;
+mod pages_first;
 mod parity;
 mod pods;
 mod recovery;
@@ -27,7 +28,6 @@ mod rights;
 mod stalled;
 mod steady;
 mod streams;
-mod whole;
 
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -15,12 +15,11 @@ pub struct ServerVersion {
 }
 
 impl ServerVersion {
-    /// Whether such a server writes a list of the resource while it reads it, from memory (KEP-5116): asked for in one
-    /// piece, it costs the server no more than pages do. Nothing is known of the servers behind other groups; and events
-    /// are read from etcd.
+    /// Whether such a server answers every page of a list of the resource from its memory (KEP-4988). Nothing is known of
+    /// the servers behind other groups; and events are read from etcd.
     #[must_use]
-    pub fn streams_lists_of(self, resource: &ApiResource) -> bool {
-        self >= Self { major: 1, minor: 33 } && is_built_in(&resource.group) && resource.resource != "events"
+    pub fn has_pages_in_memory(self, resource: &ApiResource) -> bool {
+        self >= Self { major: 1, minor: 34 } && is_built_in(&resource.group) && resource.resource != "events"
     }
 }
 
@@ -67,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_streamed_from_memory_since_a_version_and_of_what_is_there() {
+    fn pages_are_in_memory_since_a_version_and_of_what_is_there() {
         let of = |minor, group: &str, plural: &str| {
             let (group, resource) = (group.to_owned(), plural.to_owned());
             let resource =
                 ApiResource { group, version: "v1".into(), resource, kind: "K".into(), namespaced: true };
-            ServerVersion { major: 1, minor }.streams_lists_of(&resource)
+            ServerVersion { major: 1, minor }.has_pages_in_memory(&resource)
         };
-        assert_eq!([32, 33, 34].map(|minor| of(minor, "", "pods")), [false, true, true]);
+        assert_eq!([32, 33, 34].map(|minor| of(minor, "", "pods")), [false, false, true]);
         assert!(of(36, "apps", "deployments") && of(36, "networking.k8s.io", "ingresses"));
         for (group, plural) in [
             ("", "events"),

@@ -5,11 +5,11 @@ mod faults;
 mod held_up;
 mod list_watch;
 mod once;
+mod pages_first;
 mod resume;
 mod sieve;
 mod stop;
 mod watch_list;
-mod whole;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -250,7 +250,7 @@ fn line(event: &ReflectorEvent) -> String {
         ReflectorEvent::Listed { phase, origin, version, items, .. } => {
             format!("{origin} of {items} at {version} by {phase}")
         }
-        ReflectorEvent::WholeListFellBack { error } => format!("no whole list: {error}"),
+        ReflectorEvent::PagesFellBack { error } => format!("no pages: {error}"),
         ReflectorEvent::WatchListFellBack { error, for_good: true } => {
             format!("no watch-list any more: {error}")
         }

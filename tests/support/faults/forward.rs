@@ -106,8 +106,8 @@ async fn forward(
     if is_watch && answer.status().is_success() {
         tokio::spawn(carry_frames(answer, sender, strikes, shared));
     } else {
-        let is_whole_list = is_of_a_collection(request.uri().path()) && !query.contains("limit=");
-        tokio::spawn(carry(answer, sender, longest_list.filter(|_| is_whole_list)));
+        let is_list = is_of_a_collection(request.uri().path());
+        tokio::spawn(carry(answer, sender, longest_list.filter(|_| is_list)));
     }
     let pieces = futures_util::stream::unfold(receiver, |mut receiver| async move {
         let piece: Result<Bytes, io::Error> = receiver.recv().await?;

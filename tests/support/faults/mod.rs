@@ -118,8 +118,8 @@ impl FaultProxy {
         self.shared.script().answers.clear();
     }
 
-    /// Has every list that is asked for in one piece break off after so many bytes.
-    pub(crate) fn break_long_lists(&self, bytes: usize) {
+    /// Has every list break off after so many bytes.
+    pub(crate) fn break_lists(&self, bytes: usize) {
         self.shared.script().longest_list = Some(bytes);
     }
 

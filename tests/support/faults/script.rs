@@ -79,7 +79,7 @@ pub(super) struct Script {
     pub(super) swallow_initial_events: bool,
     /// Whether watches may come in Protocol Buffers. Of those, frames are cut, ended and stalled, and no more.
     pub(super) packed: bool,
-    /// After so many bytes a list that has no limit breaks off.
+    /// After so many bytes a list breaks off.
     pub(super) longest_list: Option<usize>,
     pub(super) token: Option<String>,
     pub(super) piece: Option<usize>,

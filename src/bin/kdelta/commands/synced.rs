@@ -30,7 +30,7 @@ pub(super) async fn synced_indexer(
 ) -> Result<Arc<dyn Indexer>, Error> {
     let arrived = source.arrived();
     let mut options = reflector_options(selection, &source, Some(watched.observer(part)));
-    options.whole_list_first = session.may_come_whole(part, selection, &source).await;
+    options.pages_first = session.may_come_by_pages(part, selection, &source).await;
     let informer = source
         .asked_once()
         .informer()

@@ -136,17 +136,20 @@ impl Session {
         self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
     }
 
-    /// Whether a question that is asked once may begin with a list in one piece: nobody has said how it is to be asked, or
-    /// how long an answer may take, and it costs the server no more. Tables are put together before they are sent;
-    /// metadata is too, and is little.
-    pub(crate) async fn may_come_whole(&self, part: &Part, selection: &Selection, source: &Source) -> bool {
+    /// Whether a question that is asked once may begin with pages, two at a time: nobody has said otherwise, or how long an
+    /// answer may take, and the server has them in its memory. Tables are put together in ways of their own.
+    pub(crate) async fn may_come_by_pages(
+        &self,
+        part: &Part,
+        selection: &Selection,
+        source: &Source,
+    ) -> bool {
         let cluster = &self.clusters[part.cluster];
-        let is_by_rule = selection.list_mode == ListMode::Auto && selection.page_size == KUBECTLS_PAGE;
-        if !is_by_rule || cluster.has_request_timeout() || source.is_of_tables() {
+        if selection.list_mode != ListMode::Auto || cluster.has_request_timeout() || source.is_of_tables() {
             return false;
         }
         let version = cluster.discovery().server_version().await;
-        version.is_some_and(|version| version.streams_lists_of(&part.resource))
+        version.is_some_and(|version| version.has_pages_in_memory(&part.resource))
     }
 
     /// The source of a part, in that representation, of which only what passes the filter is let through.

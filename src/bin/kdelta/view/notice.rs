@@ -52,8 +52,8 @@ impl Notices {
             ReflectorEvent::WatchListFellBack { error, .. } if self.verbose || is_surprising(error) => {
                 format!("no initial state through the watch ({error}), listing instead")
             }
-            ReflectorEvent::WholeListFellBack { error } if self.verbose || is_surprising(error) => {
-                format!("no list in one piece ({error}), asking in another way")
+            ReflectorEvent::PagesFellBack { error } if self.verbose || is_surprising(error) => {
+                format!("no list in pages ({error}), asking in another way")
             }
             ReflectorEvent::StoreRefused { error } => format!("an object was refused: {error}"),
             _ => return None,

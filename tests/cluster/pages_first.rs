@@ -1,4 +1,4 @@
-//! Lists in one piece, of servers that write them while they read them.
+//! Questions that are asked once, of servers that answer pages from memory: two pages at a time.
 
 use serde_json::{Value, json};
 
@@ -50,18 +50,17 @@ fn counted(table: &str) -> bool {
 }
 
 #[test]
-fn a_question_that_is_asked_once_is_a_list_in_one_piece() {
+fn a_question_that_is_asked_once_is_a_list_in_pages() {
     let Some(scene) = Scene::set() else { return };
     let (table, asked) = scene.asks(&COUNT);
     assert!(counted(&table), "{table}");
-    assert_eq!(asked, ["whole"]);
+    assert_eq!(asked, ["limit=500"]);
     let (found, asked) = scene.asks(&BY);
-    assert_eq!((found.lines().count(), asked), (MAPS, vec!["whole"]));
+    assert_eq!((found.lines().count(), asked), (MAPS, vec!["limit=500"]));
     // Of which only metadata is needed.
-    assert_eq!(scene.asks(&["index", "cm", "--by", "label:of"]).1, ["whole"]);
+    assert_eq!(scene.asks(&["index", "cm", "--by", "label:of"]).1, ["limit=500"]);
     // A pattern is looked up in what the server says of itself at that moment.
-    assert_eq!(scene.asks(&["index", "configmap*", "--by", "field:data.of"]).1, ["whole"]);
-    // What is printed as it comes is of one version to its end, which only pages are where a line is slow.
+    assert_eq!(scene.asks(&["index", "configmap*", "--by", "field:data.of"]).1, ["limit=500"]);
     assert_eq!(scene.asks(&JSON).1, ["limit=500"]);
     // And what goes on is told by one watch from its beginning.
     let (_, asked) = scene.asks(&["watch", "cm", "-o", "json", "--until-synced"]);
@@ -75,33 +74,34 @@ fn how_a_list_is_asked_for_can_be_said() {
     for words in [&COUNT[..], &BY] {
         assert_eq!(first(words, &["--list-mode", "list"]), "limit=500");
         assert_eq!(first(words, &["--list-mode", "watchlist"]), "sendInitialEvents");
-        assert_eq!(first(words, &["--chunk-size", "7"]), "sendInitialEvents");
+        assert_eq!(first(words, &["--chunk-size", "7"]), "limit=7");
+        assert_eq!(first(words, &["--chunk-size", "0"]), "whole");
         // All of it would have to come within that time; of a watch only the beginning.
         assert_eq!(first(words, &["--request-timeout", "9s"]), "sendInitialEvents");
     }
 }
 
 #[test]
-fn a_server_that_would_hold_it_is_not_asked_for_a_list_in_one_piece() {
+fn a_server_that_has_no_pages_in_memory_is_asked_for_a_watch() {
     let Some(scene) = Scene::set() else { return };
     scene.asks(&COUNT);
     let known = Known::of(&scene.env);
     let minor = known.value["version"]["minor"].as_u64().expect("a version");
-    assert!(minor >= 33, "{minor}");
-    for version in [json!({"major": 1, "minor": 32}), Value::Null] {
+    assert!(minor >= 34, "{minor}");
+    for version in [json!({"major": 1, "minor": 33}), Value::Null] {
         known.rewrite(&|known| known["version"] = version.clone());
         assert_eq!(scene.asks(&COUNT).1, ["sendInitialEvents"], "{version}");
     }
 }
 
 #[test]
-fn a_list_in_one_piece_that_breaks_off_is_asked_for_in_another_way() {
+fn a_list_that_breaks_off_is_asked_for_in_another_way() {
     let Some(scene) = Scene::set() else { return };
     for bytes in [100, 5_000] {
-        scene.proxy.break_long_lists(bytes);
+        scene.proxy.break_lists(bytes);
         let (table, asked) = scene.asks(&COUNT);
         assert!(counted(&table), "{bytes}: {table}");
-        assert_eq!(asked[..2], ["whole", "sendInitialEvents"], "{bytes}");
+        assert_eq!(asked[..2], ["limit=500", "sendInitialEvents"], "{bytes}");
         assert_eq!(scene.asks(&[&COUNT[..], &["--cached"]].concat()).1[1], "sendInitialEvents");
         let (found, _) = scene.asks(&BY);
         assert_eq!(found.lines().count(), MAPS, "{bytes}");
@@ -111,6 +111,25 @@ fn a_list_in_one_piece_that_breaks_off_is_asked_for_in_another_way() {
         scene.proxy.answer(Which::Lists, FaultAnswer::status(refusal), 1);
         let (table, asked) = scene.asks(&COUNT);
         assert!(counted(&table), "{table}");
-        assert_eq!(asked, ["whole", "sendInitialEvents"], "{refusal}");
+        assert_eq!(asked, ["limit=500", "sendInitialEvents"], "{refusal}");
     }
+}
+
+#[test]
+fn all_pages_are_of_one_state_and_in_their_order() {
+    let Some(scene) = Scene::set() else { return };
+    let (names, asked) = scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat());
+    let wanted: Vec<String> = (0..MAPS).map(|number| format!("configmap/m{number:02}")).collect();
+    assert_eq!(names.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(asked.len(), MAPS.div_ceil(7));
+    assert_eq!(
+        (asked[0], asked.iter().filter(|way| **way == "continue=").count()),
+        ("limit=7", asked.len() - 1)
+    );
+    for code in [429, 503] {
+        scene.proxy.answer(Which::LaterPages, FaultAnswer::status(code).retry_after(1), 1);
+        assert_eq!(scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat()).0, names, "{code}");
+    }
+    scene.proxy.answer(Which::LaterPages, FaultAnswer::status(410), 1);
+    assert_eq!(scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat()).0, names);
 }
