@@ -477,6 +477,20 @@ mod tests {
         assert!(list.next().await.expect("the end again").is_none());
     }
 
+    /// As servers write it; so the next page can be asked for.
+    #[tokio::test]
+    async fn metadata_that_comes_first_is_there_with_the_first_item() {
+        let server = TestServer::start(|_| {
+            let head = r#"{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"t"},"items":[{"metadata":{"name":"a"}},"#;
+            chunked(&[head], false)
+        })
+        .await;
+        let nodes = ResourceClient::new(client(&server.url), nodes());
+        let mut list = nodes.list(&ListOptions::default()).await.expect("a list");
+        assert!(list.next().await.expect("an item").is_some());
+        assert_eq!((&list.meta().resource_version, list.meta().continue_token.as_str()), (&"9".into(), "t"));
+    }
+
     #[tokio::test]
     async fn a_page_that_is_cut_off_or_no_list_is_an_error() {
         for (body, decode) in

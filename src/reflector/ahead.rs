@@ -6,12 +6,18 @@
 
 use std::future::Future;
 use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
 
 use crate::listwatch::{Error, ListOptions, ListerWatcher};
 
+/// A server ends an answer that is not read after 60 s; a page that waited for this long for its turn is asked for anew, so
+/// that one which comes in slowly has as much time as it would have had without.
+const FRESH: Duration = Duration::from_secs(10);
+
 /// A page that is asked for by a continue token.
 pub(super) struct Ahead<'s, L: ListerWatcher> {
-    token: String,
+    options: ListOptions,
+    asked_at: Instant,
     answer: Answer<'s, L>,
 }
 
@@ -23,15 +29,15 @@ enum Answer<'s, L: ListerWatcher> {
 
 impl<'s, L: ListerWatcher> Ahead<'s, L> {
     /// It is asked for once something is waited for beside it.
-    pub(super) fn new(source: &'s L, options: ListOptions) -> Self {
-        let token = options.continue_token.clone();
-        let asked = async move { source.list(&options).await };
-        Self { token, answer: Answer::Awaited(Box::pin(asked)) }
+    pub(super) fn new(source: &'s L, options: ListOptions, asked_at: Instant) -> Self {
+        let these = options.clone();
+        let asked = async move { source.list(&these).await };
+        Self { options, asked_at, answer: Answer::Awaited(Box::pin(asked)) }
     }
 
-    /// Whether it is the page of this token.
-    pub(super) fn is_of(&self, token: &str) -> bool {
-        self.token == token
+    /// Whether it is the page that is wanted now.
+    pub(super) fn is_it(&self, options: &ListOptions, now: Instant) -> bool {
+        self.options == *options && now.saturating_duration_since(self.asked_at) < FRESH
     }
 
     /// What the source answered first.

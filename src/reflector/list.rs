@@ -68,9 +68,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.options.pages_first && !self.memory.synced && !self.memory.no_pages_first
     }
 
-    /// What a source refuses in one form it may have in another; only who is not there has none. A connection that broke
-    /// was there, and that the answer had begun may have been lost with it.
+    /// What a source refuses in one form it may have in another; only who is not there has none, nor who is to be asked
+    /// later or does not know who asks. A connection that broke was there, and that the answer had begun may have been lost
+    /// with it.
     pub(super) fn pages_first_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
+        if error.retry_after().is_some() || matches!(error, Error::Unauthorized(_)) {
+            return self.failed(Phase::List, error);
+        }
         self.memory.no_pages_first = true;
         let was_there = error.status().is_some() || matches!(error, Error::Transport(_));
         if !was_there && self.gives_up(Phase::List, &error) {
@@ -159,7 +163,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             if page.is_power_of_two() {
                 landmark.clone_from(&meta.continue_token);
             }
-            options = page_after(limit, meta.continue_token);
+            options = page_after(options.limit, meta.continue_token);
         }
     }
 
@@ -171,7 +175,8 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         fetched: &mut Fetched,
         ahead: &mut Option<Ahead<'a, L>>,
     ) -> Result<ListMeta, Error> {
-        let asked = ahead.take().filter(|ahead| ahead.is_of(&options.continue_token));
+        let now = self.options.clock.now();
+        let asked = ahead.take().filter(|ahead| ahead.is_it(options, now));
         let mut stream = self.start(page, options, asked).await?;
         if page == 0 {
             begin_list(self.store, self.origin, self.is_doubtful);
@@ -189,10 +194,8 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             };
             let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
             if self.reads_ahead && ahead.is_none() && !stream.meta().continue_token.is_empty() {
-                *ahead = Some(Ahead::new(
-                    self.source,
-                    page_after(options.limit, stream.meta().continue_token.clone()),
-                ));
+                let next = page_after(options.limit, stream.meta().continue_token.clone());
+                *ahead = Some(Ahead::new(self.source, next, self.options.clock.now()));
             }
             refuse_table(&object)?;
             match self.store.list_item(object, self.origin) {

@@ -46,11 +46,15 @@ pub struct ReflectorOptions {
     /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
     /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.
     pub page_size: Option<u32>,
-    /// Whether the first state is asked for by a list before any other way, and each of its pages as soon as the one
-    /// before says how, while that still comes in. For who asks once, and a source that answers pages from memory (a
-    /// Kubernetes server since 1.34, KEP-4988): it makes two at a time, and the state is there in half the time. Where the
-    /// source refuses it, or it breaks off, the other ways are taken at once and from then on; where the source can't be
-    /// reached, [`ReflectorOptions::give_up`] is asked first. Default: no.
+    /// Whether the first state is asked for by a list before any other way, and each of its pages as soon as an object of
+    /// the one before has come and says how, while the others still come in. For who asks once, and a source that answers
+    /// pages from memory (a Kubernetes server since 1.34, KEP-4988): it makes two at a time. Where the source refuses it, or
+    /// it breaks off, the other ways are taken at once and from then on; where the source can't be reached, does not know
+    /// who asks or wants to be asked later, it is as with any list. [`Reflector::list_once`](super::Reflector::list_once) only
+    /// asks for pages early. Default: no.
+    ///
+    /// There are pages only where `first_version` is not "0", of which a Kubernetes server ignores the limit. A page that is
+    /// asked for early comes in before its turn: a source that bounds how long an answer may take bounds that too.
     pub pages_first: bool,
     /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
     pub watch_list: bool,

@@ -76,7 +76,7 @@ fn how_a_list_is_asked_for_can_be_said() {
         assert_eq!(first(words, &["--list-mode", "watchlist"]), "sendInitialEvents");
         assert_eq!(first(words, &["--chunk-size", "7"]), "limit=7");
         assert_eq!(first(words, &["--chunk-size", "0"]), "whole");
-        // All of it would have to come within that time; of a watch only the beginning.
+        // A page would have to be read within a time that began before its turn.
         assert_eq!(first(words, &["--request-timeout", "9s"]), "sendInitialEvents");
     }
 }
@@ -116,20 +116,28 @@ fn a_list_that_breaks_off_is_asked_for_in_another_way() {
 }
 
 #[test]
-fn all_pages_are_of_one_state_and_in_their_order() {
+fn a_page_that_is_refused_ahead_is_had_in_its_turn_and_pages_that_expired_in_one() {
     let Some(scene) = Scene::set() else { return };
-    let (names, asked) = scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat());
-    let wanted: Vec<String> = (0..MAPS).map(|number| format!("configmap/m{number:02}")).collect();
-    assert_eq!(names.lines().collect::<Vec<_>>(), wanted);
-    assert_eq!(asked.len(), MAPS.div_ceil(7));
-    assert_eq!(
-        (asked[0], asked.iter().filter(|way| **way == "continue=").count()),
-        ("limit=7", asked.len() - 1)
-    );
+    let sevens = || scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat());
+    let pages = MAPS.div_ceil(7);
+    let (names, asked) = sevens();
+    assert_eq!(names.lines().count(), MAPS);
+    let in_pages = |asked: &[&str], again: usize| {
+        let later = asked.iter().filter(|way| **way == "continue=").count();
+        assert_eq!(
+            (asked[0], later, asked.len()),
+            ("limit=7", pages - 1 + again, pages + again),
+            "{asked:?}"
+        );
+    };
+    in_pages(&asked, 0);
     for code in [429, 503] {
         scene.proxy.answer(Which::LaterPages, FaultAnswer::status(code).retry_after(1), 1);
-        assert_eq!(scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat()).0, names, "{code}");
+        let (same, asked) = sevens();
+        assert_eq!(same, names, "{code}");
+        in_pages(&asked, 1);
     }
     scene.proxy.answer(Which::LaterPages, FaultAnswer::status(410), 1);
-    assert_eq!(scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat()).0, names);
+    let (same, asked) = sevens();
+    assert_eq!((same, asked), (names, vec!["limit=7", "continue=", "whole"]));
 }

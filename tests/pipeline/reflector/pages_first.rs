@@ -1,7 +1,7 @@
 //! A first state that is listed before it is asked for in another way, each page ahead of its turn.
 
 use super::*;
-use kdelta::listwatch::{ListMeta, ListStream, ListerWatcher};
+use kdelta::listwatch::{ListMeta, ListStream, ListWatch, ListerWatcher};
 use kdelta::reflector::GiveUp;
 use kdelta::testing::{InitialEvents, pod};
 
@@ -33,16 +33,12 @@ async fn only_the_first_state_is_listed_before_it_is_asked_for_in_another_way() 
     assert_eq!(run.store.content(), ["a@2", "c@4"]);
 }
 
-/// All that a source can answer.
-fn refusals() -> [Error; 11] {
-    let (status, retry_after) = (said("no"), Some(Duration::from_secs(9)));
+/// What may be answered better to another question.
+fn refusals() -> [Error; 8] {
     [
         expired(),
         Error::TooLargeResourceVersion(said("no")),
-        Error::TooManyRequests { status: status.clone(), retry_after },
-        Error::Unavailable { status, retry_after },
         Error::Internal(said("no")),
-        Error::Unauthorized(said("no")),
         Error::Forbidden(said("no")),
         Error::NotFound(said("no")),
         Error::NotSupported(said("no")),
@@ -66,6 +62,21 @@ async fn what_is_refused_in_pages_is_asked_for_in_another_way_at_once() {
             assert_eq!(asked(&source.requests())[..2], ["list /500", other]);
             assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_wants_to_be_asked_later_or_by_somebody_else_is_asked_the_same_again() {
+    for error in [too_many(Some(9)), Error::Unauthorized(said("who?"))] {
+        let source = three();
+        source.fail_list(error.clone());
+        let run = start(&source, pages_first());
+        run.caught_up().await;
+        assert_eq!(asked(&source.requests()), ["list /500", "list /500", "watch 4"], "{error:?}");
+        let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
+        source.fail_list(error.clone());
+        let run = start(&source, ReflectorOptions { give_up, ..pages_first() });
+        assert_eq!(run.task.await.expect("no panic").expect_err("it ends").to_string(), error.to_string());
     }
 }
 
@@ -113,11 +124,13 @@ struct Asked {
     then: Arc<Mutex<Vec<String>>>,
     /// Which of its lists is refused, once.
     refused: Option<(usize, Error)>,
+    /// How long it takes to answer, and each object to come.
+    takes: [Duration; 2],
 }
 
 impl Asked {
     fn of(source: &FakeSource) -> Self {
-        Self { source: source.clone(), then: Arc::default(), refused: None }
+        Self { source: source.clone(), then: Arc::default(), refused: None, takes: [Duration::ZERO; 2] }
     }
 }
 
@@ -126,6 +139,7 @@ struct AskedList(<FakeSource as ListerWatcher>::List, Asked);
 
 impl ListStream for AskedList {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        tokio::time::sleep(self.1.takes[1]).await;
         let next = self.0.next().await?;
         let name = next.as_ref().map_or("end".into(), |object| object.name().to_string());
         let then = format!("{name} after {}", asked(&self.1.source.requests()).len());
@@ -144,6 +158,7 @@ impl ListerWatcher for Asked {
 
     async fn list(&self, options: &ListOptions) -> Result<AskedList, Error> {
         let list = self.source.list(options).await?;
+        tokio::time::sleep(self.takes[0]).await;
         match &self.refused {
             Some((number, error)) if self.source.requests().len() == *number => Err(error.clone()),
             _ => Ok(AskedList(list, self.clone())),
@@ -184,7 +199,9 @@ async fn state_of(asked: Asked, options: ReflectorOptions) -> Vec<String> {
 async fn a_page_that_was_refused_ahead_is_asked_for_again_in_its_turn() {
     let source = three();
     let refused = Some((2, too_many(Some(2))));
+    let before = tokio::time::Instant::now();
     let content = state_of(Asked { refused, ..Asked::of(&source) }, in_ones()).await;
+    assert!(before.elapsed() >= Duration::from_secs(2));
     assert_eq!(asked(&source.requests()), ["list /1", "list C1/1", "list C1/1", "list C3/1", "watch 4"]);
     assert_eq!(content, ["a@2", "b@3", "c@4"]);
 }
@@ -199,4 +216,65 @@ async fn of_pages_that_expired_ahead_nothing_is_kept() {
         assert_eq!(anew, ["list /0", "watch 4"], "{number}");
         assert_eq!(content, ["a@2", "b@3", "c@4"]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_that_are_slow_to_be_made_or_to_come_are_each_read_once() {
+    let [none, second, eleven] = [0, 1, 11].map(Duration::from_secs);
+    let each = ["list /1", "list C1/1", "list C2/1", "watch 4"];
+    // What waited for its turn for too long is asked for again.
+    let anew = ["list /1", "list C1/1", "list C1/1", "list C3/1", "list C3/1", "watch 4"];
+    for (takes, expected) in [
+        ([none, none], &each[..]),
+        ([second, none], &each),
+        ([none, second], &each),
+        ([second, second], &each),
+        ([none, eleven], &anew),
+    ] {
+        let source = three();
+        let content = state_of(Asked { takes, ..Asked::of(&source) }, in_ones()).await;
+        assert_eq!(asked(&source.requests()), expected, "{takes:?}");
+        assert_eq!(content, ["a@2", "b@3", "c@4"], "{takes:?}");
+    }
+}
+
+/// A page whose token is another one at its end.
+struct Fickle(<FakeSource as ListerWatcher>::List, ListMeta);
+
+impl ListStream for Fickle {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        let next = self.0.next().await?;
+        if next.is_none() {
+            self.1 = self.0.meta().clone();
+        }
+        Ok(next)
+    }
+
+    fn meta(&self) -> &ListMeta {
+        &self.1
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_tokens_the_last_is_right() {
+    let source = three();
+    let (listing, watching) = (source.clone(), source.clone());
+    let list = move |options: ListOptions| {
+        let source = listing.clone();
+        async move {
+            let list = source.list(&options).await?;
+            let first = ListMeta { continue_token: "another".into(), ..ListMeta::default() };
+            Ok(Fickle(list, first))
+        }
+    };
+    let watch = move |options: WatchOptions| {
+        let source = watching.clone();
+        async move { source.watch(&options).await }
+    };
+    let store = Arc::new(Notebook::default());
+    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::clone(&store), in_ones());
+    let task = tokio::spawn(reflector.run(CancellationToken::new()));
+    until(|| source.open_watches() == 1).await;
+    task.abort();
+    assert_eq!(store.content(), ["a@2", "b@3", "c@4"]);
 }

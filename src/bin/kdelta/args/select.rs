@@ -62,7 +62,7 @@ pub(crate) struct SelectArgs {
 /// How the initial state is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListModeArg {
-    /// Through the watch where the server can, else by pages; what fills an index in one list, where that is no more work
+    /// Through the watch where the server can, else by pages; what fills an index by pages, where the server has them in memory
     Auto,
     /// Through the watch
     Watchlist,

@@ -136,7 +136,7 @@ impl Session {
         self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
     }
 
-    /// Whether a question that is asked once may begin with pages, two at a time: nobody has said otherwise, or how long an
+    /// Whether a question that is asked once may begin with a list, two pages at a time: nobody has said otherwise, or how long an
     /// answer may take, and the server has them in its memory. Tables are put together in ways of their own.
     pub(crate) async fn may_come_by_pages(
         &self,
@@ -144,12 +144,16 @@ impl Session {
         selection: &Selection,
         source: &Source,
     ) -> bool {
-        let cluster = &self.clusters[part.cluster];
-        if selection.list_mode != ListMode::Auto || cluster.has_request_timeout() || source.is_of_tables() {
+        if selection.list_mode != ListMode::Auto || !self.may_read_ahead(part) || source.is_of_tables() {
             return false;
         }
-        let version = cluster.discovery().server_version().await;
+        let version = self.clusters[part.cluster].discovery().server_version().await;
         version.is_some_and(|version| version.has_pages_in_memory(&part.resource))
+    }
+
+    /// Whether a page may be asked for before it is read: nobody has said how long an answer may take with all of its body.
+    pub(crate) fn may_read_ahead(&self, part: &Part) -> bool {
+        !self.clusters[part.cluster].has_request_timeout()
     }
 
     /// The source of a part, in that representation, of which only what passes the filter is let through.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kdelta::object::{Key, Object, ResourceVersion};
-use kdelta::reflector::Reflector;
+use kdelta::reflector::{Reflector, ReflectorOptions};
 use kdelta::store::{Indexer, StoreError};
 
 use self::sink::{Printer, Sink};
@@ -57,7 +57,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
                 // The rows of a table wait for its widest cell, and of several tables the last for the next.
                 let waits = matches!(get.print.format, Format::Table { .. }) && is_only;
                 let count = waits.then(|| watched.messages().count(&part.title()));
-                all(get, part, source, count, &printer).await
+                all(session, get, part, source, count, &printer).await
             }
         };
         // A reader who is gone ends it, whatever the server may still say.
@@ -113,6 +113,7 @@ async fn one<W: Write>(
 
 /// The whole collection, printed as it comes in, or counted meanwhile.
 async fn all<W: Write + Send + 'static>(
+    session: &Session,
     get: &Get,
     part: &Part,
     source: Source,
@@ -126,7 +127,8 @@ async fn all<W: Write + Send + 'static>(
             None => std::future::pending().await,
         }
     };
-    let options = reflector_options(&get.selection, &source, None);
+    let pages_first = session.may_read_ahead(part);
+    let options = ReflectorOptions { pages_first, ..reflector_options(&get.selection, &source, None) };
     let sink = Sink::new(Arc::clone(printer), part.clone());
     let reflector = Reflector::new(source, Arc::new(sink), options);
     // Boxed: it is large, and is held by all that waits for it.
