@@ -136,8 +136,8 @@ impl Session {
         self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
     }
 
-    /// Whether a question that is asked once may begin with a list, two pages at a time: nobody has said otherwise, or how long an
-    /// answer may take, and the server has them in its memory. Tables are put together in ways of their own.
+    /// Whether a question that is asked once may begin with a list, two pages at a time: nobody has said otherwise, or how
+    /// long an answer may take, and the server has them in its memory. Tables are put together in ways of their own.
     pub(crate) async fn may_come_by_pages(
         &self,
         part: &Part,

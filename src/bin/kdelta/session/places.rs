@@ -10,8 +10,9 @@ use tokio::time::Instant;
 /// turn us away.
 const LISTS_AT_A_TIME: usize = 32;
 
-/// A place for each initial state that is on its way. Taken before it is asked for, and given back with the end of its
-/// stream, so that whoever waits for one waits for streams that are read, or come right after one that is. Clones share the places.
+/// A place for each initial state that is on its way, or for each page of it. Taken before it is asked for, and given back
+/// with the end of its stream, so that whoever waits for one waits for streams that are read, or come right after one that
+/// is. Clones share the places.
 #[derive(Clone)]
 pub(super) struct Places(Arc<Semaphore>);
 
