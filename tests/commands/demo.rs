@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Api, DemoServer, Kdelta, TestEnv};
+use crate::support::{Api, DemoServer, Kdelta, TestEnv, eventually};
 
 #[test]
 fn the_first_command_of_a_newcomer_shows_pods() {
@@ -159,7 +159,11 @@ fn kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs() {
     kubectl(&["rollout", "status", "deployment/r", "--timeout=40s"]);
     assert_eq!(image(), "one");
     assert!(kubectl(&["rollout", "history", "deployment/r"]).contains("\n3 "), "a third revision");
-    let logs = run(&["logs", "deployment/r"]).failure(1);
+    // Of the pods that were rolled back one may still be going, and be gone when it is asked.
+    let logs = eventually("a pod that stays is asked for its log", || {
+        let said = run(&["logs", "deployment/r"]).failure(1);
+        (!said.contains("(NotFound)")).then_some(said)
+    });
     assert!(logs.contains("the pods of the demo run no containers, so there is nothing to log"), "{logs}");
     kubectl(&[
         "drain",
