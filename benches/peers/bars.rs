@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::contender::{CURL, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, TYPED, Task};
-use crate::live::Pair;
+use crate::live::Live;
 use crate::report::{Medians, Table, megabytes};
 
 type Figure = fn(&Medians) -> f64;
@@ -50,16 +50,17 @@ pub(crate) fn of(tables: &[Table], json_bytes: u64) -> String {
 }
 
 /// Of a live event: no later than curl has it, and cheaper than for client-go.
-pub(crate) fn of_live(pairs: &[Pair]) -> String {
+pub(crate) fn of_live(live: &Live) -> String {
     let mut lines = String::new();
-    let find = |name| pairs.iter().find(|pair| pair.name == name);
-    let Some(ours) = find(KDELTA) else { return lines };
-    for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
-        let [cost, limit] = [&ours.cost, &ours.limit].map(|cost| cost.delay(share).as_secs_f64());
-        line(&mut lines, "live", &format!("{what} of {CURL}"), cost / limit, 1.1);
+    let Some(ours) = live.row(KDELTA) else { return lines };
+    if let Some(limit) = live.row(CURL) {
+        for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
+            let [ours, limit] = [ours, limit].map(|cost| cost.delay(share).as_secs_f64());
+            line(&mut lines, "live", &format!("{what} of {CURL}"), ours / limit, 1.1);
+        }
     }
-    if let Some(dynamic) = find(DYNAMIC) {
-        let ratio = ours.cost.for_a_thousand() / dynamic.cost.for_a_thousand();
+    if let Some(dynamic) = live.row(DYNAMIC) {
+        let ratio = ours.for_a_thousand() / dynamic.for_a_thousand();
         line(&mut lines, "live", &format!("CPU of {DYNAMIC}"), ratio, 1.0);
     }
     lines

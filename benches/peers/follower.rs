@@ -19,6 +19,7 @@ use crate::stand::Stand;
 
 /// What following cost.
 pub(crate) struct Cost {
+    pub(crate) name: &'static str,
     /// The shortest first.
     pub(crate) delays: Vec<Duration>,
     /// CPU seconds.
@@ -51,6 +52,7 @@ impl Cost {
 
 /// A process and the thread that reads it. Both end with this.
 pub(crate) struct Follower<'scope> {
+    name: &'static str,
     // A mutex taken once for each chunk: the bench looks at it a few times a second.
     state: Arc<Mutex<State>>,
     thread: Option<ScopedJoinHandle<'scope, anyhow::Result<()>>>,
@@ -104,7 +106,7 @@ impl<'scope> Follower<'scope> {
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
         let thread = scope.spawn(move || follow(one, stand, &shared));
-        Ok(Self { state, thread: Some(thread), says_when_synced: one.until.is_some() })
+        Ok(Self { name: one.name, state, thread: Some(thread), says_when_synced: one.until.is_some() })
     }
 
     /// Until it says so, or has printed something and then nothing for three seconds.
@@ -142,7 +144,7 @@ impl<'scope> Follower<'scope> {
         self.stop()?;
         let mut delays = self.look(|state| std::mem::take(&mut state.seen.delays));
         delays.sort();
-        Ok(Cost { delays, cpu, memory, again })
+        Ok(Cost { name: self.name, delays, cpu, memory, again })
     }
 
     fn look<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {

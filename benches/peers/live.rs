@@ -1,12 +1,14 @@
-//! Live events: curl and one contender beside it read the same changes, and each write says when it was sent.
+//! Live events: all contenders follow the same changes at once, and each write says when it was sent.
 //!
-//! In pairs, because a delay is mostly the server's and no two minutes of a server are the same.
+//! At once and not in turn: a delay is mostly the server's, no two minutes of a server are the same, and rows that were
+//! measured in different minutes could not be compared. What one contender costs the server, all wait for.
 
 use std::fmt;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use comfy_table::{CellAlignment, Table as Drawn, presets};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -17,86 +19,84 @@ use crate::stand::{NAMESPACE, Stand};
 use crate::testbed;
 
 /// A server gives a watch room for a second of the changes that it has seen in the last 75, and ends one that has none
-/// left: the first contender would stand alone with a server that has seen nothing.
+/// left: those who follow from the first change on would stand alone with a server that has seen nothing.
 const WARM_UP: Duration = Duration::from_secs(75);
 
-/// A contender and the curl beside it.
-pub(crate) struct Pair {
-    pub(crate) name: &'static str,
-    pub(crate) limit: Cost,
-    pub(crate) cost: Cost,
+/// What following the same changes cost each.
+pub(crate) struct Live {
+    asked: u32,
     /// Changes a second: a small server does not keep up with every rate.
     reached: f64,
+    lasting: Duration,
+    /// curl first.
+    pub(crate) rows: Vec<Cost>,
 }
 
-/// Prints a line for each pair, as soon as it is known.
+/// Lets all of them follow the pods while these are changed.
 pub(crate) fn compare(
     contenders: &[Contender<'_>],
     stand: &Stand,
-    rate: u32,
+    asked: u32,
     lasting: Duration,
-) -> anyhow::Result<Vec<Pair>> {
-    let (curl, others) = contenders.split_first().context("curl is always there")?;
-    println!(
-        "live: {rate} changes a second were asked for, for {} s; from the send of a write to its line, curl's on the same changes in brackets",
-        lasting.as_secs()
-    );
+) -> anyhow::Result<Live> {
     eprintln!("live: changes for {} s that nobody follows", WARM_UP.as_secs());
-    churn(stand, rate, WARM_UP)?;
-    let mut pairs = Vec::new();
-    for other in others {
-        eprintln!("live: {} beside curl", other.name);
-        let pair = pair(curl, other, stand, rate, lasting).with_context(|| other.name)?;
-        println!("{pair}");
-        pairs.push(pair);
-    }
-    Ok(pairs)
-}
-
-impl fmt::Display for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, limit, cost, reached } = self;
-        write!(f, "{name:18} {reached:.0}/s")?;
-        for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
-            let at = |cost: &Cost| milliseconds(cost.delay(share));
-            write!(f, "  {what} {} ({})", at(cost), at(limit))?;
-        }
-        write!(f, "  {} events ({})", cost.delays.len(), limit.delays.len())?;
-        write!(f, "  {:.3} CPU s for 1,000 ({:.3})", cost.for_a_thousand(), limit.for_a_thousand())?;
-        match cost.memory {
-            Some(memory) => write!(f, "  {:.0} MB at the end", megabytes(memory))?,
-            None => f.write_str("  its watch ended early")?,
-        }
-        if limit.again > 0 {
-            write!(f, "  (the server ended curl's watch {} times)", limit.again)?;
-        }
-        Ok(())
-    }
-}
-
-fn pair(
-    curl: &Contender<'_>,
-    other: &Contender<'_>,
-    stand: &Stand,
-    rate: u32,
-    lasting: Duration,
-) -> anyhow::Result<Pair> {
+    churn(stand, asked, WARM_UP)?;
     thread::scope(|scope| {
-        let both = [Follower::start(scope, curl, stand)?, Follower::start(scope, other, stand)?];
-        for one in &both {
-            one.wait_for_first_state()?;
+        let mut followers = Vec::new();
+        for one in contenders {
+            eprintln!("live: {} lists", one.name);
+            let follower = Follower::start(scope, one, stand)?;
+            follower.wait_for_first_state().with_context(|| one.name)?;
+            followers.push(follower);
         }
-        let before = [both[0].cpu()?, both[1].cpu()?];
+        eprintln!("live: {} follow the same changes for {} s", followers.len(), lasting.as_secs());
+        let before = followers.iter().map(Follower::cpu).collect::<anyhow::Result<Vec<_>>>()?;
         let now = Timestamp::now();
-        for one in &both {
+        for one in &followers {
             one.count_from(now);
         }
-        let reached = churn(stand, rate, lasting)?;
+        let reached = churn(stand, asked, lasting)?;
         // What is still under way arrives.
-        thread::sleep(Duration::from_secs(2));
-        let [limit, cost] = both;
-        Ok(Pair { name: other.name, limit: limit.end(before[0])?, cost: cost.end(before[1])?, reached })
+        thread::sleep(Duration::from_secs(5));
+        let ended = followers.into_iter().zip(before).map(|(one, before)| one.end(before));
+        Ok(Live { asked, reached, lasting, rows: ended.collect::<anyhow::Result<_>>()? })
     })
+}
+
+impl Live {
+    pub(crate) fn row(&self, name: &str) -> Option<&Cost> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+}
+
+impl fmt::Display for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "live events: all follow the same {:.0} changes a second ({} were asked for) for {} s; p50 and p99 are from the send of a write to its line",
+            self.reached,
+            self.asked,
+            self.lasting.as_secs()
+        )?;
+        let mut drawn = Drawn::new();
+        drawn.load_style(presets::NOTHING);
+        drawn.set_header(["", "p50", "p99", "events", "CPU for 1,000", "memory at the end", "started again"]);
+        for row in &self.rows {
+            drawn.add_row([
+                row.name.to_owned(),
+                milliseconds(row.delay(0.5)),
+                milliseconds(row.delay(0.99)),
+                row.delays.len().to_string(),
+                format!("{:.3} s", row.for_a_thousand()),
+                row.memory.map_or("ended".to_owned(), |bytes| format!("{:.0} MB", megabytes(bytes))),
+                row.again.to_string(),
+            ]);
+        }
+        for column in drawn.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        writeln!(f, "{}", drawn.trim_fmt())
+    }
 }
 
 /// Changes the pods; answers how many changes a second there were.

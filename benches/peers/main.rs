@@ -78,8 +78,8 @@ fn main() -> anyhow::Result<()> {
         let lasting = Duration::from_secs(arguments.live);
         let contenders = contender::following(&stand, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
-        let pairs = live::compare(&contenders, &stand, arguments.rate, lasting)?;
-        print!("{}", bars::of_live(&pairs));
+        let live = live::compare(&contenders, &stand, arguments.rate, lasting)?;
+        print!("{live}{}", bars::of_live(&live));
     }
     Ok(())
 }

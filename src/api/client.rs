@@ -17,6 +17,7 @@ use super::config::{Config, Proxy};
 use super::credentials::{Credentials, Proof};
 use super::log_ins::LogIns;
 use super::notice::Listener;
+use super::pulse::Pulse;
 use super::session::Session;
 use super::warnings::Warnings;
 use super::{Error, Notice, Request, Response, failure, status};
@@ -148,7 +149,7 @@ impl Client {
 
     async fn attempt(&self, proof: &Proof, request: &Request) -> Result<Response, listwatch::Error> {
         let session = self.session(proof);
-        let (http, place) = session.lane();
+        let (http, place) = if request.is_watch() { session.watch_lane() } else { session.lane() };
         let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
         let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
         *asked.headers_mut() = self.inner.credentials.headers(proof);
@@ -156,7 +157,15 @@ impl Client {
         let path = asked.uri().path_and_query().cloned();
         let shown = path.as_ref().map(PathAndQuery::as_str);
         let started = Instant::now();
-        let answer = http.send(asked, request.timeout).await.map_err(|error| {
+        let sent = http.send(asked, request.timeout).await;
+        if let Err(error) = &sent
+            && request.is_watch()
+            && failure::is_other_protocol(error.as_ref())
+            && session.share_all()
+        {
+            return Box::pin(self.attempt(proof, request)).await;
+        }
+        let answer = sent.map_err(|error| {
             let error = failure::before_answer(error.as_ref(), &self.inner.authority, proxy);
             debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
             error
@@ -164,7 +173,10 @@ impl Client {
         let version = answer.head.version;
         let retired = session.retired();
         let received = Arc::clone(&self.inner.received);
+        let without_pings = request.is_watch() && version < http::Version::HTTP_2;
+        let pulse = if without_pings { self.pulse(proof, &session) } else { None };
         let response = Response::new(answer, Arc::clone(&self.inner.authority), place, retired, received);
+        let response = response.with_pulse(pulse);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
         self.inner.warnings.of(response.headers());
@@ -183,6 +195,17 @@ impl Client {
         }
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
         Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
+    }
+
+    /// What finds out whether the server of a watch is there that has no pings.
+    fn pulse(&self, proof: &Proof, session: &Session) -> Option<Pulse> {
+        let way = self.inner.config.way();
+        let mut question =
+            http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
+        // No log-in for this: a refusal is an answer too.
+        *question.headers_mut() = self.inner.credentials.headers(proof);
+        let sign = Arc::clone(&session.last_sign);
+        Some(Pulse::new(session.lane().0, question, sign, way.ping_after?, way.ping_timeout))
     }
 
     /// The bytes of the bodies of all answers so far, after decompression.

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use http::StatusCode;
+use rustls::AlertDescription;
 use rustls::pki_types::{ServerName, UnixTime};
 
 use super::transport::ByProxy;
@@ -66,9 +67,18 @@ pub(super) fn is_told_by_alert(error: &Error) -> bool {
 
 /// Whether this is the alert itself by which the other side ended TLS.
 pub(super) fn is_alert(error: Cause<'_>) -> bool {
+    has_alert(error, |_| true)
+}
+
+/// Whether the other side ended TLS because it speaks none of the protocols that it was offered (RFC 7301, 3.2).
+pub(super) fn is_other_protocol(error: Cause<'_>) -> bool {
+    has_alert(error, |alert| alert == AlertDescription::NoApplicationProtocol)
+}
+
+fn has_alert(error: Cause<'_>, wanted: fn(AlertDescription) -> bool) -> bool {
     let mut found = false;
     walk(error, &mut |cause| {
-        found |= matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(_)));
+        found |= matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(alert)) if wanted(*alert));
     });
     found
 }
@@ -100,7 +110,7 @@ pub(super) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration)
     let chain = Chain::of(error);
     // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.
     let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {
-        Some(before) => format!("{before}nothing was heard of it for {:.0}s", silent.as_secs_f64()),
+        Some(before) => format!("{before}{}", nothing_heard(silent)),
         None => chain.sentence,
     };
     match chain.nature {
@@ -109,6 +119,15 @@ pub(super) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration)
             Error::Transport(format!("the connection to the server {authority} broke: {why}"))
         }
     }
+}
+
+/// The meaning of an answer that says no more, whose server gave no sign of life either.
+pub(super) fn silence(authority: &str, silent: Duration) -> Error {
+    Error::Transport(format!("the connection to the server {authority} broke: {}", nothing_heard(silent)))
+}
+
+fn nothing_heard(silent: Duration) -> String {
+    format!("nothing was heard of it for {:.0}s", silent.as_secs_f64())
 }
 
 /// What kind of failure a chain of causes holds.

@@ -42,6 +42,11 @@ impl Request {
         self
     }
 
+    /// Whether it asks for a watch, whose answer goes on.
+    pub(super) fn is_watch(&self) -> bool {
+        self.query.iter().any(|(name, value)| name == "watch" && value == "true")
+    }
+
     /// The same with a limit on the time of the whole answer.
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::failure;
+use super::pulse::Pulse;
 use super::transport::Answer;
 use crate::listwatch::Error;
 
@@ -25,6 +26,8 @@ pub struct Response {
     retired: CancellationToken,
     /// Counts the bytes of all answers.
     received: Arc<AtomicU64>,
+    /// Of a watch whose connection has no pings.
+    pulse: Option<Pulse>,
 }
 
 impl Response {
@@ -36,7 +39,12 @@ impl Response {
         retired: CancellationToken,
         received: Arc<AtomicU64>,
     ) -> Self {
-        Self { inner, authority, heard: Instant::now(), _place: place, retired, received }
+        Self { inner, authority, heard: Instant::now(), _place: place, retired, received, pulse: None }
+    }
+
+    /// The same, looked after in its silence.
+    pub(super) fn with_pulse(self, pulse: Option<Pulse>) -> Self {
+        Self { pulse, ..self }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -62,9 +70,10 @@ impl Response {
     /// The next bytes of the body, decompressed; `None` at its end. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// [`Error::Transport`] when the connection broke, [`Error::Timeout`] when the request's time is over.
+    /// [`Error::Transport`] when the connection broke, or the server behind it gives no sign of life,
+    /// [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        let chunk = self.inner.chunk().await;
+        let chunk = next(&mut self.inner, &mut self.pulse, self.heard).await;
         self.took(chunk)
     }
 
@@ -75,14 +84,16 @@ impl Response {
             biased;
             // Its client certificate has been replaced, perhaps because it was taken back.
             () = self.retired.cancelled() => return Ok(None),
-            chunk = self.inner.chunk() => chunk,
+            chunk = next(&mut self.inner, &mut self.pulse, self.heard) => chunk,
         };
         self.took(chunk)
     }
 
-    fn took(&mut self, chunk: Result<Option<Bytes>, BoxError>) -> Result<Option<Bytes>, Error> {
+    /// What was read, or that nothing is to come.
+    fn took(&mut self, chunk: Option<Result<Option<Bytes>, BoxError>>) -> Result<Option<Bytes>, Error> {
         let silent = self.heard.elapsed();
         self.heard += silent;
+        let chunk = chunk.ok_or_else(|| failure::silence(&self.authority, silent))?;
         let chunk = chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority, silent))?;
         let length = chunk.as_ref().map_or(0, Bytes::len);
         self.received.fetch_add(length as u64, Ordering::Relaxed);
@@ -115,6 +126,20 @@ impl Response {
             }
         }
         body
+    }
+}
+
+/// What comes next; nothing where the server has been silent since that time and gives no sign of life either.
+async fn next(
+    inner: &mut Answer,
+    pulse: &mut Option<Pulse>,
+    heard: Instant,
+) -> Option<Result<Option<Bytes>, BoxError>> {
+    let Some(pulse) = pulse else { return Some(inner.chunk().await) };
+    tokio::select! {
+        biased;
+        chunk = inner.chunk() => Some(chunk),
+        () = pulse.stops(heard) => None,
     }
 }
 

@@ -1,14 +1,17 @@
-//! The connections to a server: as many as the requests under way need, and new ones for a new client certificate.
+//! The connections to a server: as many as the requests under way need, for some watches one each, and new ones for a new
+//! client certificate.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kube_client::config::AuthInfo;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio_util::sync::CancellationToken;
 
-use super::config::{Config, Protocol};
+use super::config::{Config, Protocol, Way};
 use super::error::Error;
+use super::pulse::LastSign;
 use super::tls;
 use super::transport::Transport;
 
@@ -28,6 +31,11 @@ pub(super) struct Session {
     /// One HTTP client, hence one HTTP/2 connection, for each 80 requests under way. A std lock: taken to count and
     /// to push, never across an await; a lane is kept once made, so there are as many as the most watches needed.
     lanes: Mutex<Vec<Lane>>,
+    /// Speaks HTTP/1.1: a connection for each watch under way.
+    alone: OnceLock<Lane>,
+    /// Relaxed: who sees it late is refused once more.
+    all_share: AtomicBool,
+    pub(super) last_sign: LastSign,
 }
 
 struct Lane {
@@ -57,6 +65,9 @@ impl Session {
             retired: CancellationToken::new(),
             config: config.clone(),
             lanes: Mutex::default(),
+            alone: OnceLock::new(),
+            all_share: AtomicBool::new(false),
+            last_sign: LastSign::default(),
         })
     }
 
@@ -96,6 +107,9 @@ impl Session {
             retired: CancellationToken::new(),
             config: self.config.clone(),
             lanes: Mutex::default(),
+            alone: OnceLock::new(),
+            all_share: AtomicBool::new(false),
+            last_sign: LastSign::default(),
         }
     }
 
@@ -106,12 +120,34 @@ impl Session {
         {
             return (lane.http.clone(), Arc::clone(&lane.place));
         }
-        let gzip = !self.config.kube().disable_compression;
-        let http = Transport::new(self.config.way(), self.tls.clone(), gzip);
-        let lane = Lane { http, place: Arc::new(()) };
+        let lane = self.open_lane(self.config.way());
         let taken = (lane.http.clone(), Arc::clone(&lane.place));
         lanes.push(lane);
         taken
+    }
+
+    /// The same for a watch, which has a connection of its own where not too many have.
+    pub(super) fn watch_lane(&self) -> (Transport, Arc<()>) {
+        let way = self.config.way();
+        // Where all speak HTTP/1.1 each has its own in any case.
+        if way.http1_only || way.watches_alone == 0 || self.all_share.load(Ordering::Relaxed) {
+            return self.lane();
+        }
+        let alone = self.alone.get_or_init(|| self.open_lane(&Way { http1_only: true, ..way.clone() }));
+        if Arc::strong_count(&alone.place) > way.watches_alone {
+            return self.lane();
+        }
+        (alone.http.clone(), Arc::clone(&alone.place))
+    }
+
+    /// Has all watches share connections, as of a server that speaks HTTP/2 only; answers whether that is new.
+    pub(super) fn share_all(&self) -> bool {
+        !self.all_share.swap(true, Ordering::Relaxed)
+    }
+
+    fn open_lane(&self, way: &Way) -> Lane {
+        let gzip = !self.config.kube().disable_compression;
+        Lane { http: Transport::new(way, self.tls.clone(), gzip), place: Arc::new(()) }
     }
 }
 

@@ -69,7 +69,7 @@ fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, which: Which, ans
     proxy.strike(if random.bool() { Strike::Cut } else { Strike::End });
 }
 
-/// Two watches of everything that changes, and what stands between them and the server.
+/// Watches of everything that changes, and what stands between them and the server.
 struct Chaos {
     env: TestEnv,
     testbed: Option<Testbed>,
@@ -94,11 +94,14 @@ impl Chaos {
         assert!(load.output().expect("it runs").status.success(), "load");
         let proxy = FaultProxy::before(&testbed);
         let config = proxy.kubeconfig(&env, "default");
-        let ways: [(_, &[&str], _); 2] =
-            [("HTTP/2", &[], ""), ("HTTP/1.1 by pages", &["--list-mode", "list", "--chunk-size", "37"], "1")];
-        let watchers = ways.map(|(name, arguments, http1)| {
+        let ways: [(_, &[&str], _, _); 3] = [
+            ("a connection each", &[], "KDELTA_WATCH_CONNECTIONS", "8"),
+            ("HTTP/2", &[], "KDELTA_WATCH_CONNECTIONS", "0"),
+            ("HTTP/1.1 by pages", &["--list-mode", "list", "--chunk-size", "37"], "DISABLE_HTTP2", "1"),
+        ];
+        let watchers = ways.map(|(name, arguments, variable, value)| {
             let arguments = [&["watch", "pods,cm,secrets", "-A", "-o", "json"], arguments].concat();
-            let kdelta = env.kdelta(&arguments).env("KUBECONFIG", &config).env("DISABLE_HTTP2", http1);
+            let kdelta = env.kdelta(&arguments).env("KUBECONFIG", &config).env(variable, value);
             Watcher { name, running: kdelta.start(), replay: Replay::default() }
         });
         let mut chaos = Self {
@@ -112,7 +115,7 @@ impl Chaos {
         let synced = |watcher: &Watcher| {
             watcher.replay.parts.len() == KINDS.len() && watcher.replay.parts.values().all(|part| part.synced)
         };
-        chaos.read_until("both are synced", synced);
+        chaos.read_until("all are synced", synced);
         Some(chaos)
     }
 
@@ -120,7 +123,7 @@ impl Chaos {
         self.testbed.as_ref().expect("it runs but for a moment")
     }
 
-    /// Takes what both have told meanwhile.
+    /// Takes what all have told meanwhile.
     fn read_for(&mut self, time: Duration) {
         let end = Instant::now() + time;
         loop {

@@ -93,15 +93,17 @@ fn read_up_to_marker(api: &Api, name: &str, watchers: &mut [Watcher]) {
 
 fn start_watchers(env: &TestEnv, config: &std::path::Path) -> Vec<Watcher> {
     let by = format!("label:{SELECTED}");
-    let ways: [(&[&str], &str, &str); 4] = [
-        (&[], "", ""),
-        (&["--list-mode", "list", "--chunk-size", "37"], "1", ""),
-        (&["-l", SELECTED], "", SELECTED),
-        (&["--by", &by], "1", SELECTED),
+    let shared = ("KDELTA_WATCH_CONNECTIONS", "0");
+    let http1 = ("DISABLE_HTTP2", "1");
+    let ways: [(&[&str], _, &str); 4] = [
+        (&[], ("KDELTA_WATCH_CONNECTIONS", "8"), ""),
+        (&["--list-mode", "list", "--chunk-size", "37"], http1, ""),
+        (&["-l", SELECTED], shared, SELECTED),
+        (&["--by", &by], http1, SELECTED),
     ];
-    let start = |(arguments, http1, query): (&[&str], &str, &'static str)| {
+    let start = |(arguments, (variable, value), query): (&[&str], _, &'static str)| {
         let arguments = [&["watch", "pods", "-A", "-o", "json"], arguments].concat();
-        let kdelta = env.kdelta(&arguments).env("KUBECONFIG", config).env("DISABLE_HTTP2", http1);
+        let kdelta = env.kdelta(&arguments).env("KUBECONFIG", config).env(variable, value);
         let replay = Replay::of_selected(!query.is_empty(), arguments.contains(&"--by"));
         let mut watcher = Watcher { running: kdelta.start(), replay, query };
         watcher.read_until("SYNCED", |line| line["type"] == "SYNCED");

@@ -1,5 +1,5 @@
-//! A server that hands requests back unread, as one does that is about to end: the certificate is the real server's,
-//! what it does is made up.
+//! A server that speaks HTTP/2 only, and one that hands requests back unread, as one does that is about to end: the
+//! certificate is the real server's, what it does is made up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +14,12 @@ use crate::support::{OnServer, TestEnv, server_tls};
 
 /// Serves one connection: the first requests are refused, the others answered.
 async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: Arc<AtomicUsize>) {
-    let (socket, _) = listener.accept().await.expect("a client");
-    let stream = tls.accept(socket).await.expect("a client that trusts");
+    let stream = loop {
+        let (socket, _) = listener.accept().await.expect("a client");
+        if let Ok(stream) = tls.accept(socket).await {
+            break stream;
+        }
+    };
     let mut connection = h2::server::handshake(stream).await.expect("HTTP/2");
     while let Some(Ok((_request, mut respond))) = connection.accept().await {
         if asked.fetch_add(1, Ordering::SeqCst) < refusals {
@@ -26,23 +30,33 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: 
     }
 }
 
+/// Sends it to a server that hands so many back; answers whether it was answered, and how often it was asked.
+fn send(on: &OnServer, request: &Request, refusals: usize) -> (bool, usize) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let mut tls = server_tls(on.testbed);
+    tls.alpn_protocols = vec![b"h2".to_vec()];
+    let asked = Arc::new(AtomicUsize::new(0));
+    runtime.spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), refusals, Arc::clone(&asked)));
+    let server = format!("https://127.0.0.1:{port}");
+    let kubeconfig = on.env.kubeconfig_with(on.testbed, json!({"server": server}), json!({}));
+    let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
+    let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
+    let answer = runtime.block_on(client.send(request));
+    (answer.is_ok(), asked.load(Ordering::SeqCst))
+}
+
 #[test]
 fn a_request_that_was_not_looked_at_is_sent_again_but_not_for_ever() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let Some(on) = TestEnv::on_server() else { return };
     for (refusals, answered) in [(2, true), (9, false)] {
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
-        let port = listener.local_addr().expect("an address").port();
-        let mut tls = server_tls(testbed);
-        tls.alpn_protocols = vec![b"h2".to_vec()];
-        let asked = Arc::new(AtomicUsize::new(0));
-        runtime.spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), refusals, Arc::clone(&asked)));
-        let server = format!("https://127.0.0.1:{port}");
-        let kubeconfig = env.kubeconfig_with(testbed, json!({"server": server}), json!({}));
-        let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
-        let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
-        let answer = runtime.block_on(client.send(&Request::new("/version")));
-        assert_eq!(answer.is_ok(), answered, "{:?}", answer.err());
-        assert_eq!(asked.load(Ordering::SeqCst), 3);
+        assert_eq!(send(&on, &Request::new("/version"), refusals), (answered, 3));
     }
+}
+
+#[test]
+fn a_server_that_speaks_http2_only_is_asked_for_a_watch_in_it() {
+    let Some(on) = TestEnv::on_server() else { return };
+    assert_eq!(send(&on, &Request::new("/api/v1/pods").query("watch", "true"), 0), (true, 1));
 }

@@ -91,6 +91,7 @@ pub(super) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOpti
         http1_only: options.http1_only,
         ..Way::default()
     };
+    let way = way.with_watches_alone(options.watch_connections.as_deref());
     Ok(way.with_pings(options.http2_read_idle_timeout.as_deref(), options.http2_ping_timeout.as_deref()))
 }
 

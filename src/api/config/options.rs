@@ -63,7 +63,10 @@ pub struct ConfigOptions {
     pub http1_only: bool,
     /// The environment's proxies, where neither flag nor cluster name one.
     pub proxies: EnvironmentProxies,
-    /// Seconds of silence after which an HTTP/2 connection is tried (`HTTP2_READ_IDLE_TIMEOUT_SECONDS`).
+    /// How many watches at a time may have a connection of their own each, over which a busy server sends events sooner;
+    /// more share HTTP/2 connections (`KDELTA_WATCH_CONNECTIONS`). 8 where it is no number.
+    pub watch_connections: Option<String>,
+    /// Seconds of silence after which a connection is tried (`HTTP2_READ_IDLE_TIMEOUT_SECONDS`).
     pub http2_read_idle_timeout: Option<String>,
     /// Seconds that the answer to that may take (`HTTP2_PING_TIMEOUT_SECONDS`).
     pub http2_ping_timeout: Option<String>,
@@ -100,8 +103,9 @@ impl Default for InCluster {
 
 impl ConfigOptions {
     /// What the environment of this process says: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`,
-    /// `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, `HTTP2_PING_TIMEOUT_SECONDS`, `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, and a
-    /// pod's `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and `POD_NAMESPACE`. The only place that asks.
+    /// `KDELTA_WATCH_CONNECTIONS`, `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, `HTTP2_PING_TIMEOUT_SECONDS`, `HTTP_PROXY`,
+    /// `HTTPS_PROXY`, `NO_PROXY`, and a pod's `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and `POD_NAMESPACE`.
+    /// The only place that asks.
     #[must_use]
     pub fn from_env() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -116,6 +120,7 @@ impl ConfigOptions {
                 https: either("HTTPS_PROXY").map(Secret::from),
                 none_for: either("NO_PROXY"),
             },
+            watch_connections: text("KDELTA_WATCH_CONNECTIONS"),
             http2_read_idle_timeout: text("HTTP2_READ_IDLE_TIMEOUT_SECONDS"),
             http2_ping_timeout: text("HTTP2_PING_TIMEOUT_SECONDS"),
             in_cluster: InCluster {

@@ -6,6 +6,10 @@ use rustls::pki_types::ServerName;
 
 use super::proxy::Proxy;
 
+/// A busy kube-apiserver sends an event sooner over a connection of its own, where no other of its tasks has to pass it on
+/// (`docs/performance.md`). Each such connection costs both sides a handshake and some memory, so that many watches share.
+const WATCHES_ALONE: usize = 8;
+
 /// The way to a server.
 #[derive(Debug, Clone)]
 pub(in crate::api) struct Way {
@@ -13,7 +17,9 @@ pub(in crate::api) struct Way {
     /// The name that the server's certificate is checked against, and that is asked for, instead of the URL's host.
     pub(in crate::api) server_name: Option<ServerName<'static>>,
     pub(in crate::api) http1_only: bool,
-    /// How long an HTTP/2 connection may be silent before the other side is asked whether it is there; `None` never asks.
+    /// How many watches at a time have a connection of their own each, and speak HTTP/1.1.
+    pub(in crate::api) watches_alone: usize,
+    /// How long a connection may be silent before the other side is asked whether it is there; `None` never asks.
     pub(in crate::api) ping_after: Option<Duration>,
     /// How long its answer may take.
     pub(in crate::api) ping_timeout: Duration,
@@ -25,6 +31,7 @@ impl Default for Way {
             proxy: None,
             server_name: None,
             http1_only: false,
+            watches_alone: WATCHES_ALONE,
             ping_after: Some(Duration::from_secs(30)),
             ping_timeout: Duration::from_secs(15),
         }
@@ -32,6 +39,14 @@ impl Default for Way {
 }
 
 impl Way {
+    /// The same with as many watches on connections of their own as this number says. What is none counts as absent.
+    pub(super) fn with_watches_alone(mut self, number: Option<&str>) -> Self {
+        if let Some(number) = number.and_then(|text| text.parse().ok()) {
+            self.watches_alone = number;
+        }
+        self
+    }
+
     /// The same with the seconds that client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`
     /// say. What is no number counts as absent; no seconds are no ping, and the usual time for an answer.
     pub(super) fn with_pings(mut self, after: Option<&str>, timeout: Option<&str>) -> Self {
@@ -51,6 +66,12 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_many_watches_are_alone_as_a_number_says() {
+        let alone = |text| Way::default().with_watches_alone(text).watches_alone;
+        assert_eq!([None, Some("0"), Some("100"), Some("-1"), Some("all")].map(alone), [8, 0, 100, 8, 8]);
+    }
 
     #[test]
     fn pings_are_what_client_gos_variables_say() {

@@ -54,9 +54,10 @@ impl Scene {
     /// Starts both watches and reads them up to their sync.
     fn start(&mut self, arguments: &[&str]) {
         let arguments = [&["watch", "cm", "-o", "json"], arguments].concat();
-        for (version, http1) in [("HTTP/2", ""), ("HTTP/1.1", "1")] {
+        for (version, alone) in [("HTTP/2", "0"), ("HTTP/1.1", "8")] {
             let config = self.proxy.kubeconfig(&self.env, &self.namespace);
-            let kdelta = self.env.kdelta(&arguments).env("KUBECONFIG", config).env("DISABLE_HTTP2", http1);
+            let kdelta =
+                self.env.kdelta(&arguments).env("KUBECONFIG", config).env("KDELTA_WATCH_CONNECTIONS", alone);
             self.watchers.push(Watcher { version, running: kdelta.start(), said: Vec::new() });
         }
         for Watcher { version, running, .. } in &self.watchers {

@@ -16,8 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::Scene;
 use crate::support::{Strike, eventually};
 
-/// How long the wire has, in real time, to carry what a step of the test's time has caused.
-const WIRE: Duration = Duration::from_millis(30);
+/// How long the wire has, in real time, to carry what a step of the test's time has caused: a server that is asked whether
+/// it is there has three of them to answer.
+const WIRE: Duration = Duration::from_millis(100);
 /// One step of the test's time.
 const STEP: Duration = Duration::from_secs(5);
 
@@ -29,9 +30,14 @@ struct Watched {
 }
 
 impl Watched {
-    fn start(runtime: &Runtime, scene: &Scene, http1_only: bool) -> Self {
+    fn start(runtime: &Runtime, scene: &Scene, alone: Option<&str>, http1_only: bool) -> Self {
         let kubeconfig = Some(scene.proxy.kubeconfig(&scene.env, &scene.namespace));
-        let options = ConfigOptions { kubeconfig, http1_only, ..ConfigOptions::default() };
+        let options = ConfigOptions {
+            kubeconfig,
+            http1_only,
+            watch_connections: alone.map(str::to_owned),
+            ..ConfigOptions::default()
+        };
         let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
         let resource = ApiResource {
             group: String::new(),
@@ -87,10 +93,10 @@ impl Watched {
 }
 
 /// A watch that is struck is left after as much time as that, made anew, and has missed nothing.
-fn left_after(http1: bool, strike: Strike, limit: RangeInclusive<u64>) {
+fn left_after(way: (Option<&str>, bool), strike: Strike, limit: RangeInclusive<u64>) {
     let Some(scene) = Scene::set() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let watched = Watched::start(&runtime, &scene, http1);
+    let watched = Watched::start(&runtime, &scene, way.0, way.1);
     let wait = || runtime.block_on(async { tokio::time::sleep(WIRE).await });
     eventually("the watch stands", || {
         wait();
@@ -122,18 +128,29 @@ fn left_after(http1: bool, strike: Strike, limit: RangeInclusive<u64>) {
     scene.row.check_stderr("the reflector", &said);
 }
 
+/// All speak HTTP/2.
+const SHARED: (Option<&str>, bool) = (Some("0"), false);
+/// The watch speaks HTTP/1.1 and has its connection for itself.
+const ALONE: (Option<&str>, bool) = (None, false);
+/// All speak HTTP/1.1.
+const HTTP1: (Option<&str>, bool) = (None, true);
+
 #[test]
 fn a_connection_with_nobody_behind_it_is_found_by_its_pings() {
     // Asked after 30 s and waited for 15 s, whatever has passed since the last answer.
-    left_after(false, Strike::Freeze, 15..=60);
+    left_after(SHARED, Strike::Freeze, 15..=60);
 }
 
 #[test]
-fn a_connection_without_pings_is_left_at_the_end_of_the_watch() {
-    left_after(true, Strike::Freeze, 230..=635);
+fn a_connection_without_pings_is_asked_after_over_another() {
+    for way in [ALONE, HTTP1] {
+        left_after(way, Strike::Freeze, 15..=60);
+    }
 }
 
 #[test]
 fn a_watch_that_stalls_is_left_at_its_end() {
-    left_after(false, Strike::Stall, 230..=635);
+    for way in [SHARED, ALONE] {
+        left_after(way, Strike::Stall, 230..=635);
+    }
 }

@@ -16,6 +16,10 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("HTTP_PROXY", "the proxy to http servers"),
     ("NO_PROXY", "the hosts, domains and networks that are reached without one, as in Go's programs"),
     ("DISABLE_HTTP2", "set to anything: HTTP/1.1 only"),
+    (
+        "KDELTA_WATCH_CONNECTIONS",
+        "how many watches may have a connection each, which is faster: 8; more share by HTTP/2",
+    ),
     ("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "after how much silence a connection is tried: 30; 0 is never"),
     ("HTTP2_PING_TIMEOUT_SECONDS", "how long it may take to answer that: 15"),
     ("SSL_CERT_FILE", "the authorities to trust where the kubeconfig names none"),
