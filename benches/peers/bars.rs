@@ -52,14 +52,14 @@ pub(crate) fn of(tables: &[Table], json_bytes: u64) -> String {
 /// Of a live event: no later than curl has it, and cheaper than for client-go.
 pub(crate) fn of_live(live: &Live) -> String {
     let mut lines = String::new();
-    let Some(ours) = live.row(KDELTA) else { return lines };
-    if let Some(limit) = live.row(CURL) {
+    let Some(ours) = live.cost(KDELTA) else { return lines };
+    if let Some(limit) = live.cost(CURL) {
         for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
             let [ours, limit] = [ours, limit].map(|cost| cost.delay(share).as_secs_f64());
             line(&mut lines, "live", &format!("{what} of {CURL}"), ours / limit, 1.1);
         }
     }
-    if let Some(dynamic) = live.row(DYNAMIC) {
+    if let Some(dynamic) = live.cost(DYNAMIC) {
         let ratio = ours.for_a_thousand() / dynamic.for_a_thousand();
         line(&mut lines, "live", &format!("CPU of {DYNAMIC}"), ratio, 1.0);
     }

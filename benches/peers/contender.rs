@@ -52,6 +52,8 @@ pub(crate) type Call<'a> = Box<dyn Fn(&str, &str) -> Command + Sync + 'a>;
 /// One way to do a task.
 pub(crate) struct Contender<'a> {
     pub(crate) name: &'static str,
+    /// What it calls itself to the server begins so; empty for one that says nothing.
+    pub(crate) agent: String,
     /// The text in its output that says it is done, for one that would go on.
     pub(crate) until: Option<&'static str>,
     pub(crate) command: Call<'a>,
@@ -59,6 +61,8 @@ pub(crate) struct Contender<'a> {
     pub(crate) again: Option<Call<'a>>,
 }
 
+/// What curl calls itself: a server treats one by its own name as a person's.
+pub(crate) const CURL_AGENT: &str = "bench";
 pub(crate) const KDELTA: &str = "kdelta";
 pub(crate) const CURL: &str = "curl (the limit)";
 pub(crate) const KUBECTL: &str = "kubectl";
@@ -78,8 +82,8 @@ pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Cont
     match task {
         Task::Sync => {
             all.push(kdelta(&["index", "pods", "-A", "--by", "field:status.phase"]));
-            all.push(client_go(TYPED, &["--mode", "typed", "--events=false", "--until-synced"]));
-            all.push(client_go(DYNAMIC, &["--mode", "dynamic", "--events=false", "--until-synced"]));
+            all.push(client_go(TYPED, "typed", &["--events=false", "--until-synced"]));
+            all.push(client_go(DYNAMIC, "dynamic", &["--events=false", "--until-synced"]));
             all.push(kube_rs(peers, &[]));
         }
         Task::TableOfAll => both(&mut all, peers, &["get", "pods", "-A"]),
@@ -102,7 +106,7 @@ fn limit(task: Task, stand: &Stand) -> Contender<'_> {
         }
     };
     let command = Box::new(move |server: &str, _: &str| stand.curl(server, &path, accept));
-    Contender { name: CURL, until: None, command, again: None }
+    Contender { name: CURL, agent: CURL_AGENT.to_owned(), until: None, command, again: None }
 }
 
 /// kdelta and kubectl with the same words.
@@ -112,15 +116,16 @@ fn both<'a>(all: &mut Vec<Contender<'a>>, peers: &'a Peers, arguments: &'static 
 }
 
 fn kdelta(arguments: &'static [&'static str]) -> Contender<'static> {
-    program(KDELTA, env!("CARGO_BIN_EXE_kdelta").into(), arguments)
+    program(KDELTA, "kdelta/", env!("CARGO_BIN_EXE_kdelta").into(), arguments)
 }
 
 fn kubectl<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Option<Contender<'a>> {
-    peers.kubectl.as_ref().map(|kubectl| program(KUBECTL, kubectl.clone(), arguments))
+    peers.kubectl.as_ref().map(|kubectl| program(KUBECTL, "kubectl/", kubectl.clone(), arguments))
 }
 
 fn program(
     name: &'static str,
+    agent: &str,
     program: std::path::PathBuf,
     arguments: &'static [&'static str],
 ) -> Contender<'static> {
@@ -129,16 +134,20 @@ fn program(
         command.args(arguments).args(["--kubeconfig", kubeconfig]);
         command
     };
-    Contender { name, until: None, command: Box::new(command), again: None }
+    Contender { name, agent: agent.to_owned(), until: None, command: Box::new(command), again: None }
 }
 
-fn client_go(name: &'static str, arguments: &'static [&'static str]) -> Contender<'static> {
+fn client_go(
+    name: &'static str,
+    mode: &'static str,
+    arguments: &'static [&'static str],
+) -> Contender<'static> {
     let command = move |_: &str, kubeconfig: &str| {
         let mut command = testbed::tool();
-        command.args(["informer", "--kubeconfig", kubeconfig]).args(arguments);
+        command.args(["informer", "--kubeconfig", kubeconfig, "--mode", mode]).args(arguments);
         command
     };
-    Contender { name, until: None, command: Box::new(command), again: None }
+    Contender { name, agent: format!("testbed {mode}"), until: None, command: Box::new(command), again: None }
 }
 
 fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
@@ -147,7 +156,7 @@ fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contende
         command.args(arguments).env("KUBECONFIG", kubeconfig);
         command
     };
-    Contender { name: KUBE_RS, until: None, command: Box::new(command), again: None }
+    Contender { name: KUBE_RS, agent: String::new(), until: None, command: Box::new(command), again: None }
 }
 
 /// Those that follow the pods as they change, curl first; `until` is what each prints when it has the first state.
@@ -159,6 +168,7 @@ pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender
     });
     let curl = Contender {
         name: CURL,
+        agent: CURL_AGENT.to_owned(),
         until: Some("k8s.io/initial-events-end"),
         command: Box::new(|server: &str, _: &str| stand.curl(server, WATCH_LIST, JSON)),
         again: Some(again),
@@ -167,8 +177,8 @@ pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender
     let mut all = vec![
         curl,
         synced(kdelta(&["watch", "pods", "-A", "-o", "json"])),
-        synced(client_go(TYPED, &["--mode", "typed"])),
-        synced(client_go(DYNAMIC, &["--mode", "dynamic"])),
+        synced(client_go(TYPED, "typed", &[])),
+        synced(client_go(DYNAMIC, "dynamic", &[])),
         synced(kube_rs(peers, &["--watch"])),
     ];
     // It says nothing when the first state is printed; what it prints of it are Lists of 500.

@@ -19,15 +19,12 @@ use crate::stand::Stand;
 
 /// What following cost.
 pub(crate) struct Cost {
-    pub(crate) name: &'static str,
     /// The shortest first.
     pub(crate) delays: Vec<Duration>,
     /// CPU seconds.
     pub(crate) cpu: f64,
     /// Bytes, at the end; nothing of one that ended before.
     pub(crate) memory: Option<u64>,
-    /// How often it was started again because the server had ended its watch.
-    pub(crate) again: u32,
 }
 
 impl Cost {
@@ -52,7 +49,6 @@ impl Cost {
 
 /// A process and the thread that reads it. Both end with this.
 pub(crate) struct Follower<'scope> {
-    name: &'static str,
     // A mutex taken once for each chunk: the bench looks at it a few times a second.
     state: Arc<Mutex<State>>,
     thread: Option<ScopedJoinHandle<'scope, anyhow::Result<()>>>,
@@ -64,7 +60,6 @@ struct State {
     child: Option<Child>,
     /// Nothing is to be started again.
     stopped: bool,
-    again: u32,
     /// The CPU time of the processes that have ended.
     spent: Duration,
     seen: Seen,
@@ -96,17 +91,12 @@ impl<'scope> Follower<'scope> {
         'a: 'scope,
     {
         let child = start(&mut (one.command)(stand.server(), stand.kubeconfig()), stand)?;
-        let state = State {
-            child: Some(child),
-            stopped: false,
-            again: 0,
-            spent: Duration::ZERO,
-            seen: Seen::default(),
-        };
+        let state =
+            State { child: Some(child), stopped: false, spent: Duration::ZERO, seen: Seen::default() };
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
         let thread = scope.spawn(move || follow(one, stand, &shared));
-        Ok(Self { name: one.name, state, thread: Some(thread), says_when_synced: one.until.is_some() })
+        Ok(Self { state, thread: Some(thread), says_when_synced: one.until.is_some() })
     }
 
     /// Until it says so, or has printed something and then nothing for three seconds.
@@ -137,14 +127,11 @@ impl<'scope> Follower<'scope> {
 
     /// Ends it.
     pub(crate) fn end(mut self, cpu_before: f64) -> anyhow::Result<Cost> {
-        let (cpu, memory, again) = self.look(|state| {
-            let memory = state.memory()?;
-            anyhow::Ok((state.cpu()? - cpu_before, memory, state.again))
-        })?;
+        let (cpu, memory) = self.look(|state| anyhow::Ok((state.cpu()? - cpu_before, state.memory()?)))?;
         self.stop()?;
         let mut delays = self.look(|state| std::mem::take(&mut state.seen.delays));
         delays.sort();
-        Ok(Cost { name: self.name, delays, cpu, memory, again })
+        Ok(Cost { delays, cpu, memory })
     }
 
     fn look<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
@@ -182,7 +169,6 @@ fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::
         ensure!(ended.status.success(), "{} ended with {}", one.name, ended.status);
         ensure!(state.seen.version != before, "the server lets {} have nothing more", one.name);
         state.child = Some(start(&mut again(stand.server(), &state.seen.version), stand)?);
-        state.again += 1;
     }
 }
 

@@ -29,7 +29,15 @@ pub(crate) struct Live {
     reached: f64,
     lasting: Duration,
     /// curl first.
-    pub(crate) rows: Vec<Cost>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// What following cost one of them.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) cost: Cost,
+    /// How many more watches it has asked for, because the server had ended one.
+    again: usize,
 }
 
 /// Lets all of them follow the pods while these are changed.
@@ -58,14 +66,18 @@ pub(crate) fn compare(
         let reached = churn(stand, asked, lasting)?;
         // What is still under way arrives.
         thread::sleep(Duration::from_secs(5));
-        let ended = followers.into_iter().zip(before).map(|(one, before)| one.end(before));
-        Ok(Live { asked, reached, lasting, rows: ended.collect::<anyhow::Result<_>>()? })
+        let mut rows = Vec::new();
+        for ((one, follower), before) in contenders.iter().zip(followers).zip(before) {
+            let cost = follower.end(before)?;
+            rows.push(Row { name: one.name, cost, again: stand.audit.watches(&one.agent, now)? });
+        }
+        Ok(Live { asked, reached, lasting, rows })
     })
 }
 
 impl Live {
-    pub(crate) fn row(&self, name: &str) -> Option<&Cost> {
-        self.rows.iter().find(|row| row.name == name)
+    pub(crate) fn cost(&self, name: &str) -> Option<&Cost> {
+        self.rows.iter().find(|row| row.name == name).map(|row| &row.cost)
     }
 }
 
@@ -80,16 +92,16 @@ impl fmt::Display for Live {
         )?;
         let mut drawn = Drawn::new();
         drawn.load_style(presets::NOTHING);
-        drawn.set_header(["", "p50", "p99", "events", "CPU for 1,000", "memory at the end", "started again"]);
-        for row in &self.rows {
+        drawn.set_header(["", "p50", "p99", "events", "CPU for 1,000", "memory at the end", "more watches"]);
+        for Row { name, cost, again } in &self.rows {
             drawn.add_row([
-                row.name.to_owned(),
-                milliseconds(row.delay(0.5)),
-                milliseconds(row.delay(0.99)),
-                row.delays.len().to_string(),
-                format!("{:.3} s", row.for_a_thousand()),
-                row.memory.map_or("ended".to_owned(), |bytes| format!("{:.0} MB", megabytes(bytes))),
-                row.again.to_string(),
+                (*name).to_owned(),
+                milliseconds(cost.delay(0.5)),
+                milliseconds(cost.delay(0.99)),
+                cost.delays.len().to_string(),
+                format!("{:.3} s", cost.for_a_thousand()),
+                cost.memory.map_or("ended".to_owned(), |bytes| format!("{:.0} MB", megabytes(bytes))),
+                again.to_string(),
             ]);
         }
         for column in drawn.column_iter_mut().skip(1) {

@@ -3,6 +3,7 @@
 //! The contenders of a task take turns, so that a slow minute of the machine is everybody's; what counts is the ratio of
 //! medians. curl of the same request is in each task: nothing that reads an answer can be faster than reading it.
 
+mod audit;
 mod bars;
 mod contender;
 mod follower;
@@ -70,16 +71,19 @@ fn main() -> anyhow::Result<()> {
         tables.push(table);
     }
     print!("{}", bars::of(&tables, stand.json_bytes()));
-    if let Some(file) = &arguments.picture {
-        let drawn = picture::draw(&tables, arguments.pods);
-        std::fs::write(file, drawn).with_context(|| format!("can't write {}", file.display()))?;
-    }
-    if arguments.live > 0 && arguments.wants("live") {
+    let live = if arguments.live > 0 && arguments.wants("live") {
         let lasting = Duration::from_secs(arguments.live);
         let contenders = contender::following(&stand, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
         let live = live::compare(&contenders, &stand, arguments.rate, lasting)?;
         print!("{live}{}", bars::of_live(&live));
+        Some(live)
+    } else {
+        None
+    };
+    if let Some(file) = &arguments.picture {
+        let drawn = picture::draw(&tables, live.as_ref(), arguments.pods);
+        std::fs::write(file, drawn).with_context(|| format!("can't write {}", file.display()))?;
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
-//! The result as a picture: for each task a group of bars, time to the left and memory to the right.
+//! The result as a picture: for each task, and for live events, a group of bars, time to the left and memory to the right.
 //!
 //! Each group has a scale of its own, linear from zero: a bar twice as long is twice as much.
 
 use std::fmt::Write as _;
 
 use crate::contender::KDELTA;
-use crate::report::{Medians, Table};
+use crate::live::{Live, Row};
+use crate::report::{Table, megabytes};
 
-const ROW: usize = 22;
+const LINE: usize = 22;
 const HEAD: usize = 34;
 const GAP: usize = 18;
 const LABELS: u16 = 150;
@@ -18,10 +19,17 @@ const WIDTH: u16 = LABELS + 2 * COLUMN;
 /// Colours that stand on a white page and on a black one.
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#888}.title{font-weight:600;fill:#4a90d9}.other{fill:#9aa4ae}.ours{fill:#e8743b}";
 
-/// An SVG of these tables.
-pub(crate) fn draw(tables: &[Table], pods: usize) -> String {
-    let groups: String = tables.iter().scan(HEAD, |top, table| Some(group(table, top))).collect();
-    let height: usize = HEAD + tables.iter().map(|table| HEAD + table.rows.len() * ROW + GAP).sum::<usize>();
+/// A title, and of each contender its name and the figures of its two bars, in seconds and MB.
+struct Group {
+    title: String,
+    rows: Vec<(&'static str, f64, f64)>,
+}
+
+/// An SVG of these tables and of what following the changes cost.
+pub(crate) fn draw(tables: &[Table], live: Option<&Live>, pods: usize) -> String {
+    let groups: Vec<_> = tables.iter().map(of_table).chain(live.map(of_live)).collect();
+    let height: usize = HEAD + groups.iter().map(|group| HEAD + group.rows.len() * LINE + GAP).sum::<usize>();
+    let groups: String = groups.iter().scan(HEAD, |top, group| Some(draw_group(group, top))).collect();
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"kdelta beside its peers\">\n\
          <style>{STYLE}</style>\n\
@@ -30,20 +38,35 @@ pub(crate) fn draw(tables: &[Table], pods: usize) -> String {
     )
 }
 
-fn group(table: &Table, top: &mut usize) -> String {
-    let mut drawn =
-        format!("<text class=\"title\" x=\"0\" y=\"{}\">{}</text>\n", *top + 20, table.task.title());
-    let most = |figure: fn(&Medians) -> f64| table.rows.iter().map(figure).fold(f64::MIN_POSITIVE, f64::max);
-    let (longest, largest) = (most(|row| row.done), most(|row| row.peak));
-    for (at, row) in table.rows.iter().enumerate() {
-        let y = *top + HEAD + at * ROW;
-        let class = if row.name == KDELTA { "ours" } else { "other" };
-        let _written = writeln!(drawn, "<text x=\"0\" y=\"{}\">{}</text>", y + 13, row.name);
-        let time = format!("{:.2} s", row.done);
-        let memory = format!("{:.0} MB", row.peak);
-        for (x, share, figure) in
-            [(LABELS, row.done / longest, time), (LABELS + COLUMN, row.peak / largest, memory)]
-        {
+fn of_table(table: &Table) -> Group {
+    let rows = table.rows.iter().map(|row| (row.name, row.done, row.peak));
+    Group { title: table.task.title().to_owned(), rows: rows.collect() }
+}
+
+/// Processor time in place of time, which is the server's for all.
+fn of_live(live: &Live) -> Group {
+    let memory = |row: &Row| row.cost.memory.map_or(0.0, megabytes);
+    let rows = live.rows.iter().map(|row| (row.name, row.cost.for_a_thousand(), memory(row)));
+    Group {
+        title: "live: processor time for 1,000 events, memory at the end".to_owned(),
+        rows: rows.collect(),
+    }
+}
+
+fn draw_group(group: &Group, top: &mut usize) -> String {
+    let mut drawn = format!("<text class=\"title\" x=\"0\" y=\"{}\">{}</text>\n", *top + 20, group.title);
+    let most = |figures: &mut dyn Iterator<Item = f64>| figures.fold(f64::MIN_POSITIVE, f64::max);
+    let longest = most(&mut group.rows.iter().map(|row| row.1));
+    let largest = most(&mut group.rows.iter().map(|row| row.2));
+    for (at, (name, time, memory)) in group.rows.iter().enumerate() {
+        let y = *top + HEAD + at * LINE;
+        let class = if *name == KDELTA { "ours" } else { "other" };
+        let _written = writeln!(drawn, "<text x=\"0\" y=\"{}\">{name}</text>", y + 13);
+        let bars = [
+            (LABELS, time / longest, format!("{time:.2} s")),
+            (LABELS + COLUMN, memory / largest, format!("{memory:.0} MB")),
+        ];
+        for (x, share, figure) in bars {
             let width = (share * BAR).max(1.0);
             let _written = writeln!(
                 drawn,
@@ -53,6 +76,6 @@ fn group(table: &Table, top: &mut usize) -> String {
             );
         }
     }
-    *top += HEAD + table.rows.len() * ROW + GAP;
+    *top += HEAD + group.rows.len() * LINE + GAP;
     drawn
 }

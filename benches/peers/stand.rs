@@ -9,6 +9,8 @@ use std::process::Command;
 use anyhow::{Context as _, bail, ensure};
 use tempfile::TempDir;
 
+use crate::audit::Audit;
+use crate::contender::CURL_AGENT;
 use crate::testbed::{self, Testbed};
 
 /// The namespace of all pods.
@@ -19,6 +21,7 @@ pub(crate) struct Stand {
     /// What curl reads its credentials from: no token stands on a command line.
     curl: PathBuf,
     json_bytes: u64,
+    pub(crate) audit: Audit,
     // Declared last: the server writes into it until it has ended.
     folder: TempDir,
 }
@@ -29,16 +32,18 @@ impl Stand {
         let folder = TempDir::new()?;
         let state = folder.path().join("state");
         fs::create_dir(&state)?;
-        let testbed = Testbed::own(&state).context("there is no server to compare on")?;
+        let audit = Audit::set_up(folder.path())?;
+        let testbed =
+            Testbed::own_with(&state, &audit.flags()).context("there is no server to compare on")?;
         let curl = folder.path().join("curl");
         let settings = format!(
-            "header = \"Authorization: Bearer {}\"\ncacert = \"{}\"\nuser-agent = \"bench\"\nsilent\nshow-error\nfail\nno-buffer\n",
+            "header = \"Authorization: Bearer {}\"\ncacert = \"{}\"\nuser-agent = \"{CURL_AGENT}\"\nsilent\nshow-error\nfail\nno-buffer\n",
             testbed.token("admin"),
             testbed.ca_file()
         );
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&curl)?;
         file.write_all(settings.as_bytes())?;
-        let mut stand = Self { testbed, curl, json_bytes: 0, folder };
+        let mut stand = Self { testbed, curl, json_bytes: 0, audit, folder };
         eprintln!("loading {pods} pods");
         let pods = pods.to_string();
         let load = ["load", "--pods", &pods, "-n", NAMESPACE, "--kubeconfig", stand.kubeconfig()];

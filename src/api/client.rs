@@ -11,14 +11,17 @@ use futures_util::future::BoxFuture;
 use http::StatusCode;
 use http::header::{ACCEPT, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
+use tokio::time;
+use tower::BoxError;
 use tracing::debug;
 
 use super::config::{Config, Proxy};
 use super::credentials::{Credentials, Proof};
 use super::log_ins::LogIns;
 use super::notice::Listener;
-use super::pulse::Pulse;
+use super::pulse::{Pulse, unless_it_stops};
 use super::session::Session;
+use super::transport::Answer;
 use super::warnings::Warnings;
 use super::{Error, Notice, Request, Response, failure, status};
 use crate::listwatch;
@@ -105,7 +108,8 @@ impl Client {
             .made(Box::pin(async move { credentials.proof().await }))
             .await
             .map_err(without_credentials)?;
-        let refused = match self.attempt(&proof, request).await {
+        // Boxed: a list waits for two of them at a time, and most of it is waited for once.
+        let refused = match Box::pin(self.attempt(&proof, request)).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
             // So a server refuses that insists on a good client certificate.
             Err(error) if proof.identity().is_some() && failure::is_told_by_alert(&error) => error,
@@ -117,7 +121,7 @@ impl Client {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
-                self.attempt(&fresh, request).await
+                Box::pin(self.attempt(&fresh, request)).await
             }
         }
     }
@@ -149,32 +153,22 @@ impl Client {
 
     async fn attempt(&self, proof: &Proof, request: &Request) -> Result<Response, listwatch::Error> {
         let session = self.session(proof);
-        let (http, place) = if request.is_watch() { session.watch_lane() } else { session.lane() };
-        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
         let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
         *asked.headers_mut() = self.inner.credentials.headers(proof);
         asked.headers_mut().insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(unaskable)?);
         let path = asked.uri().path_and_query().cloned();
         let shown = path.as_ref().map(PathAndQuery::as_str);
         let started = Instant::now();
-        let sent = http.send(asked, request.timeout).await;
-        if let Err(error) = &sent
-            && request.is_watch()
-            && failure::is_other_protocol(error.as_ref())
-            && session.share_all()
-        {
-            return Box::pin(self.attempt(proof, request)).await;
-        }
-        let answer = sent.map_err(|error| {
-            let error = failure::before_answer(error.as_ref(), &self.inner.authority, proxy);
-            debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
-            error
-        })?;
+        let mut pulse = if request.is_watch() { self.pulse(&session) } else { None };
+        let (answer, place) =
+            self.exchange(&session, request, &asked, &mut pulse).await.inspect_err(|error| {
+                debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
+            })?;
         let version = answer.head.version;
+        // HTTP/2 has its pings.
+        let pulse = pulse.filter(|_| version < http::Version::HTTP_2);
         let retired = session.retired();
         let received = Arc::clone(&self.inner.received);
-        let without_pings = request.is_watch() && version < http::Version::HTTP_2;
-        let pulse = if without_pings { self.pulse(proof, &session) } else { None };
         let response = Response::new(answer, Arc::clone(&self.inner.authority), place, retired, received);
         let response = response.with_pulse(pulse);
         let code = response.status();
@@ -184,6 +178,7 @@ impl Client {
             self.inner.credentials.accepted(proof);
             return Ok(response);
         }
+        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
         if let Some(refusal) = proxy.and_then(|proxy| failure::of_proxy(code, proxy)) {
             return Err(refusal);
         }
@@ -197,15 +192,41 @@ impl Client {
         Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
     }
 
-    /// What finds out whether the server of a watch is there that has no pings.
-    fn pulse(&self, proof: &Proof, session: &Session) -> Option<Pulse> {
+    /// Sends it over a connection that is for it and waits for the head of the answer; answers with the place taken there.
+    async fn exchange(
+        &self,
+        session: &Session,
+        request: &Request,
+        asked: &http::Request<Bytes>,
+        pulse: &mut Option<Pulse>,
+    ) -> Result<(Answer, Arc<()>), listwatch::Error> {
+        let began = time::Instant::now();
+        let sending = async {
+            let mut own = if request.is_watch() { session.own_lane() } else { None };
+            loop {
+                let is_own = own.is_some();
+                let (http, place) = own.take().unwrap_or_else(|| session.lane());
+                match http.send(asked.clone(), request.timeout).await {
+                    Err(error) if is_own && failure::is_other_protocol(&*error) => session.share_all(),
+                    sent => return Ok::<_, BoxError>((sent?, place)),
+                }
+            }
+        };
+        let authority = &self.inner.authority;
+        let Some(sent) = unless_it_stops(pulse, began, sending).await else {
+            return Err(failure::silence(authority, began.elapsed()));
+        };
+        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
+        sent.map_err(|error| failure::before_answer(&*error, authority, proxy))
+    }
+
+    /// What finds out whether the server of a watch is there. It does not say who we are: a refusal is an answer too, and
+    /// what was shown when a watch began may be good for nothing when it is silent.
+    fn pulse(&self, session: &Session) -> Option<Pulse> {
         let way = self.inner.config.way();
-        let mut question =
-            http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
-        // No log-in for this: a refusal is an answer too.
-        *question.headers_mut() = self.inner.credentials.headers(proof);
-        let sign = Arc::clone(&session.last_sign);
-        Some(Pulse::new(session.lane().0, question, sign, way.ping_after?, way.ping_timeout))
+        let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
+        let signs = Arc::clone(&session.signs);
+        Some(Pulse::new(session.lane().0, question, signs, way.ping_after?, way.ping_timeout))
     }
 
     /// The bytes of the bodies of all answers so far, after decompression.

@@ -2,8 +2,9 @@
 //! for.
 //!
 //! A watch may be silent for minutes and well. One whose server was stopped, or is behind a tunnel that broke, is as silent
-//! while something on the way still answers for it. So after as much silence as HTTP/2 would ask a ping for, the server is
-//! asked over another connection whether it lives: any answer is a sign of life, and none in time is as an unanswered ping.
+//! while something on the way still answers for it. So after as much silence as HTTP/2 would send a ping for, the server is
+//! asked over another connection whether it lives: any answer of it is a sign of life, and none in time is as an unanswered
+//! ping. Where several servers stand behind one address another one may answer: their silence alone tells of them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,17 +12,65 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use http::StatusCode;
 use tokio::sync::Mutex;
 use tokio::time::{self, Instant, Sleep};
 
 use super::transport::Transport;
 
-/// When a server was last heard to live, for all watches that ask. An async mutex: held while one asks, so that the others
-/// wait for its answer and ask no more.
-pub(super) type LastSign = Arc<Mutex<Option<Instant>>>;
+/// How soon a question is asked again that did not get as far as the server.
+const AGAIN: Duration = Duration::from_secs(1);
 
-/// Asks; answers when the server was last heard to live, or nothing if it is not.
-type Ask = Box<dyn Fn() -> BoxFuture<'static, Option<Instant>> + Send>;
+/// How proxies and balancers say that the server behind them did not answer.
+const NOT_THE_SERVER: [StatusCode; 3] =
+    [StatusCode::BAD_GATEWAY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT];
+
+/// What is known of a server's life, for all watches that want to know.
+#[derive(Default)]
+pub(super) struct Signs {
+    /// An async mutex, held while one asks, so that the others wait for its answer; each asks for a limited time, and in a
+    /// task of its own, which goes on whoever waits for it.
+    last: Mutex<Sign>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Sign {
+    #[default]
+    None,
+    /// When it answered.
+    Answered(Instant),
+    /// When it was asked in vain.
+    Unanswered(Instant),
+}
+
+impl Signs {
+    /// When the server was last heard to live; nothing if it was asked in vain after that time, or is now. It is not asked
+    /// again so soon after an answer.
+    async fn seek(
+        &self,
+        heard: Instant,
+        after: Duration,
+        question: impl Future<Output = bool>,
+    ) -> Option<Instant> {
+        let mut last = self.last.lock().await;
+        match *last {
+            Sign::Answered(at) if at.elapsed() < after => return Some(at),
+            Sign::Unanswered(asked) if asked > heard => return None,
+            _ => {}
+        }
+        let asked = Instant::now();
+        if question.await {
+            let now = Instant::now();
+            *last = Sign::Answered(now);
+            return Some(now);
+        }
+        *last = Sign::Unanswered(asked);
+        None
+    }
+}
+
+/// Asks for who has heard nothing since then; answers when the server was last heard to live, or nothing if it is not.
+type Ask = Box<dyn Fn(Instant) -> BoxFuture<'static, Option<Instant>> + Send>;
 
 /// Looks after one watch.
 pub(super) struct Pulse {
@@ -42,26 +91,30 @@ impl Pulse {
     pub(super) fn new(
         http: Transport,
         question: http::Request<Bytes>,
-        sign: LastSign,
+        signs: Arc<Signs>,
         after: Duration,
         timeout: Duration,
     ) -> Self {
-        Self::asking(
-            after,
-            Box::new(move || {
-                let (http, question, sign) = (http.clone(), question.clone(), Arc::clone(&sign));
-                Box::pin(async move { ask(&http, question, &sign, after, timeout).await })
-            }),
-        )
+        let asked = move || answers(http.clone(), question.clone(), timeout);
+        Self::asking(signs, after, asked)
     }
 
-    fn asking(after: Duration, ask: Ask) -> Self {
-        Self { after, ask, phase: Phase::Waits(Box::pin(time::sleep(after))) }
+    fn asking<F>(signs: Arc<Signs>, after: Duration, question: impl Fn() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = bool> + Send + 'static,
+    {
+        let ask = move |heard: Instant| -> BoxFuture<'static, Option<Instant>> {
+            let (signs, question) = (Arc::clone(&signs), question());
+            // Ends by itself, with the question's own limit.
+            let asking = tokio::spawn(async move { signs.seek(heard, after, question).await });
+            Box::pin(async move { asking.await.ok().flatten() })
+        };
+        Self { after, ask: Box::new(ask), phase: Phase::Waits(Box::pin(time::sleep(after))) }
     }
 
     /// Ends once the server, from which the last came at that time, gives no sign of life; never while it does. Dropping
     /// the future loses nothing.
-    pub(super) async fn stops(&mut self, heard: Instant) {
+    async fn stops(&mut self, heard: Instant) {
         loop {
             match &mut self.phase {
                 Phase::Waits(sleep) => {
@@ -70,7 +123,7 @@ impl Pulse {
                     if Instant::now() < due {
                         sleep.as_mut().reset(due);
                     } else {
-                        self.phase = Phase::Asks((self.ask)());
+                        self.phase = Phase::Asks((self.ask)(heard));
                     }
                 }
                 Phase::Asks(answer) => {
@@ -86,21 +139,37 @@ impl Pulse {
     }
 }
 
-async fn ask(
-    http: &Transport,
-    question: http::Request<Bytes>,
-    sign: &Mutex<Option<Instant>>,
-    after: Duration,
-    timeout: Duration,
-) -> Option<Instant> {
-    let mut last = sign.lock().await;
-    if let Some(last) = last.filter(|last| last.elapsed() < after) {
-        return Some(last);
+/// What comes of the work, for which a server is waited for that was last heard of at that time; nothing if it gives no sign
+/// of life before. Where nobody looks after it, the work alone decides.
+pub(super) async fn unless_it_stops<T>(
+    pulse: &mut Option<Pulse>,
+    heard: Instant,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let Some(pulse) = pulse else { return Some(work.await) };
+    tokio::select! {
+        biased;
+        outcome = work => Some(outcome),
+        () = pulse.stops(heard) => None,
     }
-    // Who refuses a connection, or ends it, has something there that would have ended the watch as well.
-    let answered = time::timeout(timeout, http.send(question, None)).await.is_ok();
-    *last = answered.then(Instant::now);
-    *last
+}
+
+/// Whether the server answers within that time.
+async fn answers(http: Transport, question: http::Request<Bytes>, timeout: Duration) -> bool {
+    let answer = time::timeout(timeout, async {
+        loop {
+            match http.send(question.clone(), None).await {
+                Ok(answer) if !NOT_THE_SERVER.contains(&answer.head.status) => return answer,
+                // What could not reach it may the next time.
+                _ => time::sleep(AGAIN).await,
+            }
+        }
+    });
+    let Ok(mut answer) = answer.await else { return false };
+    // To its end, so that the connection serves the next question.
+    let rest = async { while let Ok(Some(_)) = answer.chunk().await {} };
+    let _long = time::timeout(timeout, rest).await;
+    true
 }
 
 #[cfg(test)]
@@ -112,44 +181,61 @@ mod tests {
     const AFTER: Duration = Duration::from_secs(30);
     const TIMEOUT: Duration = Duration::from_secs(15);
 
-    /// One that asks a server which lives for so long, and how often it asked.
-    fn pulse(lives: Duration) -> (Pulse, Arc<AtomicUsize>) {
-        let asked = Arc::new(AtomicUsize::new(0));
-        let (counter, dies) = (Arc::clone(&asked), Instant::now() + lives);
-        let ask = move || -> BoxFuture<'static, Option<Instant>> {
-            counter.fetch_add(1, Ordering::Relaxed);
-            Box::pin(async move {
-                let lives = Instant::now() < dies;
-                if !lives {
-                    time::sleep(TIMEOUT).await;
+    /// A server that lives for so long, and how often it was asked.
+    #[derive(Clone)]
+    struct Server {
+        dies: Instant,
+        signs: Arc<Signs>,
+        asked: Arc<AtomicUsize>,
+    }
+
+    impl Server {
+        fn living(time: Duration) -> Self {
+            Self { dies: Instant::now() + time, signs: Arc::default(), asked: Arc::default() }
+        }
+
+        fn pulse(&self) -> Pulse {
+            let server = self.clone();
+            Pulse::asking(Arc::clone(&self.signs), AFTER, move || {
+                let server = server.clone();
+                async move {
+                    server.asked.fetch_add(1, Ordering::Relaxed);
+                    let lives = Instant::now() < server.dies;
+                    if !lives {
+                        time::sleep(TIMEOUT).await;
+                    }
+                    lives
                 }
-                lives.then(Instant::now)
             })
-        };
-        (Pulse::asking(AFTER, Box::new(ask)), asked)
+        }
+
+        fn asked(&self) -> usize {
+            self.asked.load(Ordering::Relaxed)
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_answers_is_there_however_silent_its_watch_is() {
         let began = Instant::now();
-        let (mut pulse, asked) = pulse(Duration::from_secs(100));
-        pulse.stops(began).await;
-        assert_eq!((began.elapsed().as_secs(), asked.load(Ordering::Relaxed)), (135, 4));
+        let server = Server::living(Duration::from_secs(100));
+        server.pulse().stops(began).await;
+        assert_eq!((began.elapsed().as_secs(), server.asked()), (135, 4));
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_heard_is_asked_for_nothing() {
-        let (mut pulse, asked) = pulse(Duration::ZERO);
+        let server = Server::living(Duration::ZERO);
+        let mut pulse = server.pulse();
         for _event in 0..100 {
             assert!(time::timeout(AFTER / 2, pulse.stops(Instant::now())).await.is_err());
         }
-        assert_eq!(asked.load(Ordering::Relaxed), 0);
+        assert_eq!(server.asked(), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_event_that_comes_while_the_server_is_asked_is_a_sign_of_life() {
         let began = Instant::now();
-        let (mut pulse, _) = pulse(Duration::ZERO);
+        let mut pulse = Server::living(Duration::ZERO).pulse();
         assert!(time::timeout(AFTER + TIMEOUT / 2, pulse.stops(began)).await.is_err());
         let event = Instant::now();
         pulse.stops(event).await;
@@ -159,8 +245,47 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_question_outlives_who_waits_for_it() {
         let began = Instant::now();
-        let (mut pulse, asked) = pulse(Duration::ZERO);
+        let server = Server::living(Duration::ZERO);
+        let mut pulse = server.pulse();
         while time::timeout(Duration::from_secs(1), pulse.stops(began)).await.is_err() {}
-        assert_eq!((began.elapsed().as_secs(), asked.load(Ordering::Relaxed)), (45, 1));
+        assert_eq!((began.elapsed().as_secs(), server.asked()), (45, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_question_is_for_all_watches_and_one_that_nobody_answers_too() {
+        let began = Instant::now();
+        let server = Server::living(Duration::from_secs(40));
+        let pulses = [server.pulse(), server.pulse(), server.pulse()];
+        let stopped = pulses.map(|mut pulse| async move {
+            pulse.stops(began).await;
+            began.elapsed().as_secs()
+        });
+        // Answered at 30 s, asked again at 60 s, given up at 75 s.
+        assert_eq!(futures_util::future::join_all(stopped).await, [75, 75, 75]);
+        assert_eq!(server.asked(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_heard_something_since_a_question_was_asked_in_vain_asks_another() {
+        let began = Instant::now();
+        let server = Server::living(Duration::ZERO);
+        server.pulse().stops(began).await;
+        let event = began + AFTER + Duration::from_secs(1);
+        server.pulse().stops(event).await;
+        assert_eq!(server.asked(), 2);
+    }
+
+    #[tokio::test]
+    async fn who_only_stands_before_a_server_is_not_taken_for_it() {
+        use crate::api::config::Way;
+        use crate::api::test_server::{TestServer, json};
+        for code in [200, 401, 403, 404, 429, 500, 502, 503, 504] {
+            let server = TestServer::start(move |_| json(code, "{}")).await;
+            let http = Transport::new(&Way::default(), super::super::tls::unused(), true);
+            let question = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
+            let lives = code < 502;
+            let patience = if lives { Duration::from_mins(1) } else { AGAIN / 10 };
+            assert_eq!(answers(http, question, patience).await, lives, "{code}");
+        }
     }
 }

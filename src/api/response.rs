@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::failure;
-use super::pulse::Pulse;
+use super::pulse::{Pulse, unless_it_stops};
 use super::transport::Answer;
 use crate::listwatch::Error;
 
@@ -73,7 +73,7 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, or the server behind it gives no sign of life,
     /// [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        let chunk = next(&mut self.inner, &mut self.pulse, self.heard).await;
+        let chunk = unless_it_stops(&mut self.pulse, self.heard, self.inner.chunk()).await;
         self.took(chunk)
     }
 
@@ -84,7 +84,7 @@ impl Response {
             biased;
             // Its client certificate has been replaced, perhaps because it was taken back.
             () = self.retired.cancelled() => return Ok(None),
-            chunk = next(&mut self.inner, &mut self.pulse, self.heard) => chunk,
+            chunk = unless_it_stops(&mut self.pulse, self.heard, self.inner.chunk()) => chunk,
         };
         self.took(chunk)
     }
@@ -126,20 +126,6 @@ impl Response {
             }
         }
         body
-    }
-}
-
-/// What comes next; nothing where the server has been silent since that time and gives no sign of life either.
-async fn next(
-    inner: &mut Answer,
-    pulse: &mut Option<Pulse>,
-    heard: Instant,
-) -> Option<Result<Option<Bytes>, BoxError>> {
-    let Some(pulse) = pulse else { return Some(inner.chunk().await) };
-    tokio::select! {
-        biased;
-        chunk = inner.chunk() => Some(chunk),
-        () = pulse.stops(heard) => None,
     }
 }
 

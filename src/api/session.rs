@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::{Config, Protocol, Way};
 use super::error::Error;
-use super::pulse::LastSign;
+use super::pulse::Signs;
 use super::tls;
 use super::transport::Transport;
 
@@ -33,9 +33,9 @@ pub(super) struct Session {
     lanes: Mutex<Vec<Lane>>,
     /// Speaks HTTP/1.1: a connection for each watch under way.
     alone: OnceLock<Lane>,
-    /// Relaxed: who sees it late is refused once more.
+    /// Relaxed: who sees it late is refused and comes back.
     all_share: AtomicBool,
-    pub(super) last_sign: LastSign,
+    pub(super) signs: Arc<Signs>,
 }
 
 struct Lane {
@@ -67,7 +67,7 @@ impl Session {
             lanes: Mutex::default(),
             alone: OnceLock::new(),
             all_share: AtomicBool::new(false),
-            last_sign: LastSign::default(),
+            signs: Arc::default(),
         })
     }
 
@@ -108,8 +108,8 @@ impl Session {
             config: self.config.clone(),
             lanes: Mutex::default(),
             alone: OnceLock::new(),
-            all_share: AtomicBool::new(false),
-            last_sign: LastSign::default(),
+            all_share: AtomicBool::new(self.all_share.load(Ordering::Relaxed)),
+            signs: Arc::default(),
         }
     }
 
@@ -126,23 +126,22 @@ impl Session {
         taken
     }
 
-    /// The same for a watch, which has a connection of its own where not too many have.
-    pub(super) fn watch_lane(&self) -> (Transport, Arc<()>) {
+    /// The same for a watch: where not too many have one, and all may, a connection of its own. Of watches that begin at
+    /// once a few more may have one.
+    pub(super) fn own_lane(&self) -> Option<(Transport, Arc<()>)> {
         let way = self.config.way();
         // Where all speak HTTP/1.1 each has its own in any case.
         if way.http1_only || way.watches_alone == 0 || self.all_share.load(Ordering::Relaxed) {
-            return self.lane();
+            return None;
         }
         let alone = self.alone.get_or_init(|| self.open_lane(&Way { http1_only: true, ..way.clone() }));
-        if Arc::strong_count(&alone.place) > way.watches_alone {
-            return self.lane();
-        }
-        (alone.http.clone(), Arc::clone(&alone.place))
+        let has_room = Arc::strong_count(&alone.place) <= way.watches_alone;
+        has_room.then(|| (alone.http.clone(), Arc::clone(&alone.place)))
     }
 
-    /// Has all watches share connections, as of a server that speaks HTTP/2 only; answers whether that is new.
-    pub(super) fn share_all(&self) -> bool {
-        !self.all_share.swap(true, Ordering::Relaxed)
+    /// Has all watches share connections, as of a server that speaks HTTP/2 only.
+    pub(super) fn share_all(&self) {
+        self.all_share.store(true, Ordering::Relaxed);
     }
 
     fn open_lane(&self, way: &Way) -> Lane {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures_util::future::join_all;
 use h2::Reason;
 use kdelta::api::{Client, Config, ConfigOptions, Request};
 use serde_json::json;
@@ -30,8 +31,8 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: 
     }
 }
 
-/// Sends it to a server that hands so many back; answers whether it was answered, and how often it was asked.
-fn send(on: &OnServer, request: &Request, refusals: usize) -> (bool, usize) {
+/// Sends them at once to a server that hands so many back; answers whether all were answered, and how often it was asked.
+fn send(on: &OnServer, requests: &[&Request], refusals: usize) -> (bool, usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -43,20 +44,21 @@ fn send(on: &OnServer, request: &Request, refusals: usize) -> (bool, usize) {
     let kubeconfig = on.env.kubeconfig_with(on.testbed, json!({"server": server}), json!({}));
     let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
     let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
-    let answer = runtime.block_on(client.send(request));
-    (answer.is_ok(), asked.load(Ordering::SeqCst))
+    let answers = runtime.block_on(join_all(requests.iter().map(|request| client.send(request))));
+    (answers.iter().all(Result::is_ok), asked.load(Ordering::SeqCst))
 }
 
 #[test]
 fn a_request_that_was_not_looked_at_is_sent_again_but_not_for_ever() {
     let Some(on) = TestEnv::on_server() else { return };
     for (refusals, answered) in [(2, true), (9, false)] {
-        assert_eq!(send(&on, &Request::new("/version"), refusals), (answered, 3));
+        assert_eq!(send(&on, &[&Request::new("/version")], refusals), (answered, 3));
     }
 }
 
 #[test]
-fn a_server_that_speaks_http2_only_is_asked_for_a_watch_in_it() {
+fn a_server_that_speaks_http2_only_is_asked_for_all_watches_in_it() {
     let Some(on) = TestEnv::on_server() else { return };
-    assert_eq!(send(&on, &Request::new("/api/v1/pods").query("watch", "true"), 0), (true, 1));
+    let watch = Request::new("/api/v1/pods").query("watch", "true");
+    assert_eq!(send(&on, &[&watch, &watch, &watch], 0), (true, 3));
 }

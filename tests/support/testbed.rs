@@ -25,7 +25,7 @@ impl Testbed {
     pub(super) fn shared() -> Option<&'static Self> {
         // A static is never dropped: the server goes when the process does and its standard input closes.
         static SHARED: OnceLock<Option<Testbed>> = OnceLock::new();
-        let shared = SHARED.get_or_init(|| binary().ok().map(|_| Self::start(None)));
+        let shared = SHARED.get_or_init(|| binary().ok().map(|_| Self::start(None, &[])));
         if shared.is_none() {
             skip();
         }
@@ -34,19 +34,25 @@ impl Testbed {
 
     /// A server of the test's own, on a state folder that a later one may go on with.
     pub(super) fn own(state: &Path) -> Option<Self> {
+        Self::own_with(state, &[])
+    }
+
+    /// The same with flags of a kube-apiserver.
+    pub(super) fn own_with(state: &Path, flags: &[String]) -> Option<Self> {
         if binary().is_err() {
             skip();
             return None;
         }
-        Some(Self::start(Some(state)))
+        Some(Self::start(Some(state), flags))
     }
 
-    fn start(state: Option<&Path>) -> Self {
+    fn start(state: Option<&Path>, flags: &[String]) -> Self {
         let mut command = Command::new(binary().expect("asked before"));
         command.arg("serve");
         if let Some(state) = state {
             command.arg("--state").arg(state);
         }
+        command.arg("--").args(flags);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

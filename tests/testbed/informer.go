@@ -128,6 +128,7 @@ func newInformer(o *informerOptions, listing func()) (cache.SharedIndexInformer,
 	if err != nil {
 		return nil, err
 	}
+	config.UserAgent += " " + o.mode
 	resource := schema.GroupVersionResource{Version: "v1", Resource: o.resource}
 	if full, _ := schema.ParseResourceArg(o.resource); full != nil {
 		resource = *full

@@ -1,0 +1,54 @@
+//! The server's own record of the watches it was asked for: how often each contender had to ask again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// One line for each watch of pods, when it begins, and nothing else: recording costs the server next to nothing.
+const POLICY: &str = r#"{
+  "apiVersion": "audit.k8s.io/v1", "kind": "Policy",
+  "omitStages": ["RequestReceived", "ResponseComplete", "Panic"],
+  "rules": [
+    {"level": "Metadata", "verbs": ["watch"], "resources": [{"group": "", "resources": ["pods"]}]},
+    {"level": "None"}
+  ]
+}"#;
+
+/// A server's audit log.
+pub(crate) struct Audit {
+    policy: PathBuf,
+    log: PathBuf,
+}
+
+impl Audit {
+    /// To be kept in this folder.
+    pub(crate) fn set_up(folder: &Path) -> anyhow::Result<Self> {
+        let audit = Self { policy: folder.join("policy"), log: folder.join("audit") };
+        fs::write(&audit.policy, POLICY)?;
+        Ok(audit)
+    }
+
+    /// What the server is told of it.
+    pub(crate) fn flags(&self) -> [String; 2] {
+        let flag = |name, path: &Path| format!("--{name}={}", path.display());
+        [flag("audit-policy-file", &self.policy), flag("audit-log-path", &self.log)]
+    }
+
+    /// How many watches of pods have begun since then whose client calls itself so, or not at all if that is empty.
+    pub(crate) fn watches(&self, agent: &str, since: Timestamp) -> anyhow::Result<usize> {
+        let text = fs::read_to_string(&self.log).context("the server's audit log")?;
+        let mut count = 0;
+        for line in text.lines() {
+            let event: Value = serde_json::from_str(line).context("a line of the server's audit log")?;
+            let said = event["userAgent"].as_str().unwrap_or_default();
+            let is_meant = if agent.is_empty() { said.is_empty() } else { said.starts_with(agent) };
+            let begun =
+                event["stageTimestamp"].as_str().context("when a watch began")?.parse::<Timestamp>()?;
+            count += usize::from(is_meant && begun >= since);
+        }
+        Ok(count)
+    }
+}
