@@ -53,8 +53,11 @@ pub(crate) fn compare(
         let mut followers = Vec::new();
         for one in contenders {
             eprintln!("live: {} lists", one.name);
+            let started = Timestamp::now();
             let follower = Follower::start(scope, one, stand)?;
             follower.wait_for_first_state().with_context(|| one.name)?;
+            let watches = stand.audit.watches(&one.agent, started)?;
+            ensure!(watches > 0, "the server knows nothing of the watch of {}", one.name);
             followers.push(follower);
         }
         eprintln!("live: {} follow the same changes for {} s", followers.len(), lasting.as_secs());

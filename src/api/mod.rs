@@ -20,7 +20,6 @@ mod progress;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
 mod protobuf;
-mod pulse;
 mod register;
 mod representation;
 mod request;

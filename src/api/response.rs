@@ -10,8 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::failure;
-use super::pulse::{Pulse, unless_it_stops};
-use super::transport::Answer;
+use super::transport::{Answer, Pulse, unless_it_stops};
 use crate::listwatch::Error;
 
 /// A 2xx answer, its body still to come. Dropping it ends the exchange.

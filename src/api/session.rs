@@ -1,8 +1,7 @@
 //! The connections to a server: as many as the requests under way need, for some watches one each, and new ones for a new
 //! client certificate.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kube_client::config::AuthInfo;
 use rustls::client::{ResolvesClientCert, Resumption};
@@ -11,9 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::{Config, Protocol, Way};
 use super::error::Error;
-use super::pulse::Signs;
 use super::tls;
-use super::transport::Transport;
+use super::transport::{Signs, Transport};
 
 /// Requests that share one connection. Servers allow 100 streams or more on one; what is beyond would wait without a
 /// word, and a watch never ends.
@@ -28,20 +26,36 @@ pub(super) struct Session {
     /// Cancelled when another certificate has come. Held by every answer; only watches look at it.
     retired: CancellationToken,
     config: Config,
-    /// One HTTP client, hence one HTTP/2 connection, for each 80 requests under way. A std lock: taken to count and
-    /// to push, never across an await; a lane is kept once made, so there are as many as the most watches needed.
-    lanes: Mutex<Vec<Lane>>,
-    /// Speaks HTTP/1.1: a connection for each watch under way.
-    alone: OnceLock<Lane>,
-    /// Relaxed: who sees it late is refused and comes back.
-    all_share: AtomicBool,
+    /// A std lock: taken to count and to push, never across an await.
+    lanes: Mutex<Lanes>,
     pub(super) signs: Arc<Signs>,
+}
+
+/// The ways to the server. What was opened is kept, so there are as many as the most requests under way needed.
+#[derive(Default)]
+struct Lanes {
+    /// One HTTP client, hence one HTTP/2 connection, for each 80 requests under way.
+    shared: Vec<Lane>,
+    /// Speaks HTTP/1.1: a connection for each watch under way.
+    alone: Option<Lane>,
+    /// No watch has one, as of a server that speaks HTTP/2 only.
+    all_share: bool,
 }
 
 struct Lane {
     http: Transport,
     /// Cloned by each request under way; the count of clones is how full the lane is.
     place: Arc<()>,
+}
+
+impl Lane {
+    fn take(&self) -> (Transport, Arc<()>) {
+        (self.http.clone(), Arc::clone(&self.place))
+    }
+
+    fn has_room(&self, requests: usize) -> bool {
+        Arc::strong_count(&self.place) <= requests
+    }
 }
 
 impl Session {
@@ -65,8 +79,6 @@ impl Session {
             retired: CancellationToken::new(),
             config: config.clone(),
             lanes: Mutex::default(),
-            alone: OnceLock::new(),
-            all_share: AtomicBool::new(false),
             signs: Arc::default(),
         })
     }
@@ -106,42 +118,42 @@ impl Session {
             replaced: self.identity.clone(),
             retired: CancellationToken::new(),
             config: self.config.clone(),
-            lanes: Mutex::default(),
-            alone: OnceLock::new(),
-            all_share: AtomicBool::new(self.all_share.load(Ordering::Relaxed)),
+            lanes: Mutex::new(Lanes { all_share: self.lanes().all_share, ..Lanes::default() }),
             signs: Arc::default(),
         }
     }
 
     /// A client with room on its connection, and the place taken there until it is dropped.
     pub(super) fn lane(&self) -> (Transport, Arc<()>) {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lane) = lanes.iter().find(|lane| Arc::strong_count(&lane.place) <= STREAMS_PER_CONNECTION)
-        {
-            return (lane.http.clone(), Arc::clone(&lane.place));
+        let mut lanes = self.lanes();
+        if let Some(lane) = lanes.shared.iter().find(|lane| lane.has_room(STREAMS_PER_CONNECTION)) {
+            return lane.take();
         }
         let lane = self.open_lane(self.config.way());
-        let taken = (lane.http.clone(), Arc::clone(&lane.place));
-        lanes.push(lane);
+        let taken = lane.take();
+        lanes.shared.push(lane);
         taken
     }
 
-    /// The same for a watch: where not too many have one, and all may, a connection of its own. Of watches that begin at
-    /// once a few more may have one.
+    /// The same for a watch: where not too many have one, and all may, a connection of its own.
     pub(super) fn own_lane(&self) -> Option<(Transport, Arc<()>)> {
-        let way = self.config.way();
+        let (way, mut lanes) = (self.config.way(), self.lanes());
         // Where all speak HTTP/1.1 each has its own in any case.
-        if way.http1_only || way.watches_alone == 0 || self.all_share.load(Ordering::Relaxed) {
+        if way.http1_only || way.watches_alone == 0 || lanes.all_share {
             return None;
         }
-        let alone = self.alone.get_or_init(|| self.open_lane(&Way { http1_only: true, ..way.clone() }));
-        let has_room = Arc::strong_count(&alone.place) <= way.watches_alone;
-        has_room.then(|| (alone.http.clone(), Arc::clone(&alone.place)))
+        let alone =
+            lanes.alone.get_or_insert_with(|| self.open_lane(&Way { http1_only: true, ..way.clone() }));
+        alone.has_room(way.watches_alone).then(|| alone.take())
     }
 
-    /// Has all watches share connections, as of a server that speaks HTTP/2 only.
+    /// From now on no watch has a connection of its own.
     pub(super) fn share_all(&self) {
-        self.all_share.store(true, Ordering::Relaxed);
+        self.lanes().all_share = true;
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_lane(&self, way: &Way) -> Lane {

@@ -4,8 +4,10 @@ mod dial;
 mod direct;
 mod link;
 mod proxied;
+mod pulse;
 
 pub(super) use proxied::ByProxy;
+pub(super) use pulse::{Pulse, Signs, unless_it_stops};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -14,9 +14,10 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 use tokio::time::{self, Instant, Sleep};
 
-use super::transport::Transport;
+use super::Transport;
 
 /// How soon a question is asked again that did not get as far as the server.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -27,9 +28,9 @@ const NOT_THE_SERVER: [StatusCode; 3] =
 
 /// What is known of a server's life, for all watches that want to know.
 #[derive(Default)]
-pub(super) struct Signs {
+pub(in crate::api) struct Signs {
     /// An async mutex, held while one asks, so that the others wait for its answer; each asks for a limited time, and in a
-    /// task of its own, which goes on whoever waits for it.
+    /// task, which goes on while nobody waits for it and ends with its watch.
     last: Mutex<Sign>,
 }
 
@@ -73,7 +74,7 @@ impl Signs {
 type Ask = Box<dyn Fn(Instant) -> BoxFuture<'static, Option<Instant>> + Send>;
 
 /// Looks after one watch.
-pub(super) struct Pulse {
+pub(in crate::api) struct Pulse {
     /// How much silence is nothing.
     after: Duration,
     ask: Ask,
@@ -83,12 +84,13 @@ pub(super) struct Pulse {
 enum Phase {
     /// Set when it has run out and not with every event: most of them only move what it is compared with.
     Waits(Pin<Box<Sleep>>),
-    Asks(BoxFuture<'static, Option<Instant>>),
+    /// One task, aborted with the watch that it is for.
+    Asks(JoinSet<Option<Instant>>),
 }
 
 impl Pulse {
     /// Asks by this request, after so much silence and for so long.
-    pub(super) fn new(
+    pub(in crate::api) fn new(
         http: Transport,
         question: http::Request<Bytes>,
         signs: Arc<Signs>,
@@ -105,9 +107,7 @@ impl Pulse {
     {
         let ask = move |heard: Instant| -> BoxFuture<'static, Option<Instant>> {
             let (signs, question) = (Arc::clone(&signs), question());
-            // Ends by itself, with the question's own limit.
-            let asking = tokio::spawn(async move { signs.seek(heard, after, question).await });
-            Box::pin(async move { asking.await.ok().flatten() })
+            Box::pin(async move { signs.seek(heard, after, question).await })
         };
         Self { after, ask: Box::new(ask), phase: Phase::Waits(Box::pin(time::sleep(after))) }
     }
@@ -123,11 +123,13 @@ impl Pulse {
                     if Instant::now() < due {
                         sleep.as_mut().reset(due);
                     } else {
-                        self.phase = Phase::Asks((self.ask)(heard));
+                        let mut task = JoinSet::new();
+                        task.spawn((self.ask)(heard));
+                        self.phase = Phase::Asks(task);
                     }
                 }
-                Phase::Asks(answer) => {
-                    let sign = answer.await;
+                Phase::Asks(task) => {
+                    let sign = task.join_next().await.and_then(Result::ok).flatten();
                     let last = sign.map_or(heard, |sign| sign.max(heard));
                     self.phase = Phase::Waits(Box::pin(time::sleep_until(last + self.after)));
                     if sign.is_none() && heard.elapsed() >= self.after {
@@ -141,7 +143,7 @@ impl Pulse {
 
 /// What comes of the work, for which a server is waited for that was last heard of at that time; nothing if it gives no sign
 /// of life before. Where nobody looks after it, the work alone decides.
-pub(super) async fn unless_it_stops<T>(
+pub(in crate::api) async fn unless_it_stops<T>(
     pulse: &mut Option<Pulse>,
     heard: Instant,
     work: impl Future<Output = T>,
@@ -281,7 +283,7 @@ mod tests {
         use crate::api::test_server::{TestServer, json};
         for code in [200, 401, 403, 404, 429, 500, 502, 503, 504] {
             let server = TestServer::start(move |_| json(code, "{}")).await;
-            let http = Transport::new(&Way::default(), super::super::tls::unused(), true);
+            let http = Transport::new(&Way::default(), crate::api::tls::unused(), true);
             let question = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
             let lives = code < 502;
             let patience = if lives { Duration::from_mins(1) } else { AGAIN / 10 };
