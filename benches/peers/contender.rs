@@ -159,18 +159,24 @@ fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contende
     Contender { name: KUBE_RS, agent: String::new(), until: None, command: Box::new(command), again: None }
 }
 
+/// The limit of a watch: over HTTP/1.1 a busy server sends events sooner.
+fn http1(mut curl: Command) -> Command {
+    curl.arg("--http1.1");
+    curl
+}
+
 /// Those that follow the pods as they change, curl first; `until` is what each prints when it has the first state.
 pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
     // A busy server ends every watch that falls behind, and curl knows nothing of watches.
     let again: Call<'a> = Box::new(|server: &str, version: &str| {
         let path = format!("{PODS}?watch=1&allowWatchBookmarks=true&resourceVersion={version}");
-        stand.curl(server, &path, JSON)
+        http1(stand.curl(server, &path, JSON))
     });
     let curl = Contender {
         name: CURL,
         agent: CURL_AGENT.to_owned(),
         until: Some("k8s.io/initial-events-end"),
-        command: Box::new(|server: &str, _: &str| stand.curl(server, WATCH_LIST, JSON)),
+        command: Box::new(|server: &str, _: &str| http1(stand.curl(server, WATCH_LIST, JSON))),
         again: Some(again),
     };
     let synced = |one: Contender<'a>| Contender { until: Some("\"SYNCED\""), ..one };

@@ -19,10 +19,10 @@ const WIDTH: u16 = LABELS + 2 * COLUMN;
 /// Colours that stand on a white page and on a black one.
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#888}.title{font-weight:600;fill:#4a90d9}.other{fill:#9aa4ae}.ours{fill:#e8743b}";
 
-/// A title, and of each contender its name and the figures of its two bars, in seconds and MB.
+/// A title, and of each contender its name and the figures of its two bars, in seconds and MB: no memory of one that ended.
 struct Group {
     title: String,
-    rows: Vec<(&'static str, f64, f64)>,
+    rows: Vec<(&'static str, f64, Option<f64>)>,
 }
 
 /// An SVG of these tables and of what following the changes cost.
@@ -39,13 +39,13 @@ pub(crate) fn draw(tables: &[Table], live: Option<&Live>, pods: usize) -> String
 }
 
 fn of_table(table: &Table) -> Group {
-    let rows = table.rows.iter().map(|row| (row.name, row.done, row.peak));
+    let rows = table.rows.iter().map(|row| (row.name, row.done, Some(row.peak)));
     Group { title: table.task.title().to_owned(), rows: rows.collect() }
 }
 
 /// Processor time in place of time, which is the server's for all.
 fn of_live(live: &Live) -> Group {
-    let memory = |row: &Row| row.cost.memory.map_or(0.0, megabytes);
+    let memory = |row: &Row| row.cost.memory.map(megabytes);
     let rows = live.rows.iter().map(|row| (row.name, row.cost.for_a_thousand(), memory(row)));
     Group {
         title: "live: processor time for 1,000 events, memory at the end".to_owned(),
@@ -57,14 +57,18 @@ fn draw_group(group: &Group, top: &mut usize) -> String {
     let mut drawn = format!("<text class=\"title\" x=\"0\" y=\"{}\">{}</text>\n", *top + 20, group.title);
     let most = |figures: &mut dyn Iterator<Item = f64>| figures.fold(f64::MIN_POSITIVE, f64::max);
     let longest = most(&mut group.rows.iter().map(|row| row.1));
-    let largest = most(&mut group.rows.iter().map(|row| row.2));
+    let largest = most(&mut group.rows.iter().filter_map(|row| row.2));
     for (at, (name, time, memory)) in group.rows.iter().enumerate() {
         let y = *top + HEAD + at * LINE;
         let class = if *name == KDELTA { "ours" } else { "other" };
         let _written = writeln!(drawn, "<text x=\"0\" y=\"{}\">{name}</text>", y + 13);
         let bars = [
             (LABELS, time / longest, format!("{time:.2} s")),
-            (LABELS + COLUMN, memory / largest, format!("{memory:.0} MB")),
+            (
+                LABELS + COLUMN,
+                memory.unwrap_or_default() / largest,
+                memory.map_or("ended".to_owned(), |memory| format!("{memory:.0} MB")),
+            ),
         ];
         for (x, share, figure) in bars {
             let width = (share * BAR).max(1.0);

@@ -215,12 +215,15 @@ impl Client {
         let Some(sent) = unless_it_stops(pulse, began, sending).await else {
             return Err(failure::silence(authority, began.elapsed()));
         };
+        if request.is_watch() && sent.is_ok() {
+            session.signs.seen();
+        }
         let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
         sent.map_err(|error| failure::before_answer(&*error, authority, proxy))
     }
 
-    /// What finds out whether the server of a watch is there. It does not say who we are: a refusal is an answer too, and
-    /// what was shown when a watch began may be good for nothing when it is silent.
+    /// What finds out whether the server of a watch is there. It brings no token: a refusal is an answer too, and what was
+    /// good when a watch began may be good for nothing when it is silent.
     fn pulse(&self, session: &Session) -> Option<Pulse> {
         let way = self.inner.config.way();
         let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
@@ -286,6 +289,7 @@ fn proves_who_we_are(code: StatusCode) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::ConfigOptions;
     use crate::api::test_server::{TestServer, json, with_headers};
 
     fn client(server: &str) -> Client {
@@ -503,5 +507,36 @@ mod tests {
         {
             assert_eq!(proves_who_we_are(StatusCode::from_u16(code).unwrap()), expected, "{code}");
         }
+    }
+
+    /// A server of which watches are silent, and that answers three times whether it lives.
+    #[tokio::test]
+    async fn a_silent_watch_ends_when_its_server_lives_no_more_and_nobody_in_particular_asks() {
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let server = TestServer::start(move |head| match () {
+            () if head.contains("/livez") && asked.fetch_add(1, Ordering::Relaxed) < 3 => json(200, "ok"),
+            () if head.contains("/begun") => "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".to_owned(),
+            () => String::new(),
+        })
+        .await;
+        let options = ConfigOptions {
+            server: Some(server.url.clone()),
+            as_user: Some("somebody".to_owned()),
+            ..ConfigOptions::default()
+        };
+        let config = Config::load(&options).unwrap();
+        let config = config.with_pings(Duration::from_millis(100), Duration::from_millis(500));
+        let client = Client::new(&config).unwrap();
+        let watch = |path| Request::new(path).query("watch", "true");
+        let mut begun = client.send(&watch("/begun")).await.unwrap();
+        assert_eq!(begun.chunk().await.unwrap().as_deref(), Some(&b"{"[..]));
+        let silent = begun.chunk().await.err().unwrap().to_string();
+        assert!(silent.contains("nothing was heard of it"), "{silent}");
+        let never_begun = client.send(&watch("/never")).await.err().unwrap().to_string();
+        assert!(never_begun.contains("nothing was heard of it"), "{never_begun}");
+        let (questions, watches): (Vec<_>, Vec<_>) =
+            server.asked().into_iter().partition(|head| head.contains("/livez"));
+        assert!(questions.iter().all(|head| !head.contains("somebody")), "{questions:?}");
+        assert!(watches.iter().all(|head| head.contains("somebody")), "{watches:?}");
     }
 }

@@ -70,9 +70,14 @@ pub(super) fn is_alert(error: Cause<'_>) -> bool {
     has_alert(error, |_| true)
 }
 
-/// Whether the other side ended TLS because it speaks none of the protocols that it was offered (RFC 7301, 3.2).
+/// Whether the other side speaks none of the protocols that it was offered: it ended TLS for that (RFC 7301, 3.2), or did not
+/// look and said something else.
 pub(super) fn is_other_protocol(error: Cause<'_>) -> bool {
-    has_alert(error, |alert| alert == AlertDescription::NoApplicationProtocol)
+    let mut is_no_http = false;
+    walk(error, &mut |cause| {
+        is_no_http |= cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
+    });
+    is_no_http || has_alert(error, |alert| alert == AlertDescription::NoApplicationProtocol)
 }
 
 fn has_alert(error: Cause<'_>, wanted: fn(AlertDescription) -> bool) -> bool {

@@ -119,7 +119,7 @@ impl Session {
             retired: CancellationToken::new(),
             config: self.config.clone(),
             lanes: Mutex::new(Lanes { all_share: self.lanes().all_share, ..Lanes::default() }),
-            signs: Arc::default(),
+            signs: Arc::clone(&self.signs),
         }
     }
 

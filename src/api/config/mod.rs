@@ -112,6 +112,13 @@ impl Config {
         &self.way
     }
 
+    /// The same, with silence tried after so long and for so long.
+    #[cfg(test)]
+    pub(super) fn with_pings(mut self, after: std::time::Duration, timeout: std::time::Duration) -> Self {
+        (self.way.ping_after, self.way.ping_timeout) = (Some(after), timeout);
+        self
+    }
+
     pub(super) fn kube(&self) -> &kube_client::Config {
         &self.kube
     }

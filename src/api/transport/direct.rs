@@ -40,7 +40,8 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig, gzip: bool) -> Opti
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(way.ping_after)
-        .http2_keep_alive_timeout(way.ping_timeout);
+        .http2_keep_alive_timeout(way.ping_timeout)
+        .http2_keep_alive_while_idle(true);
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     {
         builder = builder.tcp_user_timeout(dial::KEEPALIVE);

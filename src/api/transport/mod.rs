@@ -137,6 +137,8 @@ fn by_other_ways(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Http {
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(way.ping_after)
         .http2_keep_alive_timeout(way.ping_timeout)
+        // As client-go. A connection that the pool has left to its one watch counts as idle, and would not be pinged.
+        .http2_keep_alive_while_idle(true)
         .build(dial::connector(way, tls));
     let http = Decompression::new(http)
         .gzip(gzip)

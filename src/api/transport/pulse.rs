@@ -16,6 +16,7 @@ use http::StatusCode;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{self, Instant, Sleep};
+use tracing::debug;
 
 use super::Transport;
 
@@ -36,42 +37,59 @@ pub(in crate::api) struct Signs {
 
 #[derive(Clone, Copy, Default)]
 enum Sign {
+    /// It was never asked.
     #[default]
     None,
     /// When it answered.
     Answered(Instant),
-    /// When it was asked in vain.
-    Unanswered(Instant),
+    /// When it was given up who never answered: a gateway may keep the question to itself, so that says nothing.
+    Mute(Instant),
+    /// When it was asked and when it was given up that had answered before.
+    Unanswered { asked: Instant, given_up: Instant },
+}
+
+/// The server was asked at that time, and did not answer.
+struct InVain {
+    asked: Instant,
 }
 
 impl Signs {
-    /// When the server was last heard to live; nothing if it was asked in vain after that time, or is now. It is not asked
-    /// again so soon after an answer.
-    async fn seek(
-        &self,
-        heard: Instant,
-        after: Duration,
-        question: impl Future<Output = bool>,
-    ) -> Option<Instant> {
+    /// Up to when the server counts as alive. It is not asked again so soon after an answer, nor by who has waited while
+    /// somebody else did.
+    async fn seek(&self, after: Duration, question: impl Future<Output = bool>) -> Result<Instant, InVain> {
+        let called = Instant::now();
         let mut last = self.last.lock().await;
         match *last {
-            Sign::Answered(at) if at.elapsed() < after => return Some(at),
-            Sign::Unanswered(asked) if asked > heard => return None,
+            Sign::Answered(at) | Sign::Mute(at) if at.elapsed() < after => return Ok(at),
+            Sign::Unanswered { asked, given_up } if called < given_up => return Err(InVain { asked }),
             _ => {}
         }
         let asked = Instant::now();
-        if question.await {
-            let now = Instant::now();
-            *last = Sign::Answered(now);
-            return Some(now);
+        let answered = question.await;
+        let now = Instant::now();
+        debug!(answered, elapsed = ?now - asked, "asked a silent server whether it lives");
+        *last = match *last {
+            _ if answered => Sign::Answered(now),
+            Sign::None | Sign::Mute(_) => Sign::Mute(now),
+            Sign::Answered(_) | Sign::Unanswered { .. } => Sign::Unanswered { asked, given_up: now },
+        };
+        if matches!(*last, Sign::Unanswered { .. }) { Err(InVain { asked }) } else { Ok(now) }
+    }
+
+    /// The server has begun to answer a watch: if it was given up, then what it was asked says nothing until it answers
+    /// that again.
+    pub(in crate::api) fn seen(&self) {
+        // Whoever asks just now finds out.
+        if let Ok(mut last) = self.last.try_lock()
+            && let Sign::Unanswered { given_up, .. } = *last
+        {
+            *last = Sign::Mute(given_up);
         }
-        *last = Sign::Unanswered(asked);
-        None
     }
 }
 
-/// Asks for who has heard nothing since then; answers when the server was last heard to live, or nothing if it is not.
-type Ask = Box<dyn Fn(Instant) -> BoxFuture<'static, Option<Instant>> + Send>;
+/// Asks, and answers as [`Signs::seek`].
+type Ask = Box<dyn Fn() -> BoxFuture<'static, Result<Instant, InVain>> + Send>;
 
 /// Looks after one watch.
 pub(in crate::api) struct Pulse {
@@ -85,7 +103,7 @@ enum Phase {
     /// Set when it has run out and not with every event: most of them only move what it is compared with.
     Waits(Pin<Box<Sleep>>),
     /// One task, aborted with the watch that it is for.
-    Asks(JoinSet<Option<Instant>>),
+    Asks(JoinSet<Result<Instant, InVain>>),
 }
 
 impl Pulse {
@@ -105,9 +123,9 @@ impl Pulse {
     where
         F: Future<Output = bool> + Send + 'static,
     {
-        let ask = move |heard: Instant| -> BoxFuture<'static, Option<Instant>> {
+        let ask = move || -> BoxFuture<'static, Result<Instant, InVain>> {
             let (signs, question) = (Arc::clone(&signs), question());
-            Box::pin(async move { signs.seek(heard, after, question).await })
+            Box::pin(async move { signs.seek(after, question).await })
         };
         Self { after, ask: Box::new(ask), phase: Phase::Waits(Box::pin(time::sleep(after))) }
     }
@@ -124,15 +142,18 @@ impl Pulse {
                         sleep.as_mut().reset(due);
                     } else {
                         let mut task = JoinSet::new();
-                        task.spawn((self.ask)(heard));
+                        task.spawn((self.ask)());
                         self.phase = Phase::Asks(task);
                     }
                 }
                 Phase::Asks(task) => {
-                    let sign = task.join_next().await.and_then(Result::ok).flatten();
-                    let last = sign.map_or(heard, |sign| sign.max(heard));
+                    let sign = task.join_next().await.and_then(Result::ok);
+                    let last = match &sign {
+                        Some(Ok(sign)) => heard.max(*sign),
+                        Some(Err(_)) | None => heard,
+                    };
                     self.phase = Phase::Waits(Box::pin(time::sleep_until(last + self.after)));
-                    if sign.is_none() && heard.elapsed() >= self.after {
+                    if sign.is_some_and(|sign| sign.is_err_and(|in_vain| heard < in_vain.asked)) {
                         return;
                     }
                 }
@@ -183,7 +204,7 @@ mod tests {
     const AFTER: Duration = Duration::from_secs(30);
     const TIMEOUT: Duration = Duration::from_secs(15);
 
-    /// A server that lives for so long, and how often it was asked.
+    /// A server that lives for so long and may have answered before, and how often it was asked.
     #[derive(Clone)]
     struct Server {
         dies: Instant,
@@ -193,7 +214,9 @@ mod tests {
 
     impl Server {
         fn living(time: Duration) -> Self {
-            Self { dies: Instant::now() + time, signs: Arc::default(), asked: Arc::default() }
+            let last = Mutex::new(Sign::Answered(Instant::now()));
+            let signs = Arc::new(Signs { last });
+            Self { dies: Instant::now() + time, signs, asked: Arc::default() }
         }
 
         fn pulse(&self) -> Pulse {
@@ -222,6 +245,16 @@ mod tests {
         let server = Server::living(Duration::from_secs(100));
         server.pulse().stops(began).await;
         assert_eq!((began.elapsed().as_secs(), server.asked()), (135, 4));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_never_answered_that_question_is_not_judged_by_it() {
+        let began = Instant::now();
+        let server = Server { signs: Arc::default(), ..Server::living(Duration::ZERO) };
+        let (mut one, mut other) = (server.pulse(), server.pulse());
+        let stopped = async { tokio::join!(one.stops(began), other.stops(began)) };
+        assert!(time::timeout(Duration::from_hours(1), stopped).await.is_err());
+        assert_eq!(server.asked(), 80);
     }
 
     #[tokio::test(start_paused = true)]
@@ -268,13 +301,24 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_heard_something_since_a_question_was_asked_in_vain_asks_another() {
+    async fn who_did_not_wait_for_an_answer_asks_for_another() {
         let began = Instant::now();
         let server = Server::living(Duration::ZERO);
-        server.pulse().stops(began).await;
-        let event = began + AFTER + Duration::from_secs(1);
-        server.pulse().stops(event).await;
-        assert_eq!(server.asked(), 2);
+        let (mut one, mut other) = (server.pulse(), server.pulse());
+        one.stops(began).await;
+        assert_eq!((began.elapsed(), server.asked()), (AFTER + TIMEOUT, 1));
+        other.stops(began).await;
+        assert_eq!((began.elapsed(), server.asked()), (AFTER + 2 * TIMEOUT, 2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_answers_watches_and_not_that_question_is_no_longer_judged_by_it() {
+        let server = Server::living(Duration::ZERO);
+        server.pulse().stops(Instant::now()).await;
+        server.signs.seen();
+        let mut again = server.pulse();
+        let stopped = again.stops(Instant::now());
+        assert!(time::timeout(Duration::from_hours(1), stopped).await.is_err());
     }
 
     #[tokio::test]

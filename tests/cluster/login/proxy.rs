@@ -197,10 +197,14 @@ fn a_connection_that_falls_silent_is_given_up_after_the_time_that_the_environmen
     let proxy = Forward::http(None);
     let url = format!("http://{}", proxy.address());
     let config = env.kubeconfig_with(testbed, hidden(testbed.port(), Some(&url)), json!({}));
-    let call = env.kdelta(&["watch", "cm", "-n", &namespace, "-o", "json"]).env("KUBECONFIG", &config);
+    let call =
+        env.kdelta(&["watch", "cm", "-n", &namespace, "-o", "json", "-v=9"]).env("KUBECONFIG", &config);
     let call = call.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1").env("HTTP2_PING_TIMEOUT_SECONDS", "1");
     let running = call.start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    running.stderr.find("it is known to answer", |line| {
+        line.contains("asked a silent server whether it lives") && line.contains("answered=true")
+    });
     let silent = Instant::now();
     proxy.fall_silent();
     let lost = running.stderr.find("the silence is noticed", |line| line.contains("lost: "));
