@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{OnServer, PATIENCE, TestEnv, Testbed, eventually, tool};
+use crate::support::{OnServer, PATIENCE, TestEnv, Testbed, eventually, tell, tool};
 
 /// Operations a second.
 const RATE: u32 = 300;
@@ -140,7 +140,8 @@ struct Theirs {
 impl Theirs {
     fn start(testbed: &Testbed, namespace: &str) -> Self {
         let mut command = tool();
-        command.args(["informer", "--kubeconfig", testbed.kubeconfig(), "-n", namespace, "--stdin-ends"]);
+        command.args(["informer", "--kubeconfig", testbed.kubeconfig(), "-n", namespace]);
+        command.args(["--stdin-ends", "--relists"]);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -156,11 +157,16 @@ impl Theirs {
         Self { child, lines }
     }
 
-    /// What it was told, up to the marker.
-    fn sequences(mut self) -> Sequences {
-        let mut sequences = Sequences::new();
+    /// What it was told up to the marker, or up to where a busy server had it list anew: what it tells then leaves out what
+    /// happened before. Answers whether that was all.
+    fn sequences(mut self) -> (Sequences, bool) {
+        let (mut sequences, mut whole) = (Sequences::new(), true);
         for line in self.lines.lines() {
             let line: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+            if line["type"] == "RELISTING" {
+                whole = false;
+                break;
+            }
             let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
             let (what, version) = match line["type"].as_str() {
                 Some("ADDED") => ("ADDED", text("resourceVersion")),
@@ -178,7 +184,7 @@ impl Theirs {
         }
         drop(self.child.stdin.take());
         let _ended = (self.child.kill(), self.child.wait());
-        sequences
+        (sequences, whole)
     }
 }
 
@@ -253,6 +259,18 @@ struct Memory {
     most: u64,
 }
 
+/// Of each object ours are told what client-go tells, one to one, as far as it tells it.
+#[track_caller]
+fn assert_as_told(ours: &Sequences, theirs: &Sequences, whole: bool) {
+    if whole {
+        assert_eq!(ours, theirs);
+    }
+    for (name, theirs) in theirs {
+        let ours = ours.get(name).map_or(&[][..], Vec::as_slice);
+        assert!(ours.starts_with(theirs), "{name}: {theirs:?} of client-go, and {ours:?}");
+    }
+}
+
 fn compare_under_churn(seconds: u64) -> Option<Memory> {
     let server = TestEnv::on_server()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
@@ -284,14 +302,20 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
     server
         .api
         .create(&path, &json!({"metadata": {"name": MARKER, "labels": {LABEL: "stable"}}, "spec": spec}));
-    let theirs = theirs.sequences();
+    let (theirs, whole) = theirs.sequences();
+    let told: usize = theirs.values().map(Vec::len).sum();
+    if !whole {
+        tell(&format!(
+            "COMPARED IN PART: client-go told {told} changes of {operations} and then listed anew"
+        ));
+    }
     eventually("every handler is told of the marker", || ours.iter().all(Ours::has_ended).then_some(()));
     for one in &ours {
         let version = one.informer.last_store_sync_resource_version().to_string();
         let (versions, by_label) = listed(&server, &version);
         let told = |told: &Arc<Mutex<Told>>| std::mem::take(&mut told.lock().expect("no panic").sequences);
         let (quick, slow) = (told(&one.quick), told(&one.slow));
-        assert_eq!(quick, theirs, "of each object what client-go tells, one to one");
+        assert_as_told(&quick, &theirs, whole);
         assert_eq!((replayed(&quick), replayed(&slow)), (versions.clone(), versions.clone()));
         let stored: BTreeMap<_, _> = {
             let objects = one.informer.get_store().list();
@@ -300,11 +324,8 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
         assert_eq!(stored, versions);
         assert_eq!(indexed(&*one.informer.get_indexer()), by_label);
     }
-    let told: usize = theirs.values().map(Vec::len).sum();
-    assert!(
-        operations > 100 && u64::try_from(told).is_ok_and(|told| told > operations),
-        "{told} of {operations}"
-    );
+    assert!(operations > 100, "{operations}");
+    assert!(!whole || u64::try_from(told).is_ok_and(|told| told > operations), "{told} of {operations}");
     assert!(ours[0].slow_registration.coalesced() > 0, "the slow one was not slow");
     assert_eq!(ours[1].slow_registration.coalesced(), 0);
     stop.cancel();
