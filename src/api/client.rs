@@ -107,7 +107,7 @@ impl Client {
             .made(Box::pin(async move { credentials.proof().await }))
             .await
             .map_err(without_credentials)?;
-        // Boxed: a list waits for two of them at a time, and most of it is waited for once.
+        // Boxed: a list waits for two of them at a time, and would be as large as both.
         let refused = match Box::pin(self.attempt(&proof, request)).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
             // So a server refuses that insists on a good client certificate.
@@ -175,6 +175,10 @@ impl Client {
         self.inner.warnings.of(response.headers());
         if code.is_success() {
             self.inner.credentials.accepted(proof);
+            // A refusal may be that of something before the server.
+            if request.is_watch() {
+                session.signs.seen();
+            }
             return Ok(response);
         }
         let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
@@ -215,9 +219,6 @@ impl Client {
         let Some(sent) = unless_it_stops(pulse, began, sending).await else {
             return Err(failure::silence(authority, began.elapsed()));
         };
-        if request.is_watch() && sent.is_ok() {
-            session.signs.seen();
-        }
         let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
         sent.map_err(|error| failure::before_answer(&*error, authority, proxy))
     }
@@ -515,6 +516,7 @@ mod tests {
         let asked = std::sync::atomic::AtomicUsize::new(0);
         let server = TestServer::start(move |head| match () {
             () if head.contains("/livez") && asked.fetch_add(1, Ordering::Relaxed) < 3 => json(200, "ok"),
+            () if head.contains("/refused") => json(503, "{}"),
             () if head.contains("/begun") => "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".to_owned(),
             () => String::new(),
         })
@@ -534,6 +536,10 @@ mod tests {
         assert!(silent.contains("nothing was heard of it"), "{silent}");
         let never_begun = client.send(&watch("/never")).await.err().unwrap().to_string();
         assert!(never_begun.contains("nothing was heard of it"), "{never_begun}");
+        // What stands before the server may have refused that: it says nothing of the server.
+        assert!(client.send(&watch("/refused")).await.is_err());
+        let never_begun = tokio::time::timeout(Duration::from_mins(1), client.send(&watch("/never"))).await;
+        assert!(never_begun.is_ok_and(|refused| refused.is_err()), "it is still judged by its silence");
         let (questions, watches): (Vec<_>, Vec<_>) =
             server.asked().into_iter().partition(|head| head.contains("/livez"));
         assert!(questions.iter().all(|head| !head.contains("somebody")), "{questions:?}");
