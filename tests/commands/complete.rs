@@ -1,7 +1,6 @@
 //! `kdelta __complete`: what may follow a line, asked of a cluster, and the silence where there is none.
 
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use crate::support::{DemoServer, OnServer, TestEnv};
@@ -142,13 +141,13 @@ fn nothing_is_said_and_nobody_waits_where_there_is_no_answer() {
 #[test]
 fn a_credential_plugin_that_would_ask_is_not_run() {
     let env = TestEnv::new();
-    let plugin = env.file("plugin", "#!/bin/sh\necho asked >&2\n: > ran\n");
-    std::fs::set_permissions(&plugin, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    // Read by a shell: what was just written can't be run while another test's child still holds it open.
+    env.file("plugin", "echo asked >&2\n: > ran\n");
     let config = "
 current-context: c
 contexts: [{name: c, context: {cluster: c, user: u}}]
 clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
-users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, interactiveMode: MODE}}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [./plugin], interactiveMode: MODE}}}]
 ";
     for (mode, runs) in [("Always", false), ("IfAvailable", true)] {
         let file = env.file("config", &config.replace("MODE", mode));
