@@ -227,7 +227,9 @@ fn a_demo_in_the_place_of_another_one_is_not_taken_for_it() {
     first.running.signal("KILL");
     assert_eq!(first.running.wait(), -1);
     running.stderr.find("the loss", |line| line.contains("lost"));
-    let second = DemoServer::start(&env, &["--port", &port]);
+    // A connection that some other test makes may have been given the port meanwhile.
+    let second =
+        eventually("the same port is free again", || DemoServer::try_start(&env, &["--port", &port]));
     let lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
     assert_eq!(lines.len(), 1, "nothing of the second is told as if it were the first: {lines:#?}");
     let version = |field: &str| lines[0][field].as_str().and_then(|text| text.parse::<u64>().ok());
