@@ -19,11 +19,14 @@ fn the_first_command_of_a_newcomer_shows_pods() {
 #[test]
 fn live_changes_follow_the_initial_state() {
     let env = TestEnv::new();
-    let arguments = ["watch", "pods", "--demo", "--speed", "5", "-o", "json", "--count", "60"];
-    let stdout = env.kdelta(&arguments).finish().quiet_success();
-    let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let of = |origin: &str| lines.iter().filter(|line| line["origin"] == origin).count();
-    assert!(of("list") >= 20 && of("watch") >= 30, "{} {}", of("list"), of("watch"));
+    let running = env.kdelta(&["watch", "pods", "--demo", "--speed", "5", "-o", "json"]).start();
+    let mut live = 0;
+    let lines = running.stdout.json_until("thirty live changes", |line| {
+        live += usize::from(line["origin"] == "watch");
+        live == 30
+    });
+    let listed = lines.iter().filter(|line| line["origin"] == "list").count();
+    assert!(listed >= 20, "{listed}");
     assert!(lines.iter().all(|line| line["context"] == "demo" && line["namespace"] == "default"));
 }
 
