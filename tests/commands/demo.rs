@@ -33,7 +33,9 @@ fn live_changes_follow_the_initial_state() {
 #[test]
 fn one_shot_commands_work_on_the_demo() {
     let env = TestEnv::new();
-    let kdelta = |arguments: &[&str]| env.kdelta(arguments).finish().quiet_success();
+    // Slow, or a rollout may have one pod more.
+    let kdelta =
+        |arguments: &[&str]| env.kdelta(&[arguments, &["--speed", "0.01"]].concat()).finish().quiet_success();
     let table = kdelta(&["get", "deploy", "--demo"]);
     assert!(table.starts_with("NAME     READY   UP-TO-DATE   AVAILABLE   AGE\n"), "{table}");
     let names = kdelta(&["get", "pods", "--demo", "--by", "label:app=web", "-o", "name"]);
