@@ -67,7 +67,7 @@ fn cached_objects_are_watched_over_where_the_environment_asks_for_it() {
 fn equal_seeds_give_equal_clusters() {
     let env = TestEnv::new();
     let names = |seed: &str| {
-        let call = env.kdelta(&["get", "pods", "-A", "--demo", "-o", "name", "--speed", "0.01"]);
+        let call = env.kdelta(&["get", "pods", "-A", "--demo", "-o", "name", "--speed", "0.0001"]);
         call.env("KDELTA_DEMO_SEED", seed).finish().quiet_success()
     };
     assert_eq!(names("1"), names("1"));
