@@ -16,7 +16,9 @@ const LARGE: usize = 200_000;
 const UPDATES: usize = 20;
 
 fn client(kubeconfig: &str) -> Client {
-    let options = ConfigOptions { kubeconfig: Some(kubeconfig.into()), ..ConfigOptions::default() };
+    // The first watches would have a connection each.
+    let (kubeconfig, watch_connections) = (Some(kubeconfig.into()), Some("0".into()));
+    let options = ConfigOptions { kubeconfig, watch_connections, ..ConfigOptions::default() };
     Client::new(&Config::load(&options).expect("a config")).expect("a client")
 }
 
