@@ -34,8 +34,8 @@ fn a_watch_that_breaks_in_a_frame_gets_that_frame_again() {
 #[test]
 fn a_frame_that_can_not_be_read_costs_a_list() {
     let Some(scene) = Scene::synced() else { return };
+    scene.change_unseen();
     scene.proxy.strike(Strike::Corrupt);
-    scene.change();
     scene.went_on();
 }
 

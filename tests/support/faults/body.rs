@@ -120,6 +120,8 @@ impl Frames {
             | Strike::Corrupt
             | Strike::TruncateAt(_)
             | Strike::BreakAt(_) => {
+                // What it held back is what is corrupted.
+                self.stalled &= !matches!(strike, Strike::Corrupt);
                 self.armed = Some(strike);
                 true
             }
