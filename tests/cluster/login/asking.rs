@@ -108,8 +108,8 @@ fn a_signal_lets_a_plugin_put_away_what_it_has_and_the_second_does_not() {
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
     let (begun, cache) = (on.env.home().join("begun"), on.env.home().join("cache"));
-    let loops = ": > begun\nwhile :; do sleep 0.01; done\n";
-    on.env.file("ending", &format!("trap 'sleep 0.2; echo kept > cache; exit' TERM\n{loops}"));
+    // It waits, and keeps, in builtins: on a machine that is slow a program takes long to start.
+    on.env.file("ending", "trap 'kill $!; echo kept > cache; exit' TERM\nsleep 60 &\n: > begun\nwait\n");
     for words in [&["get", "ns"][..], &["watch", "ns"]] {
         let mut running = on.env.kdelta(words).env("KUBECONFIG", &config).start();
         eventually("the plugin runs", || begun.exists().then_some(()));
@@ -121,7 +121,7 @@ fn a_signal_lets_a_plugin_put_away_what_it_has_and_the_second_does_not() {
             std::fs::remove_file(file).expect("a file of the test");
         }
     }
-    on.env.file("ending", &format!("trap ': > asked' TERM\n{loops}"));
+    on.env.file("ending", "trap ': > asked' TERM\nsleep 60 &\n: > begun\nwhile :; do wait; done\n");
     let mut running = on.env.kdelta(&["get", "ns"]).env("KUBECONFIG", &config).start();
     eventually("the plugin runs", || begun.exists().then_some(()));
     running.signal("TERM");
