@@ -110,16 +110,23 @@ impl<'a> ServiceAccount<'a> {
         let bound = json!({"apiVersion": "v1", "kind": "Secret", "name": name});
         let request = json!({"spec": {"boundObjectRef": bound}});
         let made = self.api.create(&format!("{}/serviceaccounts/me/token", self.path), &request);
-        made["status"]["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+        let token = made["status"]["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+        super::eventually("the server knows what the account may", || {
+            (self.answer(&token) == 200).then_some(())
+        });
+        token
+    }
+
+    /// The code of what the server answers to who shows that token.
+    fn answer(&self, token: &str) -> u16 {
+        self.api.ask_as(&format!("{}/configmaps?limit=1", self.path), &format!("Bearer {token}"))
     }
 
     /// Takes a token back and waits until the server knows it, which remembers for some seconds whom it let in.
     pub(crate) fn take_back(&self, name: &str, token: &str) {
         self.api.delete(&format!("{}/secrets/{name}", self.path));
         super::eventually("the server no longer takes the token", || {
-            let bearer = format!("Bearer {token}");
-            let answer = self.api.ask_as(&format!("{}/configmaps?limit=1", self.path), &bearer);
-            (answer == 401).then_some(())
+            (self.answer(token) == 401).then_some(())
         });
     }
 }
