@@ -147,6 +147,8 @@ fn of_several_clusters_only_the_one_that_was_restored_is_told_anew() {
         api.create_config_map(&namespace, "meanwhile", &json!({}));
         restored.join().expect("no panic")
     });
+    // Made before the list, it would be in it.
+    running.stderr.find("the recovery", |line| line.starts_with("goes: ") && line.contains("re-listed"));
     Api::of(&goes).create_config_map(&namespace, "after", &json!({}));
     api.create_config_map(&namespace, "after", &json!({}));
     let mut after = 0;
@@ -191,6 +193,8 @@ fn with_an_index_what_a_restored_server_takes_back_crosses_the_border() {
     let names: Vec<&str> = lines.iter().filter_map(|line| line["name"].as_str()).collect();
     assert_eq!(names, ["came", "changed", "kept", "made"]);
     let testbed = restore(&env, testbed, &backup);
+    // Made before the list, it would be in it.
+    running.stderr.find("the recovery", |line| line.contains("re-listed"));
     Api::of(&testbed).create_config_map(NAMESPACE, "after", &front);
     let mut lines = running.stdout.json_until("what comes after", |line| line["name"] == "after");
     let after = lines.pop().expect("it was found");
