@@ -21,9 +21,11 @@ fn told(line: &Value) -> Option<(String, String, String)> {
     (line["origin"] == "watch").then(|| (text("type"), text("name"), text("resourceVersion")))
 }
 
-/// Takes so many lines, or fewer when no more come, kills it, and takes what it had still written: the whole lines.
-fn killed_after(mut running: Running, lines: usize) -> Vec<Value> {
-    let mut texts: Vec<String> = (0..lines).map_while(|_| running.stdout.within(PAUSE)).collect();
+/// Takes so many lines, or fewer when no more come, kills it, and takes what it had still written: the whole lines. For
+/// the first line it waits longer.
+fn killed_after(mut running: Running, lines: usize, first: Duration) -> Vec<Value> {
+    let pause = |line| if line == 0 { first } else { PAUSE };
+    let mut texts: Vec<String> = (0..lines).map_while(|line| running.stdout.within(pause(line))).collect();
     running.signal("KILL");
     assert_eq!(running.wait(), -1);
     texts.extend(std::iter::from_fn(|| running.stdout.within(PATIENCE)));
@@ -54,7 +56,8 @@ fn a_script_that_is_killed_goes_on_where_it_was() {
     let churning = thread::spawn(move || assert!(churn.output().expect("it runs").status.success(), "churn"));
 
     let mut random = fastrand::Rng::with_seed(SEED);
-    let mut lines = killed_after(first, random.usize(1..=LINES));
+    // What makes the changes is only being started.
+    let mut lines = killed_after(first, random.usize(1..=LINES), PATIENCE);
     let mut runs = 1;
     let start = |lines: &[Value]| {
         let resume =
@@ -63,7 +66,7 @@ fn a_script_that_is_killed_goes_on_where_it_was() {
     };
     while !churning.is_finished() {
         let running = start(&lines);
-        lines.extend(killed_after(running, random.usize(1..=LINES)));
+        lines.extend(killed_after(running, random.usize(1..=LINES), PAUSE));
         runs += 1;
     }
     churning.join().expect("the churn");
