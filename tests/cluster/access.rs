@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{OnServer, TestEnv};
+use crate::support::{OnServer, TestEnv, eventually};
 
 #[test]
 fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
@@ -24,7 +24,9 @@ fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
         }),
     );
     let path = format!("/apis/kdelta.test/v1/namespaces/{namespace}/gadgets");
-    crate::support::eventually("the server serves gadgets", || api.find(&path));
+    eventually("the server serves gadgets, and says so", || {
+        api.find(&path).filter(|_| api.discovers("kdelta.test", "gadgets"))
+    });
     let running = env.kdelta_on(testbed, &["watch", "gadgets", "-n", &namespace, "-o", "json"]).start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
     let gadget =

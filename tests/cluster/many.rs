@@ -337,7 +337,9 @@ fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
     let group = format!("{namespace}.kdelta.test");
     let create = |plural: &str, kind: &str, name: &str| {
         let path = format!("/apis/{group}/v1/namespaces/{namespace}/{plural}");
-        eventually("the server serves it", || api.find(&path));
+        eventually("the server serves it, and says so", || {
+            api.find(&path).filter(|_| api.discovers(&group, plural))
+        });
         let object = json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"name": name}});
         api.create(&path, &object);
     };

@@ -33,8 +33,9 @@ fn define_kinds(api: &Api) {
                 },
             }),
         );
-        eventually("the server serves the kind", || {
-            api.find(&format!("/apis/parity.kdelta.test/v1/{plural}"))
+        eventually("the server serves the kind, and says so", || {
+            let served = api.find(&format!("/apis/parity.kdelta.test/v1/{plural}"));
+            served.filter(|_| api.discovers("parity.kdelta.test", plural))
         });
     }
 }

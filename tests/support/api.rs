@@ -106,6 +106,20 @@ impl Api {
         self.send(Method::GET, path, "", None).ok()
     }
 
+    /// Whether the server tells of that resource to who asks for all that there are, which may be later than it serves it.
+    pub(crate) fn discovers(&self, group: &str, plural: &str) -> bool {
+        let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        let text = self.ask("GET", "/apis", &[("Accept", form)], "").text;
+        let all: Value = serde_json::from_str(&text).unwrap_or_default();
+        let each = |list: &Value| list.as_array().cloned().unwrap_or_default();
+        let mut of_group = each(&all["items"]).into_iter().filter(|found| found["metadata"]["name"] == group);
+        of_group.any(|found| {
+            let mut resources =
+                each(&found["versions"]).into_iter().flat_map(|version| each(&version["resources"]));
+            resources.any(|resource| resource["resource"] == plural)
+        })
+    }
+
     /// POST.
     #[track_caller]
     pub(crate) fn create(&self, path: &str, object: &Value) -> Value {
