@@ -176,7 +176,25 @@ fn the_initial_state_of_several_kinds_comes_kind_by_kind() {
         api.create(&format!("/api/v1/namespaces/{namespace}/secrets"), &secret);
     }
     let words = ["watch", "cm,secrets,cm", "-n", &namespace, "--until-synced"];
-    let table = env.kdelta_on(testbed, &words).finish().quiet_success();
-    let headers = table.lines().filter(|line| line.starts_with("EVENT")).count();
-    assert_eq!((headers, table.lines().count()), (2, 42), "{table}");
+    let mut wanted: Vec<String> =
+        (0..20).flat_map(|number| [format!("configmap/c{number}"), format!("secret/s{number}")]).collect();
+    wanted.sort();
+    eventually("it comes in at once, with one header for each kind", || {
+        let table = env.kdelta_on(testbed, &words).finish().quiet_success();
+        let (headers, rows): (Vec<&str>, Vec<&str>) =
+            table.lines().partition(|line| line.starts_with("EVENT"));
+        let mut names: Vec<&str> = rows.iter().filter_map(|row| row.split_whitespace().nth(1)).collect();
+        names.sort_unstable();
+        assert_eq!(names, wanted, "{table}");
+        // Also where a part of it is late, each stands below a header of its kind.
+        let mut header = "";
+        for line in table.lines() {
+            if line.starts_with("EVENT") {
+                header = line;
+            } else {
+                assert_eq!(line.contains(" secret/"), header.contains(" TYPE "), "{table}");
+            }
+        }
+        (headers.len() == 2).then_some(())
+    });
 }
