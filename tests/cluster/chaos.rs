@@ -210,6 +210,22 @@ impl Chaos {
         self.read_until("the last changes", |watcher| {
             last.iter().all(|(key, state)| watcher.replay.state.get(key) == Some(state))
         });
+        // They may be told of a list of which more is to come: once more, and until a watch tells it.
+        let last: Vec<(&str, u64)> = KINDS
+            .iter()
+            .map(|(kind, resource)| {
+                let path = format!("/api/v1/namespaces/default/{resource}/marker");
+                let made = api.patch(&path, &json!({"metadata": {"labels": {"a": "c"}}}));
+                let version = made["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
+                (*kind, version.expect("a version"))
+            })
+            .collect();
+        self.read_until("the last changes through a watch", |watcher| {
+            let is_told = |(kind, version): &(&str, u64)| {
+                watcher.replay.parts[*kind].watched.iter().any(|(_, _, told)| told == version)
+            };
+            last.iter().all(is_told)
+        });
         let there: State = KINDS
             .iter()
             .flat_map(|(kind, resource)| listed(&api, kind, &format!("/api/v1/{resource}")))
