@@ -117,11 +117,15 @@ impl Strict {
                     return;
                 }
                 let mut connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
-                while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
-                while connection.wants_write() && connection.write_tls(&mut stream).is_ok() {}
-                let _sent = (stream.flush(), stream.shutdown(Shutdown::Write));
-                // Until the other side has read the alert: an early close would have it see a reset instead.
-                let _read = std::io::copy(&mut stream, &mut std::io::sink());
+                // A thread of its own, or who has yet to say something would keep the next one waiting. It ends with
+                // the connection, which the client closes at its end at the latest.
+                thread::spawn(move || {
+                    while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
+                    while connection.wants_write() && connection.write_tls(&mut stream).is_ok() {}
+                    let _sent = (stream.flush(), stream.shutdown(Shutdown::Write));
+                    // Until the other side has read the alert: an early close would have it see a reset instead.
+                    let _read = std::io::copy(&mut stream, &mut std::io::sink());
+                });
             }
         });
         Self { port, over, thread: Some(thread) }
