@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::known::Known;
-use crate::support::{FaultAnswer, FaultProxy, OnServer, TestEnv, Which};
+use crate::support::{FaultAnswer, FaultProxy, OnServer, TestEnv, Which, eventually};
 
 const MAPS: usize = 60;
 
@@ -24,6 +24,12 @@ impl Scene {
         }
         let proxy = FaultProxy::before(testbed);
         let config = proxy.kubeconfig(&env, &namespace);
+        // One that was slow to tell its version is taken for an older one for as long as that is remembered.
+        eventually("the version of the server is known", || {
+            let done = env.kdelta(&["api-resources", "-v=6"]).env("KUBECONFIG", &config).finish();
+            done.stderr.contains(r#"path="/version" status=200"#).then_some(())
+        });
+        proxy.take_asked();
         Some(Self { env, proxy, config })
     }
 
