@@ -1,14 +1,14 @@
 //! How a server proves who it is: authorities, names, and none of it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::{fs, thread};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use rustls::StreamOwned;
 use rustls::server::Acceptor;
+use rustls::{ServerConfig, StreamOwned};
 use serde_json::{Value, json};
 
 use crate::support::{Forward, OnServer, TestEnv, Testbed, server_tls};
@@ -123,32 +123,41 @@ fn a_server_of_the_flags_has_the_files_tls_server_name_no_more() {
     );
 }
 
-/// A server that answers one request with 404; it hands over the name that was asked for and the head of the request.
+/// A server that answers one request with 404; it hands over the name that was asked for and the head of the request. A
+/// connection that is given up before it brings one is not the one.
 fn listener(testbed: &Testbed) -> (u16, thread::JoinHandle<(Option<String>, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let config = Arc::new(server_tls(testbed));
     let answering = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("a client");
-        let mut acceptor = Acceptor::default();
-        let hello = loop {
-            acceptor.read_tls(&mut stream).expect("a hello");
-            if let Some(hello) = acceptor.accept().expect("a hello") {
-                break hello;
-            }
-        };
-        let name = hello.client_hello().server_name().map(str::to_owned);
-        let connection = hello.into_connection(config).expect("a connection");
-        let mut stream = BufReader::new(StreamOwned::new(connection, stream));
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            assert_ne!(stream.read_line(&mut head).expect("a request"), 0, "{head}");
-        }
-        let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        stream.get_mut().write_all(answer).expect("a client that reads");
-        (name, head)
+        listener.incoming().find_map(|stream| answer(stream.ok()?, Arc::clone(&config))).expect("a client")
     });
     (port, answering)
+}
+
+/// Answers the request of a connection; nothing where it brings none.
+fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<String>, String)> {
+    let mut acceptor = Acceptor::default();
+    let hello = loop {
+        if acceptor.read_tls(&mut stream).ok()? == 0 {
+            return None;
+        }
+        if let Some(hello) = acceptor.accept().ok()? {
+            break hello;
+        }
+    };
+    let name = hello.client_hello().server_name().map(str::to_owned);
+    let connection = hello.into_connection(config).expect("a connection");
+    let mut stream = BufReader::new(StreamOwned::new(connection, stream));
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    stream.get_mut().write_all(answer).expect("a client that reads");
+    Some((name, head))
 }
 
 #[test]
