@@ -23,13 +23,32 @@ fn resident(pid: u32) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }
 
+/// What has come for the sockets of a process and is not read yet, in bytes.
+fn unread(pid: u32) -> u64 {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).expect("a process");
+    let sockets: Vec<String> = open
+        .filter_map(|file| fs::read_link(file.ok()?.path()).ok()?.into_os_string().into_string().ok())
+        .filter_map(|link| Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    let table = fs::read_to_string("/proc/net/tcp").expect("the connections");
+    let of_line = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (_, queue) = fields.get(4)?.split_once(':')?;
+        let is_its = sockets.iter().any(|socket| Some(&&**socket) == fields.get(9));
+        u64::from_str_radix(queue, 16).ok().filter(|_| is_its)
+    };
+    table.lines().filter_map(of_line).sum()
+}
+
 fn signal(name: &str, pid: u32) {
     let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill");
     assert!(sent.success(), "kill -s {name} {pid}");
 }
 
-/// How long it is looked at whether it still fills: a busy machine makes fewer changes, and takes longer.
+/// How long it is looked at whether it still fills.
 const FILLING: u64 = 4;
+/// When it is full at the latest. A busy machine makes fewer changes, and takes longer than the usual.
+const FULL: Duration = Duration::from_mins(3);
 
 /// A reader that stops until the program is full, and is measured for so many seconds more.
 fn stalled(measured: u64) {
@@ -48,19 +67,21 @@ fn stalled(measured: u64) {
 
     let mut churn = tool();
     churn.args(["churn", "--kubeconfig", testbed.kubeconfig(), "-n", &namespace, "--rate", RATE]);
-    churn.args(["--duration", &format!("{}s", PATIENCE.as_secs() + measured)]);
+    churn.args(["--duration", &format!("{}s", FULL.as_secs() + measured)]);
     let mut changing = churn.stdout(Stdio::null()).spawn().expect("it runs");
     signal("STOP", reader.pid());
     let start = Instant::now();
-    let mut before = resident(child.id());
+    let look = || (resident(child.id()), unread(child.id()));
+    let mut before = look();
     loop {
         thread::sleep(Duration::from_secs(FILLING));
-        let now = resident(child.id());
-        // At first nothing is sent at all.
-        if start.elapsed() > PATIENCE / 6 && now < before + FLAT * FILLING {
+        let now = look();
+        // No more is taken in although there is more; at first nothing is sent at all.
+        let is_left = before.1 > 0 && now.1 >= before.1;
+        if is_left && now.0 < before.0 + FLAT * FILLING {
             break;
         }
-        assert!(start.elapsed() < PATIENCE, "it never is full: {now} bytes");
+        assert!(start.elapsed() < FULL, "it never is full: {now:?} bytes");
         before = now;
     }
     let before = resident(child.id());
