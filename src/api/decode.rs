@@ -22,6 +22,8 @@ use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row};
 const PARTIAL_PREFIX: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","#;
 /// Where an object says its kind, in the order of a Go struct and in that of sorted keys.
 const PARTIAL_HEAD: usize = 128;
+/// A buffer that has held a larger object is given back in part.
+const KEPT_CAPACITY: usize = 64 * 1024;
 
 /// Reads what one list or watch sends. It keeps the columns of a Table, which come once.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub(super) struct Decoder {
     columns: Option<Arc<[Column]>>,
     /// Stands for the columns of objects that came without a row.
     plain_columns: Option<Arc<[Column]>>,
+    /// For the JSON of one object that came in Protocol Buffers; empty between two.
+    text: Vec<u8>,
 }
 
 /// Where the names of a row come from that has no object beside it.
@@ -89,7 +93,16 @@ impl Decoder {
         naming: Naming,
         now: fn() -> Timestamp,
     ) -> Self {
-        Self { ingest, representation, namespace, naming, now, columns: None, plain_columns: None }
+        Self {
+            ingest,
+            representation,
+            namespace,
+            naming,
+            now,
+            columns: None,
+            plain_columns: None,
+            text: Vec::new(),
+        }
     }
 
     /// Takes the columns of the rows to come; `null` changes nothing.
@@ -194,12 +207,16 @@ impl Decoder {
     }
 
     /// An object that came in Protocol Buffers, which is metadata only.
-    pub(super) fn packed_item(&self, message: &[u8]) -> Result<Arc<Object>, Error> {
-        ingested(&protobuf::json(message)?, &self.ingest).map(Arc::new)
+    pub(super) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
+        let written = protobuf::json(message, &mut self.text);
+        let object = written.and_then(|()| ingested(&self.text, &self.ingest).map(Arc::new));
+        self.text.clear();
+        self.text.shrink_to(KEPT_CAPACITY);
+        object
     }
 
     /// One frame of a watch in Protocol Buffers.
-    pub(super) fn packed_frame(&self, frame: &[u8]) -> Result<WatchEvent, Error> {
+    pub(super) fn packed_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
         let event = protobuf::event(frame)?;
         Ok(match FrameType::named(event.event_type.as_bytes()) {
             None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
@@ -561,7 +578,7 @@ mod tests {
 
     #[test]
     fn events_in_protocol_buffers_are_those_of_json() {
-        let decoder = decoder(Representation::Metadata);
+        let mut decoder = decoder(Representation::Metadata);
         let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
         for event_type in ["ADDED", "MODIFIED", "DELETED"] {
             let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
@@ -588,6 +605,21 @@ mod tests {
             [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
         {
             assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
+        }
+    }
+
+    #[test]
+    fn an_object_in_protocol_buffers_has_nothing_of_the_one_before() {
+        let mut decoder = decoder(Representation::Metadata);
+        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_CAPACITY])].concat();
+        let large = field(1, &[field(1, b"large"), field(12, &note)].concat());
+        let nameless = field(1, &field(3, b"shop"));
+        let cut = &large[..large.len() - 1];
+        for before in [&large[..], &nameless, cut] {
+            let _read_or_refused = decoder.packed_item(before);
+            let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
+            assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
+            assert!(decoder.text.is_empty() && decoder.text.capacity() <= KEPT_CAPACITY);
         }
     }
 

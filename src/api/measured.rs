@@ -14,7 +14,7 @@ pub fn packed_objects<'a>(
     items: impl IntoIterator<Item = &'a [u8]>,
     ingest: Ingest,
 ) -> impl Iterator<Item = Result<Arc<Object>, Error>> {
-    let decoder =
+    let mut decoder =
         Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, Timestamp::now);
     items.into_iter().map(move |item| decoder.packed_item(item))
 }
