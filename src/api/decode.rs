@@ -22,8 +22,9 @@ use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row};
 const PARTIAL_PREFIX: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","#;
 /// Where an object says its kind, in the order of a Go struct and in that of sorted keys.
 const PARTIAL_HEAD: usize = 128;
-/// A buffer that has held a larger object is given back in part.
-const KEPT_CAPACITY: usize = 64 * 1024;
+
+/// How much room is kept for the text of the next metadata.
+const KEPT_ROOM: usize = 1 << 16;
 
 /// Reads what one list or watch sends. It keeps the columns of a Table, which come once.
 #[derive(Debug)]
@@ -39,8 +40,8 @@ pub(super) struct Decoder {
     columns: Option<Arc<[Column]>>,
     /// Stands for the columns of objects that came without a row.
     plain_columns: Option<Arc<[Column]>>,
-    /// For the JSON of one object that came in Protocol Buffers; empty between two.
-    text: Vec<u8>,
+    /// Metadata without the type that it came with.
+    own: Vec<u8>,
 }
 
 /// Where the names of a row come from that has no object beside it.
@@ -93,16 +94,8 @@ impl Decoder {
         naming: Naming,
         now: fn() -> Timestamp,
     ) -> Self {
-        Self {
-            ingest,
-            representation,
-            namespace,
-            naming,
-            now,
-            columns: None,
-            plain_columns: None,
-            text: Vec::new(),
-        }
+        let (columns, plain_columns, own) = (None, None, Vec::new());
+        Self { ingest, representation, namespace, naming, now, columns, plain_columns, own }
     }
 
     /// Takes the columns of the rows to come; `null` changes nothing.
@@ -208,10 +201,12 @@ impl Decoder {
 
     /// An object that came in Protocol Buffers, which is metadata only.
     pub(super) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
-        let written = protobuf::json(message, &mut self.text);
-        let object = written.and_then(|()| ingested(&self.text, &self.ingest).map(Arc::new));
-        self.text.clear();
-        self.text.shrink_to(KEPT_CAPACITY);
+        self.own.clear();
+        let written = protobuf::json(message, &mut self.own);
+        let object = written.and_then(|()| ingested(&self.own, &self.ingest).map(Arc::new));
+        // An annotation may be a secret, and a decoder can be shown.
+        self.own.clear();
+        self.own.shrink_to(KEPT_ROOM);
         object
     }
 
@@ -611,7 +606,7 @@ mod tests {
     #[test]
     fn an_object_in_protocol_buffers_has_nothing_of_the_one_before() {
         let mut decoder = decoder(Representation::Metadata);
-        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_CAPACITY])].concat();
+        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_ROOM])].concat();
         let large = field(1, &[field(1, b"large"), field(12, &note)].concat());
         let nameless = field(1, &field(3, b"shop"));
         let cut = &large[..large.len() - 1];
@@ -619,7 +614,7 @@ mod tests {
             let _read_or_refused = decoder.packed_item(before);
             let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
             assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
-            assert!(decoder.text.is_empty() && decoder.text.capacity() <= KEPT_CAPACITY);
+            assert!(decoder.own.is_empty() && decoder.own.capacity() <= KEPT_ROOM);
         }
     }
 

@@ -194,6 +194,9 @@ pub trait KeyListerGetter: KeyLister + KeyGetter + Send + Sync {}
 
 impl<T: KeyLister + KeyGetter + Send + Sync + ?Sized> KeyListerGetter for T {}
 
+/// The longest key of an object by the API's own limits.
+const LONGEST: usize = 63 + 1 + 253;
+
 /// `namespace/name`, or `name`.
 pub(super) fn join(namespace: &str, name: &str) -> Key {
     thread_local! {
@@ -205,6 +208,7 @@ pub(super) fn join(namespace: &str, name: &str) -> Key {
     }
     JOINED.with_borrow_mut(|joined| {
         joined.clear();
+        joined.shrink_to(LONGEST);
         joined.extend([namespace, "/", name]);
         joined.as_str().into()
     })

@@ -79,7 +79,7 @@ struct ObjectMeta<'a> {
     finalizers: SmallVec<[Cow<'a, str>; 1]>,
 }
 
-/// A map as it came. Most objects have no more labels, and no more annotations.
+/// The entries of a map, of which most objects have no more.
 type Entries<'a> = SmallVec<[(Cow<'a, str>, Cow<'a, str>); 8]>;
 
 fn map<S: Serializer>(entries: &Entries<'_>, to: S) -> Result<S::Ok, S::Error> {
