@@ -94,7 +94,8 @@ impl Decoder {
 
     /// Takes the columns of the rows to come; `null` changes nothing.
     pub(super) fn columns(&mut self, json: &[u8]) -> Result<(), Error> {
-        if let Some(columns) = table::columns(json)? {
+        let columns = table::columns(json).map_err(|error| malformed("columnDefinitions", &error))?;
+        if let Some(columns) = columns {
             self.columns = Some(columns);
         }
         Ok(())
