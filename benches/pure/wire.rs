@@ -14,9 +14,10 @@ use crate::Bench;
 
 /// As `get pods` gets them: the cells of the wide table, two of which say that there is nothing, and no object.
 pub(crate) fn rows(bench: &Bench) {
-    let names = ["Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"];
-    let others: String = names.iter().map(|name| format!(r#",{{"name":"{name}"}}"#)).collect();
-    let columns = format!(r#"[{{"name":"Name","format":"name"}}{others}]"#);
+    let names =
+        ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"];
+    let columns = names.map(|name| format!(r#"{{"name":"{name}","format":"{}"}}"#, name.to_lowercase()));
+    let columns = format!("[{}]", columns.join(","));
     let columns = read::columns(columns.as_bytes()).expect("columns").expect("some");
     let rows: Vec<String> = (0..bench.objects)
         .map(|number| {

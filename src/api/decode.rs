@@ -44,7 +44,8 @@ pub(super) struct Decoder {
 pub(super) enum Naming {
     /// From the namespace that was asked for and the cell that is most likely the name.
     Asked,
-    /// From the cell that is said to be the name; without one a row can't be read.
+    /// From the cell that is said to be the name; without one a row can't be read. Nobody asks for more: the object
+    /// gets no row.
     Cell,
     /// From the next entry of a register, which must have the name that is said in the cell.
     Register(Register),
@@ -104,7 +105,7 @@ impl Decoder {
     /// An object that came as itself. Where a Table was asked it gets the two cells that any object has.
     pub(super) fn item(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let object = self.object(json)?;
-        if !matches!(self.representation, Representation::Table(_)) {
+        if !matches!(self.representation, Representation::Table(_)) || matches!(self.naming, Naming::Cell) {
             return Ok(Arc::new(object));
         }
         let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
@@ -250,7 +251,8 @@ impl Decoder {
             let version = table.map(Metadata::read).transpose()?.map(|metadata| metadata.version());
             self.named(row, &columns, version.unwrap_or_default())?
         };
-        Ok(Arc::new(object.with_row(row.row(columns))))
+        let is_named_only = matches!(self.naming, Naming::Cell);
+        Ok(Arc::new(if is_named_only { object } else { object.with_row(row.row(columns)) }))
     }
 
     /// What is known of an object that did not come. The version is that of its Table.

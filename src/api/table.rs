@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::object::{Column, Row};
@@ -11,8 +12,9 @@ use crate::object::{Column, Row};
 /// One element of a Table's `rows`.
 #[derive(Debug, Deserialize)]
 pub(super) struct WireRow<'a> {
-    #[serde(borrow)]
-    cells: Option<Vec<&'a RawValue>>,
+    /// The array as it is written: not every reader of a row wants all of them.
+    #[serde(borrow, default, deserialize_with = "array")]
+    cells: Option<&'a RawValue>,
     /// What `includeObject` asked for; `None` where it is null.
     #[serde(borrow)]
     pub(super) object: Option<&'a RawValue>,
@@ -65,7 +67,8 @@ pub(super) fn plain_columns() -> Arc<[Column]> {
 impl<'a> WireRow<'a> {
     /// The cells as text.
     pub(super) fn row(&self, columns: Arc<[Column]>) -> Row {
-        Row::new(columns, self.texts())
+        let room = self.cells.map_or(0, |cells| cells.get().len());
+        Row::written(columns, room, self.elements(), write_cell)
     }
 
     /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
@@ -73,16 +76,49 @@ impl<'a> WireRow<'a> {
     pub(super) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
         let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
         let at = said_name(columns).or_else(by_name).unwrap_or_default();
-        self.texts().nth(at).unwrap_or_default()
+        self.elements().nth(at).map(cell_text).unwrap_or_default()
     }
 
     /// The cell that is said to hold the object's name: that of the column of format `name`.
     pub(super) fn said_name(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
-        self.texts().nth(said_name(columns)?)
+        self.elements().nth(said_name(columns)?).map(cell_text)
     }
 
-    fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> {
-        self.cells.iter().flatten().map(|cell| cell_text(cell))
+    /// The cells as they are written.
+    fn elements(&self) -> Elements<'a> {
+        let inside = self.cells.map(|cells| &cells.get()[1..cells.get().len() - 1]);
+        Elements(inside.unwrap_or_default())
+    }
+}
+
+/// The text of an array, unless it is null.
+fn array<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    match Option::<&RawValue>::deserialize(from)? {
+        Some(other) if !other.get().starts_with('[') => Err(D::Error::custom("it is no array")),
+        array => Ok(array),
+    }
+}
+
+/// The elements of an array of which is known that it is JSON. Holds what is not yet read inside of its brackets.
+struct Elements<'a>(&'a str);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let is_between = |c: char| matches!(c, ',' | ' ' | '\n' | '\r' | '\t');
+        let rest = self.0.trim_start_matches(is_between);
+        let end = match rest.as_bytes().first()? {
+            b'"' | b'[' | b'{' => {
+                let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+                values.next()?.ok()?;
+                values.byte_offset()
+            }
+            _ => rest.find(is_between).unwrap_or(rest.len()),
+        };
+        let (element, rest) = rest.split_at(end);
+        self.0 = rest;
+        Some(element)
     }
 }
 
@@ -92,8 +128,7 @@ fn said_name(columns: &[Column]) -> Option<usize> {
 
 /// A cell as kubectl prints it, not escaped: strings as they are, null as nothing, numbers as Go does, and what a cell
 /// should not hold (arrays, objects) as compact JSON.
-fn cell_text(cell: &RawValue) -> Cow<'_, str> {
-    let json = cell.get();
+fn cell_text(json: &str) -> Cow<'_, str> {
     match json.as_bytes().first() {
         Some(b'"') => match json.get(1..json.len() - 1) {
             Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
@@ -106,6 +141,36 @@ fn cell_text(cell: &RawValue) -> Cow<'_, str> {
         }
         _ => Cow::Borrowed(json),
     }
+}
+
+/// Adds a cell to the text of its row. A server writes `<none>`, of which there are many, with escapes.
+fn write_cell(json: &str, text: &mut String) {
+    let start = text.len();
+    if unescape(json, text).is_none() {
+        text.truncate(start);
+        text.push_str(&cell_text(json));
+    }
+}
+
+/// Adds what a JSON string says. Nothing is promised where it is no string, or has escapes in pairs.
+fn unescape(json: &str, text: &mut String) -> Option<()> {
+    let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        text.push_str(plain);
+        let (said, len) = match escape.as_bytes().first()? {
+            b'u' => (char::from_u32(u32::from_str_radix(escape.get(1..5)?, 16).ok()?)?, 5),
+            b'n' => ('\n', 1),
+            b'r' => ('\r', 1),
+            b't' => ('\t', 1),
+            b'b' => ('\x08', 1),
+            b'f' => ('\x0c', 1),
+            other => (char::from(*other), 1),
+        };
+        text.push(said);
+        rest = escape.get(len..)?;
+    }
+    text.push_str(rest);
+    Some(())
 }
 
 /// kubectl reads a number as an int64 where it is one, else as a float64, and prints either as Go's `%v`.
@@ -147,6 +212,8 @@ mod tests {
         for (json, text) in [
             (r#""web-1""#, "web-1"),
             (r#""\u003cnone\u003e \"x\"\n""#, "<none> \"x\"\n"),
+            (r#""\\ \/ \b\f\r\t \u00fc, \uD83D\uDE00 ü]""#, "\\ / \x08\x0c\r\t ü, 😀 ü]"),
+            (r#""half: \ud83d""#, ""),
             ("null", ""),
             ("true", "true"),
             ("0", "0"),
@@ -169,7 +236,18 @@ mod tests {
         ] {
             assert_eq!(cells(&format!(r#"{{"cells":[{json}]}}"#)), [text], "{json}");
         }
-        assert!(cells(r#"{"cells":null,"object":null}"#).is_empty());
+        for none in [r#"{"cells":null,"object":null}"#, r#"{"object":null}"#, r#"{"cells":[ ]}"#] {
+            assert!(cells(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn cells_are_told_apart_however_they_are_written() {
+        let row = "{\"cells\" :\n[ \"a\\\",\" ,\n1 , null,true\t,[ \"]\" , {\"x\": \"}\"} ] , \"\" ,-2.50]}";
+        assert_eq!(cells(row), ["a\",", "1", "", "true", "[ \"]\" , {\"x\": \"}\"} ]", "", "-2.5"]);
+        for wrong in [r#"{"cells":"x"}"#, r#"{"cells":{}}"#, r#"{"cells":7}"#, r#"{"cells":["a" "b"]}"#] {
+            assert!(serde_json::from_str::<WireRow<'_>>(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
