@@ -64,11 +64,48 @@ pub(super) fn plain_columns() -> Arc<[Column]> {
     Arc::from([column("Name", "name"), column("Age", "")])
 }
 
+/// The row of a watched Table that begins as servers write it once they have sent the columns. It is the right one if,
+/// and only if, the text of its object then reads as one JSON object.
+pub(super) struct PlainRow<'a> {
+    cells: &'a RawValue,
+    /// The object, unread.
+    pub(super) json: &'a [u8],
+}
+
+impl<'a> PlainRow<'a> {
+    /// Cuts the Table of one row. What is nested in its metadata or cells is not followed: nobody would bound its depth.
+    pub(super) fn of_table(json: &'a [u8]) -> Option<Self> {
+        let is_flat = |value: &RawValue| memchr::memchr2(b'[', b'{', &value.get().as_bytes()[1..]).is_none();
+        let rest = json.strip_prefix(br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#)?;
+        let (metadata, rest) = value(rest)?;
+        let rest = rest.strip_prefix(br#","columnDefinitions":null,"rows":[{"cells":"#)?;
+        let (cells, rest) = value(rest)?;
+        let json = rest.strip_prefix(br#","object":"#)?.strip_suffix(b"}]}")?;
+        (is_flat(metadata) && is_flat(cells) && cells.get().starts_with('[')).then_some(Self { cells, json })
+    }
+
+    /// The cells as text.
+    pub(super) fn row(&self, columns: Arc<[Column]>) -> Row {
+        row(Some(self.cells), columns)
+    }
+}
+
+/// The value that a text begins with, and what follows it.
+fn value(text: &[u8]) -> Option<(&RawValue, &[u8])> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter();
+    let value = values.next()?.ok()?;
+    Some((value, &text[values.byte_offset()..]))
+}
+
+/// A row of these cells.
+fn row(cells: Option<&RawValue>, columns: Arc<[Column]>) -> Row {
+    Row::written(columns, cells.map_or(0, |cells| cells.get().len()), Elements::of(cells), write_cell)
+}
+
 impl<'a> WireRow<'a> {
     /// The cells as text.
     pub(super) fn row(&self, columns: Arc<[Column]>) -> Row {
-        let room = self.cells.map_or(0, |cells| cells.get().len());
-        Row::written(columns, room, self.elements(), write_cell)
+        row(self.cells, columns)
     }
 
     /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
@@ -76,18 +113,12 @@ impl<'a> WireRow<'a> {
     pub(super) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
         let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
         let at = said_name(columns).or_else(by_name).unwrap_or_default();
-        self.elements().nth(at).map(cell_text).unwrap_or_default()
+        Elements::of(self.cells).nth(at).map(cell_text).unwrap_or_default()
     }
 
     /// The cell that is said to hold the object's name: that of the column of format `name`.
     pub(super) fn said_name(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
-        self.elements().nth(said_name(columns)?).map(cell_text)
-    }
-
-    /// The cells as they are written.
-    fn elements(&self) -> Elements<'a> {
-        let inside = self.cells.map(|cells| &cells.get()[1..cells.get().len() - 1]);
-        Elements(inside.unwrap_or_default())
+        Elements::of(self.cells).nth(said_name(columns)?).map(cell_text)
     }
 }
 
@@ -102,20 +133,23 @@ fn array<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D:
 /// The elements of an array of which is known that it is JSON. Holds what is not yet read inside of its brackets.
 struct Elements<'a>(&'a str);
 
+impl<'a> Elements<'a> {
+    fn of(array: Option<&'a RawValue>) -> Self {
+        Self(array.map(|array| &array.get()[1..array.get().len() - 1]).unwrap_or_default())
+    }
+}
+
 impl<'a> Iterator for Elements<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let is_between = |c: char| matches!(c, ',' | ' ' | '\n' | '\r' | '\t');
-        let rest = self.0.trim_start_matches(is_between);
-        let end = match rest.as_bytes().first()? {
-            b'"' | b'[' | b'{' => {
-                let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-                values.next()?.ok()?;
-                values.byte_offset()
-            }
-            _ => rest.find(is_between).unwrap_or(rest.len()),
-        };
+        let rest = self.0.trim_start_matches([',', ' ', '\n', '\r', '\t']);
+        // Most are strings without an escape.
+        let plain = rest.strip_prefix('"').and_then(|inside| {
+            let end = memchr::memchr2(b'"', b'\\', inside.as_bytes())?;
+            inside[end..].starts_with('"').then_some(end + 2)
+        });
+        let end = plain.or_else(|| value(rest.as_bytes()).map(|(value, _)| value.get().len()))?;
         let (element, rest) = rest.split_at(end);
         self.0 = rest;
         Some(element)
