@@ -143,16 +143,28 @@ impl<'a> Iterator for Elements<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let rest = self.0.trim_start_matches([',', ' ', '\n', '\r', '\t']);
-        // Most are strings without an escape.
-        let plain = rest.strip_prefix('"').and_then(|inside| {
-            let end = memchr::memchr2(b'"', b'\\', inside.as_bytes())?;
-            inside[end..].starts_with('"').then_some(end + 2)
-        });
-        let end = plain.or_else(|| value(rest.as_bytes()).map(|(value, _)| value.get().len()))?;
-        let (element, rest) = rest.split_at(end);
+        let rest = self.0.trim_ascii_start();
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
+        let end = match rest.as_bytes() {
+            // Most are strings.
+            [b'"', inside @ ..] => 1 + string_end(inside)?,
+            other => value(other)?.0.get().len(),
+        };
+        let (element, rest) = rest.split_at_checked(end)?;
         self.0 = rest;
         Some(element)
+    }
+}
+
+/// Where a string ends, its closing quote included, that begins before this text.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
     }
 }
 

@@ -55,7 +55,8 @@ pub(super) fn age(object: &Object, now: Timestamp) -> Option<i64> {
 impl Labels<'_> {
     /// All labels as kubectl shows them: `a=1,b=2`, `<none>`.
     pub(super) fn text(&self) -> String {
-        let mut text = String::new();
+        let room = self.0.iter().map(|(key, value)| key.0.len() + value.0.len() + 2).sum();
+        let mut text = String::with_capacity(room);
         for (key, value) in &self.0 {
             let comma = if text.is_empty() { "" } else { "," };
             // Writing to a String can't fail.
@@ -67,5 +68,52 @@ impl Labels<'_> {
     /// The value of one; empty where it is not there.
     pub(super) fn get(&self, key: &str) -> &str {
         self.0.get(key).map_or("", |value| &value.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kdelta::object::{Ingest, TypeMeta};
+
+    use super::*;
+
+    fn object(metadata: &str) -> Object {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        let json = format!(r#"{{"spec":{{"labels":{{"no":"no"}}}},"metadata":{{"name":"x"{metadata}}}}}"#);
+        Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object")
+    }
+
+    #[test]
+    fn labels_are_shown_by_their_keys_however_they_are_written() {
+        for (given, text, app) in [
+            (r#"{"b":"2","a":"","app":"web"}"#, "a=,app=web,b=2", "web"),
+            (r#"{ "app" : "\u003c\"x", "\u0061" : "1" }"#, "a=1,app=<\"x", "<\"x"),
+            ("{}", "<none>", ""),
+            ("null", "<none>", ""),
+            (r#"{"app":1}"#, "<none>", ""),
+        ] {
+            let mut shown = None;
+            let object = object(&format!(r#","labels":{given}"#));
+            labels(&object, |labels| shown = Some((labels.text(), labels.get("app").to_owned())));
+            assert_eq!(shown, Some((text.to_owned(), app.to_owned())), "{given}");
+        }
+        let mut shown = String::new();
+        labels(&object(""), |labels| shown = labels.text());
+        assert_eq!(shown, "<none>");
+    }
+
+    #[test]
+    fn an_age_is_known_where_the_time_of_creation_can_be_read() {
+        let noon = "2026-11-21T12:00:00Z".parse().expect("a time");
+        for (given, wanted) in [
+            (r#","creationTimestamp":"2026-11-21T11:00:00Z""#, Some(3600)),
+            (r#","creationTimestamp":null"#, None),
+            (r#","creationTimestamp":"noon""#, None),
+            ("", None),
+        ] {
+            assert_eq!(age(&object(given), noon), wanted, "{given}");
+        }
     }
 }
