@@ -1,6 +1,6 @@
 //! The bars that kdelta has set itself, and whether this run is over them.
 
-use std::fmt::Write as _;
+use std::fmt;
 
 use crate::contender::{CURL, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, TYPED, Task};
 use crate::live::Live;
@@ -28,45 +28,65 @@ const BARS: [(Task, (&str, Figure), &str, f64); 12] = [
     (Task::Json, MEMORY, KUBECTL, 1.0 / 40.0),
 ];
 
-/// One line for each bar whose contenders ran.
-pub(crate) fn of(tables: &[Table], json_bytes: u64) -> String {
-    let mut lines = String::new();
+/// One bar and where this run is: over it or not.
+pub(crate) struct Verdict {
+    task: String,
+    what: String,
+    ratio: f64,
+    bar: f64,
+    pub(crate) holds: bool,
+}
+
+impl Verdict {
+    fn at_most(task: impl Into<String>, what: String, ratio: f64, bar: f64) -> Self {
+        Self { task: task.into(), what, ratio, bar, holds: ratio <= bar }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = if self.holds { "holds" } else { "MISSED" };
+        let Self { task, what, ratio, bar, .. } = self;
+        write!(f, "{said:6}  {task:<12} {ratio:.3} of the {what} (bar {bar:.3})")
+    }
+}
+
+/// One for each bar whose contenders ran.
+pub(crate) fn of(tables: &[Table], json_bytes: u64) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     for (task, (what, figure), other, bar) in BARS {
         let Some(table) = tables.iter().find(|table| table.task == task) else { continue };
         let (Some(ours), Some(theirs)) = (table.row(KDELTA), table.row(other)) else { continue };
-        line(&mut lines, task.name(), &format!("{what} of {other}"), figure(ours) / figure(theirs), bar);
+        let ratio = figure(ours) / figure(theirs);
+        verdicts.push(Verdict::at_most(task.name(), format!("{what} of {other}"), ratio, bar));
     }
     let sync = tables.iter().find(|table| table.task == Task::Sync).and_then(|table| table.row(KDELTA));
-    if let Some(ours) = sync {
-        line(
-            &mut lines,
-            Task::Sync.name(),
-            "bytes of the bodies as memory",
-            ours.peak / megabytes(json_bytes),
-            0.5,
-        );
-    }
-    lines
+    verdicts.extend(sync.map(|ours| {
+        let what = "bytes of the bodies as memory".to_owned();
+        Verdict::at_most(Task::Sync.name(), what, ours.peak / megabytes(json_bytes), 0.5)
+    }));
+    verdicts
 }
 
-/// Of a live event: no later than curl has it, and cheaper than for client-go.
-pub(crate) fn of_live(live: &Live) -> String {
-    let mut lines = String::new();
-    let Some(ours) = live.cost(KDELTA) else { return lines };
+/// Of a live event: no later than curl has it, cheaper than for client-go, and none is missing.
+pub(crate) fn of_live(live: &Live) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    let Some(ours) = live.cost(KDELTA) else { return verdicts };
+    let task = format!("live {}/s", live.asked);
     if let Some(limit) = live.cost(CURL) {
         for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
             let [ours, limit] = [ours, limit].map(|cost| cost.delay(share).as_secs_f64());
-            line(&mut lines, "live", &format!("{what} of {CURL}"), ours / limit, 1.1);
+            verdicts.push(Verdict::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1));
         }
     }
     if let Some(dynamic) = live.cost(DYNAMIC) {
         let ratio = ours.for_a_thousand() / dynamic.for_a_thousand();
-        line(&mut lines, "live", &format!("CPU of {DYNAMIC}"), ratio, 1.0);
+        let holds = ratio < 1.0;
+        verdicts.push(Verdict { holds, ..Verdict::at_most(&task, format!("CPU of {DYNAMIC}"), ratio, 1.0) });
     }
-    lines
-}
-
-fn line(lines: &mut String, task: &str, what: &str, ratio: f64, bar: f64) {
-    let verdict = if ratio <= bar { "holds" } else { "MISSED" };
-    let _written = writeln!(lines, "{verdict:6}  {task:<12} {ratio:.3} of the {what} (bar {bar:.3})");
+    let share = live.share_of_events(ours);
+    let what = "events that anybody had".to_owned();
+    let holds = share >= 1.0 && ours.memory.is_some();
+    verdicts.push(Verdict { holds, ..Verdict::at_most(&task, what, share, 1.0) });
+    verdicts
 }

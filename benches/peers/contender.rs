@@ -1,10 +1,10 @@
 //! Who does what: the tasks, and for each the command of every contender.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::peers::Peers;
 use crate::stand::{NAMESPACE, Stand};
-use crate::testbed;
 
 /// What the contenders do once, from the start of the process to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Task {
 }
 
 /// Makes the command that asks the server at this address, with this kubeconfig.
-pub(crate) type Call<'a> = Box<dyn Fn(&str, &str) -> Command + Sync + 'a>;
+pub(crate) type Call<'a> = Box<dyn Fn(&str, &str) -> anyhow::Result<Command> + Sync + 'a>;
 
 /// One way to do a task.
 pub(crate) struct Contender<'a> {
@@ -56,6 +56,8 @@ pub(crate) struct Contender<'a> {
     pub(crate) agent: String,
     /// The text in its output that says it is done, for one that would go on.
     pub(crate) until: Option<&'static str>,
+    /// It throws away what it reads, and prints how many seconds after its start that began.
+    pub(crate) throws_away: bool,
     pub(crate) command: Call<'a>,
     /// The same from a version on, told the server and the version, for one that does not ask again by itself.
     pub(crate) again: Option<Call<'a>>,
@@ -65,6 +67,7 @@ pub(crate) struct Contender<'a> {
 pub(crate) const CURL_AGENT: &str = "bench";
 pub(crate) const KDELTA: &str = "kdelta";
 pub(crate) const CURL: &str = "curl (the limit)";
+const CURL_WHOLE: &str = "curl, in one piece";
 pub(crate) const KUBECTL: &str = "kubectl";
 pub(crate) const TYPED: &str = "client-go typed";
 pub(crate) const DYNAMIC: &str = "client-go dynamic";
@@ -78,12 +81,12 @@ const JSON: &str = "application/json";
 
 /// The contenders of a task, curl first.
 pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
-    let mut all = vec![limit(task, stand)];
+    let mut all = limits(task, stand);
     match task {
         Task::Sync => {
             all.push(kdelta(&["index", "pods", "-A", "--by", "field:status.phase"]));
-            all.push(client_go(TYPED, "typed", &["--events=false", "--until-synced"]));
-            all.push(client_go(DYNAMIC, "dynamic", &["--events=false", "--until-synced"]));
+            all.push(client_go(peers, TYPED, "typed", &["--events=false", "--until-synced"]));
+            all.push(client_go(peers, DYNAMIC, "dynamic", &["--events=false", "--until-synced"]));
             all.push(kube_rs(peers, &[]));
         }
         Task::TableOfAll => both(&mut all, peers, &["get", "pods", "-A"]),
@@ -94,100 +97,121 @@ pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Cont
     all
 }
 
-/// What the best answer to a task costs to read.
-fn limit(task: Task, stand: &Stand) -> Contender<'_> {
+/// What the best answer to a task costs to read. Of a sync, the pages that kdelta asks for, two at a time as it does, and
+/// then what is asked for by most who use curl. Nothing else comes of a sync than what is kept, so curl throws it away;
+/// an answer is handed to a reader, by curl as by all.
+fn limits<'a>(task: Task, stand: &'a Stand) -> Vec<Contender<'a>> {
     let none = format!("{PODS}?includeObject=None");
     let (path, accept) = match task {
-        // Of a sync what kdelta asks as well.
-        Task::Sync | Task::Json => (PODS.to_owned(), JSON),
+        Task::Sync => {
+            let pages = Box::new(|server: &str, _: &str| stand.curl_away(&stand.pages(server)?));
+            let whole = Box::new(|server: &str, _: &str| stand.curl_away(&[format!("{server}{PODS}")]));
+            let away = |name, command: Call<'a>| Contender { throws_away: true, ..curl(name, command) };
+            return vec![away(CURL, pages), away(CURL_WHOLE, whole)];
+        }
+        Task::Json => (PODS.to_owned(), JSON),
         Task::TableOfAll | Task::Names => (none, TABLE_WITHOUT_OBJECTS),
         Task::TableOfOne => {
             (format!("/api/v1/namespaces/{NAMESPACE}/pods?includeObject=None"), TABLE_WITHOUT_OBJECTS)
         }
     };
-    let command = Box::new(move |server: &str, _: &str| stand.curl(server, &path, accept));
-    Contender { name: CURL, agent: CURL_AGENT.to_owned(), until: None, command, again: None }
+    let command = move |server: &str, _: &str| {
+        let mut command = stand.curl(accept);
+        command.arg(format!("{server}{path}"));
+        Ok(command)
+    };
+    vec![curl(CURL, Box::new(command))]
+}
+
+fn curl<'a>(name: &'static str, command: Call<'a>) -> Contender<'a> {
+    let agent = CURL_AGENT.to_owned();
+    Contender { name, agent, until: None, throws_away: false, command, again: None }
 }
 
 /// kdelta and kubectl with the same words.
 fn both<'a>(all: &mut Vec<Contender<'a>>, peers: &'a Peers, arguments: &'static [&'static str]) {
     all.push(kdelta(arguments));
-    all.extend(kubectl(peers, arguments));
+    all.push(kubectl(peers, arguments));
 }
 
 fn kdelta(arguments: &'static [&'static str]) -> Contender<'static> {
     program(KDELTA, "kdelta/", env!("CARGO_BIN_EXE_kdelta").into(), arguments)
 }
 
-fn kubectl<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Option<Contender<'a>> {
-    peers.kubectl.as_ref().map(|kubectl| program(KUBECTL, "kubectl/", kubectl.clone(), arguments))
+fn kubectl<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
+    program(KUBECTL, "kubectl/", peers.kubectl.clone(), arguments)
 }
 
-fn program(
+fn program<'a>(
     name: &'static str,
     agent: &str,
-    program: std::path::PathBuf,
+    program: PathBuf,
     arguments: &'static [&'static str],
-) -> Contender<'static> {
+) -> Contender<'a> {
     let command = move |_: &str, kubeconfig: &str| {
         let mut command = Command::new(&program);
         command.args(arguments).args(["--kubeconfig", kubeconfig]);
-        command
+        Ok(command)
     };
-    Contender { name, agent: agent.to_owned(), until: None, command: Box::new(command), again: None }
+    by_itself(name, agent.to_owned(), Box::new(command))
 }
 
-fn client_go(
+fn client_go<'a>(
+    peers: &'a Peers,
     name: &'static str,
     mode: &'static str,
     arguments: &'static [&'static str],
-) -> Contender<'static> {
+) -> Contender<'a> {
     let command = move |_: &str, kubeconfig: &str| {
-        let mut command = testbed::tool();
+        let mut command = Command::new(&peers.client_go);
         command.args(["informer", "--kubeconfig", kubeconfig, "--mode", mode]).args(arguments);
-        command
+        Ok(command)
     };
-    Contender { name, agent: format!("testbed {mode}"), until: None, command: Box::new(command), again: None }
+    by_itself(name, format!("testbed {mode}"), Box::new(command))
 }
 
 fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
     let command = move |_: &str, kubeconfig: &str| {
         let mut command = Command::new(&peers.kube_rs);
         command.args(arguments).env("KUBECONFIG", kubeconfig);
-        command
+        Ok(command)
     };
-    Contender { name: KUBE_RS, agent: String::new(), until: None, command: Box::new(command), again: None }
+    by_itself(KUBE_RS, String::new(), Box::new(command))
 }
 
-/// The limit of a watch: over HTTP/1.1 a busy server sends events sooner.
-fn http1(mut curl: Command) -> Command {
-    curl.arg("--http1.1");
-    curl
+/// One that ends when it is done, and asks again by itself.
+fn by_itself<'a>(name: &'static str, agent: String, command: Call<'a>) -> Contender<'a> {
+    Contender { name, agent, until: None, throws_away: false, command, again: None }
+}
+
+/// The limit of a watch: over HTTP/1.1 a busy server sends events sooner. Each event is told as it comes.
+fn curl_watch(stand: &Stand, url: &str) -> Command {
+    let mut command = stand.curl(JSON);
+    command.args(["--http1.1", "--no-buffer", url]);
+    command
 }
 
 /// Those that follow the pods as they change, curl first; `until` is what each prints when it has the first state.
 pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
     // A busy server ends every watch that falls behind, and curl knows nothing of watches.
-    let again: Call<'a> = Box::new(|server: &str, version: &str| {
+    let again = |server: &str, version: &str| {
         let path = format!("{PODS}?watch=1&allowWatchBookmarks=true&resourceVersion={version}");
-        http1(stand.curl(server, &path, JSON))
-    });
-    let curl = Contender {
-        name: CURL,
-        agent: CURL_AGENT.to_owned(),
+        Ok(curl_watch(stand, &format!("{server}{path}")))
+    };
+    let first = |server: &str, _: &str| Ok(curl_watch(stand, &format!("{server}{WATCH_LIST}")));
+    let limit = Contender {
         until: Some("k8s.io/initial-events-end"),
-        command: Box::new(|server: &str, _: &str| http1(stand.curl(server, WATCH_LIST, JSON))),
-        again: Some(again),
+        again: Some(Box::new(again)),
+        ..curl(CURL, Box::new(first))
     };
     let synced = |one: Contender<'a>| Contender { until: Some("\"SYNCED\""), ..one };
-    let mut all = vec![
-        curl,
+    vec![
+        limit,
         synced(kdelta(&["watch", "pods", "-A", "-o", "json"])),
-        synced(client_go(TYPED, "typed", &[])),
-        synced(client_go(DYNAMIC, "dynamic", &[])),
+        synced(client_go(peers, TYPED, "typed", &[])),
+        synced(client_go(peers, DYNAMIC, "dynamic", &[])),
         synced(kube_rs(peers, &["--watch"])),
-    ];
-    // It says nothing when the first state is printed; what it prints of it are Lists of 500.
-    all.extend(kubectl(peers, &["get", "pods", "-A", "-w", "-o", "json", "--output-watch-events"]));
-    all
+        // It says nothing when the first state is printed; what it prints of it are Lists of 500.
+        kubectl(peers, &["get", "pods", "-A", "-w", "-o", "json", "--output-watch-events"]),
+    ]
 }

@@ -90,7 +90,7 @@ impl<'scope> Follower<'scope> {
     where
         'a: 'scope,
     {
-        let child = start(&mut (one.command)(stand.server(), stand.kubeconfig()), stand)?;
+        let child = start(&mut (one.command)(stand.server(), stand.kubeconfig())?, stand)?;
         let state =
             State { child: Some(child), stopped: false, spent: Duration::ZERO, seen: Seen::default() };
         let state = Arc::new(Mutex::new(state));
@@ -115,9 +115,12 @@ impl<'scope> Follower<'scope> {
         }
     }
 
-    /// Counts changes that are sent from now on.
+    /// Counts changes that are sent from now on, and forgets those before.
     pub(crate) fn count_from(&self, now: Timestamp) {
-        self.look(|state| state.seen.from = Some(now));
+        self.look(|state| {
+            state.seen.from = Some(now);
+            state.seen.delays.clear();
+        });
     }
 
     /// The CPU seconds it has used.
@@ -125,13 +128,13 @@ impl<'scope> Follower<'scope> {
         self.look(|state| state.cpu())
     }
 
-    /// Ends it.
-    pub(crate) fn end(mut self, cpu_before: f64) -> anyhow::Result<Cost> {
-        let (cpu, memory) = self.look(|state| anyhow::Ok((state.cpu()? - cpu_before, state.memory()?)))?;
-        self.stop()?;
-        let mut delays = self.look(|state| std::mem::take(&mut state.seen.delays));
-        delays.sort();
-        Ok(Cost { delays, cpu, memory })
+    /// What it cost since it had used so much CPU time, and how late the changes were that were counted.
+    pub(crate) fn cost_since(&self, cpu_before: f64) -> anyhow::Result<Cost> {
+        self.look(|state| {
+            let mut delays = state.seen.delays.clone();
+            delays.sort();
+            Ok(Cost { delays, cpu: state.cpu()? - cpu_before, memory: state.memory()? })
+        })
     }
 
     fn look<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
@@ -168,7 +171,7 @@ fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::
         let Some(again) = one.again.as_ref().filter(|_| !state.stopped) else { return Ok(()) };
         ensure!(ended.status.success(), "{} ended with {}", one.name, ended.status);
         ensure!(state.seen.version != before, "the server lets {} have nothing more", one.name);
-        state.child = Some(start(&mut again(stand.server(), &state.seen.version), stand)?);
+        state.child = Some(start(&mut again(stand.server(), &state.seen.version)?, stand)?);
     }
 }
 

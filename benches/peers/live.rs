@@ -24,7 +24,7 @@ const WARM_UP: Duration = Duration::from_secs(75);
 
 /// What following the same changes cost each.
 pub(crate) struct Live {
-    asked: u32,
+    pub(crate) asked: u32,
     /// Changes a second: a small server does not keep up with every rate.
     reached: f64,
     lasting: Duration,
@@ -40,15 +40,14 @@ pub(crate) struct Row {
     again: usize,
 }
 
-/// Lets all of them follow the pods while these are changed.
+/// Lets all of them follow the pods while these are changed so many times a second for so long, one pair after the other.
 pub(crate) fn compare(
     contenders: &[Contender<'_>],
     stand: &Stand,
-    asked: u32,
-    lasting: Duration,
-) -> anyhow::Result<Live> {
+    phases: &[(u32, Duration)],
+) -> anyhow::Result<Vec<Live>> {
     eprintln!("live: changes for {} s that nobody follows", WARM_UP.as_secs());
-    churn(stand, asked, WARM_UP)?;
+    churn(stand, phases.iter().map(|phase| phase.0).max().unwrap_or_default(), WARM_UP)?;
     thread::scope(|scope| {
         let mut followers = Vec::new();
         for one in contenders {
@@ -60,25 +59,52 @@ pub(crate) fn compare(
             ensure!(watches > 0, "the server knows nothing of the watch of {}", one.name);
             followers.push(follower);
         }
-        eprintln!("live: {} follow the same changes for {} s", followers.len(), lasting.as_secs());
-        let before = followers.iter().map(Follower::cpu).collect::<anyhow::Result<Vec<_>>>()?;
-        let now = Timestamp::now();
-        for one in &followers {
-            one.count_from(now);
-        }
-        let reached = churn(stand, asked, lasting)?;
-        // What is still under way arrives.
-        thread::sleep(Duration::from_secs(5));
-        let mut rows = Vec::new();
-        for ((one, follower), before) in contenders.iter().zip(followers).zip(before) {
-            let cost = follower.end(before)?;
-            rows.push(Row { name: one.name, cost, again: stand.audit.watches(&one.agent, now)? });
-        }
-        Ok(Live { asked, reached, lasting, rows })
+        phases.iter().map(|(asked, lasting)| phase(contenders, &followers, stand, *asked, *lasting)).collect()
     })
 }
 
+/// Changes the pods while they are followed.
+fn phase(
+    contenders: &[Contender<'_>],
+    followers: &[Follower<'_>],
+    stand: &Stand,
+    asked: u32,
+    lasting: Duration,
+) -> anyhow::Result<Live> {
+    eprintln!(
+        "live: {} follow the same changes, {asked} a second, for {} s",
+        followers.len(),
+        lasting.as_secs()
+    );
+    let before = followers.iter().map(Follower::cpu).collect::<anyhow::Result<Vec<_>>>()?;
+    let now = Timestamp::now();
+    for one in followers {
+        one.count_from(now);
+    }
+    let reached = churn(stand, asked, lasting)?;
+    // What is still under way arrives.
+    thread::sleep(Duration::from_secs(5));
+    let mut rows = Vec::new();
+    for ((one, follower), before) in contenders.iter().zip(followers).zip(before) {
+        let cost = follower.cost_since(before)?;
+        rows.push(Row { name: one.name, cost, again: stand.audit.watches(&one.agent, now)? });
+    }
+    Ok(Live { asked, reached, lasting, rows })
+}
+
 impl Live {
+    /// How many of the changes that anybody was told of it was told of.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer events than 2^52")]
+    pub(crate) fn share_of_events(&self, cost: &Cost) -> f64 {
+        let all = self.rows.iter().map(|row| row.cost.delays.len()).max().unwrap_or_default();
+        cost.delays.len() as f64 / all.max(1) as f64
+    }
+
+    /// Changes a second.
+    pub(crate) fn rate(&self) -> String {
+        format!("{:.0}", self.reached)
+    }
+
     pub(crate) fn cost(&self, name: &str) -> Option<&Cost> {
         self.rows.iter().find(|row| row.name == name).map(|row| &row.cost)
     }
@@ -88,8 +114,8 @@ impl fmt::Display for Live {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "live events: all follow the same {:.0} changes a second ({} were asked for) for {} s; p50 and p99 are from the send of a write to its line",
-            self.reached,
+            "live events: all follow the same {} changes a second ({} were asked for) for {} s; p50 and p99 are from the send of a write to its line",
+            self.rate(),
             self.asked,
             self.lasting.as_secs()
         )?;

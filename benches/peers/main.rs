@@ -22,7 +22,7 @@ mod wire;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Parser;
 
 use contender::Task;
@@ -38,12 +38,18 @@ struct Arguments {
     /// How often each contender runs
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// For how many seconds each contender follows live events; 0 leaves that part out
+    /// For how many seconds the contenders follow live events, and a fifth of that a second time; 0 leaves that part out
     #[arg(long, default_value_t = 300)]
     live: u64,
     /// How many changes a second the live part makes
     #[arg(long, default_value_t = 1000)]
     rate: u32,
+    /// How many it makes the second time: so few that a small server tells of them at once
+    #[arg(long, default_value_t = 100)]
+    calm_rate: u32,
+    /// A kubectl to compare with, in place of one that is built of the server's version
+    #[arg(long, value_name = "PROGRAM")]
+    kubectl: Option<PathBuf>,
     /// Only tasks whose name contains one of these
     #[arg(long)]
     only: Vec<String>,
@@ -60,8 +66,9 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    let peers = peers::find(arguments.kubectl.as_deref())?;
     let stand = Stand::set_up(arguments.pods)?;
-    let peers = peers::find()?;
+    println!("{}; on {}, {} processors", peers.versions, stand.version(), processors());
     let mut tables = Vec::new();
     for task in Task::ALL.into_iter().filter(|task| arguments.wants(task.name())) {
         let contenders = contender::of(task, &stand, &peers);
@@ -70,25 +77,41 @@ fn main() -> anyhow::Result<()> {
         println!("{table}");
         tables.push(table);
     }
-    print!("{}", bars::of(&tables, stand.json_bytes()));
-    let live = if arguments.live > 0 && arguments.wants("live") {
-        let lasting = Duration::from_secs(arguments.live);
+    let mut verdicts = bars::of(&tables, stand.json_bytes());
+    let mut live = Vec::new();
+    if arguments.live > 0 && arguments.wants("live") {
         let contenders = contender::following(&stand, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
-        let live = live::compare(&contenders, &stand, arguments.rate, lasting)?;
-        print!("{live}{}", bars::of_live(&live));
-        Some(live)
-    } else {
-        None
-    };
+        live = live::compare(&contenders, &stand, &arguments.phases())?;
+        for phase in &live {
+            println!("{phase}");
+            verdicts.extend(bars::of_live(phase));
+        }
+    }
+    for verdict in &verdicts {
+        println!("{verdict}");
+    }
     if let Some(file) = &arguments.picture {
-        let drawn = picture::draw(&tables, live.as_ref(), arguments.pods);
+        let drawn = picture::draw(&tables, &live, arguments.pods);
         std::fs::write(file, drawn).with_context(|| format!("can't write {}", file.display()))?;
     }
+    let held = verdicts.iter().filter(|verdict| verdict.holds).count();
+    println!("{held} of {} bars hold", verdicts.len());
+    ensure!(held == verdicts.len(), "a bar is missed");
     Ok(())
 }
 
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(0, usize::from)
+}
+
 impl Arguments {
+    /// How many changes a second, and for how long.
+    fn phases(&self) -> [(u32, Duration); 2] {
+        let lasting = Duration::from_secs(self.live);
+        [(self.rate, lasting), (self.calm_rate, lasting / 5)]
+    }
+
     fn wants(&self, task: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| task.contains(part.as_str()))
     }

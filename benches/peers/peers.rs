@@ -1,35 +1,79 @@
-//! The programs that kdelta is compared with, and what is missing of them on this machine.
+//! The programs that kdelta is compared with: found or built, and of which version each is.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 
-/// Where the peers are. curl and client-go (the testbed) are always there.
+/// Where the peers are. curl is on the PATH.
 pub(crate) struct Peers {
-    /// Nothing where it is not installed.
-    pub(crate) kubectl: Option<PathBuf>,
+    pub(crate) kubectl: PathBuf,
+    /// The testbed without a server in it: what client-go alone takes.
+    pub(crate) client_go: PathBuf,
     pub(crate) kube_rs: PathBuf,
+    /// What each calls its version, on one line.
+    pub(crate) versions: String,
 }
 
-/// Finds or builds them.
-pub(crate) fn find() -> anyhow::Result<Peers> {
-    runs("curl", &["--version"])
-        .then_some(())
-        .context("curl is missing: install it, it is the limit of each task")?;
-    let kubectl = runs("kubectl", &["version", "--client"]).then(|| PathBuf::from("kubectl"));
-    if kubectl.is_none() {
-        eprintln!("kubectl is missing: its rows are left out");
-    }
-    Ok(Peers { kubectl, kube_rs: build_kube_rs()? })
+/// Finds or builds them. kubectl is built, of the server's version, unless another is named.
+pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
+    let curl =
+        said("curl", &["--version"]).context("curl is missing: install it, it is the limit of each task")?;
+    let kubectl = kubectl.map_or_else(build_kubectl, |named| Ok(named.to_owned()))?;
+    let client_go = go_build("tests/testbed", "testbed-client", &["-tags", "clientonly"])?;
+    let kube_rs = build_kube_rs()?;
+    let said_kubectl =
+        said(&kubectl, &["version", "--client"]).context("kubectl does not say its version")?;
+    let versions = format!(
+        "kdelta {}; {}; kubectl {}; client-go {}; kube-rs {}",
+        env!("CARGO_PKG_VERSION"),
+        curl.split_whitespace().take(2).collect::<Vec<_>>().join(" "),
+        said_kubectl.lines().next().unwrap_or_default().trim_start_matches("Client Version: "),
+        module("tests/testbed", "k8s.io/client-go")?,
+        locked("kube")?,
+    );
+    Ok(Peers { kubectl, client_go, kube_rs, versions })
 }
 
-fn runs(program: &str, arguments: &[&str]) -> bool {
-    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+/// What a program prints, if it succeeds.
+fn said(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn folder(below: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
+}
+
+fn build_kubectl() -> anyhow::Result<PathBuf> {
+    // Kubernetes has its version set by the linker; k8s.io/kubectl v0.N is of Kubernetes v1.N.
+    let version = module("benches/kubectl", "k8s.io/kubectl")?.replacen("v0.", "v1.", 1);
+    let set = format!("-X k8s.io/component-base/version.gitVersion={version}");
+    go_build("benches/kubectl", "kubectl", &["-ldflags", &format!("-s -w {set}")])
+}
+
+/// Builds a Go module of ours. Go keeps what it has built, so that the second time takes seconds.
+fn go_build(module: &str, name: &str, flags: &[&str]) -> anyhow::Result<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    eprintln!("building {name}: minutes the first time");
+    let mut command = Command::new("go");
+    command.args(["build", "-trimpath"]).args(flags).arg("-o").arg(&program).arg(".");
+    let built = command.current_dir(folder(module)).status().context("go is missing: install Go")?;
+    ensure!(built.success(), "{module} does not build");
+    Ok(program)
+}
+
+/// The version that a Go module of ours uses of another.
+fn module(ours: &str, other: &str) -> anyhow::Result<String> {
+    let go_mod = fs::read_to_string(folder(ours).join("go.mod"))?;
+    let line = go_mod.lines().find_map(|line| line.trim().strip_prefix(other)?.strip_prefix(" v"));
+    let version = line.with_context(|| format!("{ours}/go.mod does not name {other}"))?;
+    Ok(format!("v{}", version.split_whitespace().next().unwrap_or_default()))
 }
 
 fn build_kube_rs() -> anyhow::Result<PathBuf> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/kube-rs");
+    let package = folder("benches/kube-rs");
     eprintln!("building the kube-rs peer: minutes the first time");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
@@ -40,4 +84,12 @@ fn build_kube_rs() -> anyhow::Result<PathBuf> {
         .status()?;
     ensure!(built.success(), "the kube-rs peer does not build");
     Ok(package.join("target/release/kube-rs-peer"))
+}
+
+/// The version of a crate that the kube-rs peer is built with.
+fn locked(name: &str) -> anyhow::Result<String> {
+    let lock = fs::read_to_string(folder("benches/kube-rs/Cargo.lock"))?;
+    let (_, after) =
+        lock.split_once(&format!("name = \"{name}\"\nversion = \"")).context("its Cargo.lock")?;
+    Ok(after.split('"').next().unwrap_or_default().to_owned())
 }

@@ -26,8 +26,8 @@ struct Group {
 }
 
 /// An SVG of these tables and of what following the changes cost.
-pub(crate) fn draw(tables: &[Table], live: Option<&Live>, pods: usize) -> String {
-    let groups: Vec<_> = tables.iter().map(of_table).chain(live.map(of_live)).collect();
+pub(crate) fn draw(tables: &[Table], live: &[Live], pods: usize) -> String {
+    let groups: Vec<_> = tables.iter().map(of_table).chain(live.iter().map(of_live)).collect();
     let height: usize = HEAD + groups.iter().map(|group| HEAD + group.rows.len() * LINE + GAP).sum::<usize>();
     let groups: String = groups.iter().scan(HEAD, |top, group| Some(draw_group(group, top))).collect();
     format!(
@@ -48,7 +48,10 @@ fn of_live(live: &Live) -> Group {
     let memory = |row: &Row| row.cost.memory.map(megabytes);
     let rows = live.rows.iter().map(|row| (row.name, row.cost.for_a_thousand(), memory(row)));
     Group {
-        title: "live: processor time for 1,000 events, memory at the end".to_owned(),
+        title: format!(
+            "live, {} changes a second: processor time for 1,000 events, memory at the end",
+            live.rate()
+        ),
         rows: rows.collect(),
     }
 }

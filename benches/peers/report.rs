@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table as Drawn, presets};
 
-use crate::contender::{CURL, KDELTA, Task};
+use crate::contender::{KDELTA, Task};
 use crate::round::{Runs, Sample};
 
 /// The medians of one contender.
@@ -15,6 +15,8 @@ pub(crate) struct Medians {
     /// Seconds.
     pub(crate) first: f64,
     pub(crate) done: f64,
+    /// The least and the most of the seconds to the end.
+    spread: [f64; 2],
     pub(crate) cpu: f64,
     /// MB, of a million bytes.
     pub(crate) peak: f64,
@@ -39,10 +41,12 @@ impl Table {
 
 fn medians(runs: &Runs) -> Medians {
     let of = |figure: fn(&Sample) -> f64| median(runs.samples.iter().map(figure).collect());
+    let times = || runs.samples.iter().map(|sample| sample.done.as_secs_f64());
     Medians {
         name: runs.name,
         first: of(|sample| sample.first.as_secs_f64()),
         done: of(|sample| sample.done.as_secs_f64()),
+        spread: [times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max)],
         cpu: of(|sample| sample.cpu.as_secs_f64()),
         peak: of(|sample| megabytes(sample.peak)),
         wire: megabytes(runs.wire),
@@ -74,21 +78,23 @@ impl fmt::Display for Table {
             "",
             "first byte",
             "done",
+            "least to most",
             "CPU",
             "peak memory",
             "wire",
-            "time, memory in kdelta's",
+            "time, CPU, memory in kdelta's",
         ]);
         let ours = self.row(KDELTA);
         for row in &self.rows {
-            let times =
-                ours.filter(|_| row.name != KDELTA && row.name != CURL).map_or_else(String::new, |ours| {
-                    format!("{:.1} x, {:.1} x", row.done / ours.done, row.peak / ours.peak)
-                });
+            let times = ours.filter(|_| row.name != KDELTA).map_or_else(String::new, |ours| {
+                let times = [row.done / ours.done, row.cpu / ours.cpu, row.peak / ours.peak];
+                times.map(|times| format!("{times:.2} x")).join(", ")
+            });
             drawn.add_row([
                 row.name.to_owned(),
                 format!("{:.3} s", row.first),
                 format!("{:.3} s", row.done),
+                format!("{:.3} to {:.3}", row.spread[0], row.spread[1]),
                 format!("{:.2} s", row.cpu),
                 format!("{:.0} MB", row.peak),
                 format!("{:.1} MB", row.wire),

@@ -1,12 +1,13 @@
 //! The server that all contenders ask: a kube-apiserver of its own with pods in one namespace, and how curl gets in.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::audit::Audit;
@@ -15,6 +16,11 @@ use crate::testbed::{self, Testbed};
 
 /// The namespace of all pods.
 pub(crate) const NAMESPACE: &str = "big";
+
+const PAGES: &str = "/api/v1/pods?limit=500";
+const JSON: &str = "application/json";
+/// Of a page asked for so, little more than how the next one is asked for.
+const ROWS: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
 pub(crate) struct Stand {
     testbed: Testbed,
@@ -37,7 +43,7 @@ impl Stand {
             Testbed::own_with(&state, &audit.flags()).context("there is no server to compare on")?;
         let curl = folder.path().join("curl");
         let settings = format!(
-            "header = \"Authorization: Bearer {}\"\ncacert = \"{}\"\nuser-agent = \"{CURL_AGENT}\"\nsilent\nshow-error\nfail\nno-buffer\n",
+            "header = \"Authorization: Bearer {}\"\ncacert = \"{}\"\nuser-agent = \"{CURL_AGENT}\"\nsilent\nshow-error\nfail\ncompressed\n",
             testbed.token("admin"),
             testbed.ca_file()
         );
@@ -48,12 +54,17 @@ impl Stand {
         let pods = pods.to_string();
         let load = ["load", "--pods", &pods, "-n", NAMESPACE, "--kubeconfig", stand.kubeconfig()];
         ensure!(testbed::tool().args(load).output()?.status.success(), "the pods could not be made");
-        stand.json_bytes = stand.measure_json()?;
+        stand.json_bytes = stand.measure_json().context("the pods could not be measured")?;
         Ok(stand)
     }
 
     pub(crate) fn kubeconfig(&self) -> &str {
         self.testbed.kubeconfig()
+    }
+
+    /// `kube-apiserver vX.Y.Z`.
+    pub(crate) fn version(&self) -> String {
+        format!("kube-apiserver {}", self.testbed.text("version"))
     }
 
     /// `https://127.0.0.1:PORT`.
@@ -70,12 +81,42 @@ impl Stand {
         self.folder.path()
     }
 
-    /// curl of this path on that server, asking for this representation. It reads gzip, as everybody else does.
-    pub(crate) fn curl(&self, server: &str, path: &str, accept: &str) -> Command {
+    /// curl asking for this representation of what is named afterwards. It reads gzip, as everybody else does.
+    pub(crate) fn curl(&self, accept: &str) -> Command {
         let mut command = Command::new("curl");
         command.arg("--config").arg(&self.curl).args(["--header", &format!("Accept: {accept}")]);
-        command.arg("--compressed").arg(format!("{server}{path}"));
         command
+    }
+
+    /// curl of these addresses, two at a time, throwing away what it reads: on stdout stands for each how many seconds
+    /// after its start the first byte came.
+    pub(crate) fn curl_away(&self, urls: &[String]) -> anyhow::Result<Command> {
+        let file = self.folder().join("urls");
+        let mut named = fs::File::create(&file)?;
+        for url in urls {
+            writeln!(named, "url = \"{url}\"\noutput = /dev/null")?;
+        }
+        let mut command = self.curl(JSON);
+        command.args(["--parallel", "--parallel-max", "2", "--no-progress-meter"]);
+        command.args(["--write-out", "%{time_starttransfer}\\n"]).arg("--config").arg(file);
+        Ok(command)
+    }
+
+    /// The addresses of the pages of all pods, of the version that is the newest.
+    pub(crate) fn pages(&self, server: &str) -> anyhow::Result<Vec<String>> {
+        let mut urls = Vec::new();
+        let mut next = Some(format!("{server}{PAGES}"));
+        while let Some(url) = next {
+            next = next_page(server, &self.asked(&format!("{url}&includeObject=None"), ROWS)?);
+            urls.push(url);
+        }
+        Ok(urls)
+    }
+
+    fn asked(&self, url: &str, accept: &str) -> anyhow::Result<Value> {
+        let output = self.curl(accept).arg(url).output()?;
+        ensure!(output.status.success(), "curl: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     /// The bytes of all pods as JSON without managedFields: what an index of bodies has to keep.
@@ -83,25 +124,25 @@ impl Stand {
         self.json_bytes
     }
 
+    /// Counted by kdelta and not here: what this process once held is counted as held by those it starts.
     fn measure_json(&self) -> anyhow::Result<u64> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kdelta"));
-        command.args([
-            "watch",
-            "pods",
-            "-A",
-            "-o",
-            "json",
-            "--until-synced",
-            "--fields",
-            "object",
-            "--kubeconfig",
-        ]);
-        let mut child = command.arg(self.kubeconfig()).stdout(std::process::Stdio::piped()).spawn()?;
-        let mut out = child.stdout.take().context("a pipe")?;
-        let bytes = std::io::copy(&mut out, &mut std::io::sink())?;
-        if !child.wait()?.success() {
-            bail!("kdelta can't list the pods");
+        command.args(["watch", "pods", "-A", "-o", "json", "--until-synced", "--fields", "object"]);
+        let mut child =
+            command.args(["--kubeconfig", self.kubeconfig()]).stdout(std::process::Stdio::piped()).spawn()?;
+        let out = std::io::BufReader::new(child.stdout.take().context("a pipe")?);
+        let mut bytes = 0;
+        for line in out.split(b'\n') {
+            let line = line?;
+            let object = line.strip_prefix(b"{\"object\":").and_then(|rest| rest.strip_suffix(b"}"));
+            bytes += object.map_or(0, <[u8]>::len) as u64;
         }
+        ensure!(child.wait()?.success() && bytes > 0, "kdelta can't list the pods");
         Ok(bytes)
     }
+}
+
+fn next_page(server: &str, page: &Value) -> Option<String> {
+    let token = page["metadata"]["continue"].as_str().filter(|token| !token.is_empty())?;
+    Some(format!("{server}{PAGES}&continue={token}"))
 }

@@ -3,7 +3,7 @@
 //! `cargo bench --bench scale` runs each size in a process of its own, so that each has its own peak, and prints one
 //! line for each. `-- --objects N` runs one size; `--queue delta` has the other queue; `--text` keeps bodies as text.
 //! The pods are made while they are read, as the text that a server sends, and are never held. What making them takes is
-//! measured beside it and subtracted.
+//! measured beside it and subtracted. Ends with which bars hold.
 
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
@@ -65,13 +65,35 @@ fn report(sizes: &[u32], arguments: &[String]) {
         all.push(measured);
     }
     if let [first, .., last] = &all[..] {
-        println!(
-            "from {} to {}: time per object × {:.2}, memory per object × {:.2}, look-up × {:.2}",
-            first.objects,
-            last.objects,
-            last.micros() / first.micros(),
-            last.held_each() / first.held_each(),
-            last.lookup_nanos / first.lookup_nanos,
-        );
+        let (lookup, grown) = (last.lookup_nanos / first.lookup_nanos, last.objects / first.objects);
+        println!("{grown} times the objects: a look-up takes {lookup:.2} times as long");
+        let missed = bars(first, last, has_defaults(arguments)).into_iter().filter(|held| !held).count();
+        if missed > 0 {
+            eprintln!("{missed} bars are missed");
+            std::process::exit(1);
+        }
     }
+}
+
+/// Without another queue or store, of which the bar for memory is.
+fn has_defaults(arguments: &[String]) -> bool {
+    !arguments.iter().any(|argument| argument == "--queue" || argument == "--text")
+}
+
+/// Says of each bar whether it holds: an object costs at most 1.3 times what it costs in the smallest size, and the
+/// largest, of a million, is in 700 MB.
+fn bars(first: &Measured, last: &Measured, with_peak: bool) -> Vec<bool> {
+    let growth = |figure: fn(&Measured) -> f64| figure(last) / figure(first);
+    let mut bars = vec![
+        ("time per object, times", growth(Measured::time_each), 1.3),
+        ("processor time per object, times", growth(Measured::cpu_each), 1.3),
+        ("memory per object, times", growth(Measured::held_each), 1.3),
+    ];
+    bars.extend(with_peak.then(|| ("peak in MB", last.peak_megabytes(), 700.0)));
+    let said = bars.into_iter().map(|(what, figure, bar)| {
+        let holds = figure <= bar;
+        println!("{:6}  {figure:.2} {what} (bar {bar})", if holds { "holds" } else { "MISSED" });
+        holds
+    });
+    said.collect()
 }

@@ -39,11 +39,21 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    pub(crate) const HEADER: &str = "objects    seconds  cpu s   µs each  peak MiB  relisted  bytes each  text each  body each  get ns  index µs  json ns";
+    pub(crate) const HEADER: &str = "objects    seconds  cpu s  cpu µs each  peak MiB  relisted  bytes each  text each  body each  get ns  index µs  json ns";
 
-    /// Wall time of an object.
-    pub(crate) fn micros(&self) -> f64 {
+    /// Processor time of an object, in microseconds.
+    pub(crate) fn cpu_each(&self) -> f64 {
+        self.cpu * 1e6 / f64::from(self.objects)
+    }
+
+    /// Time of an object, in microseconds.
+    pub(crate) fn time_each(&self) -> f64 {
         self.seconds * 1e6 / f64::from(self.objects)
+    }
+
+    /// MB, of a million bytes.
+    pub(crate) fn peak_megabytes(&self) -> f64 {
+        self.peak * 1.048_576
     }
 
     /// Resident memory of an object, without what the process takes anyway.
@@ -96,11 +106,11 @@ impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<10} {:>7.2} {:>6.2} {:>9.2} {:>9.1} {:>9.1} {:>11.0} {:>10.0} {:>10.0} {:>7.0} {:>9.1} {:>8.0}",
+            "{:<10} {:>7.2} {:>6.2} {:>12.2} {:>9.1} {:>9.1} {:>11.0} {:>10.0} {:>10.0} {:>7.0} {:>9.1} {:>8.0}",
             self.objects,
             self.seconds,
             self.cpu,
-            self.micros(),
+            self.cpu_each(),
             self.peak,
             self.peak_relisted,
             self.held_each(),

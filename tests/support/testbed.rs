@@ -66,7 +66,8 @@ impl Testbed {
         Self { child, ready }
     }
 
-    fn text(&self, field: &str) -> &str {
+    /// A field of what `serve` printed when it was ready.
+    pub(crate) fn text(&self, field: &str) -> &str {
         self.ready[field].as_str().unwrap_or_else(|| panic!("testbed serve names no {field}"))
     }
 

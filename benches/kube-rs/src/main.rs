@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::pin::pin;
 
-use futures::TryStreamExt as _;
+use futures::StreamExt as _;
 use kube::api::{ApiResource, DynamicObject};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher};
 use kube::{Api, Client};
@@ -21,12 +21,21 @@ async fn main() -> anyhow::Result<()> {
     let config = watcher::Config::default().streaming_lists();
     let mut events = pin!(watcher(api, config).default_backoff().reflect(writer));
     let mut out = std::io::stdout().lock();
-    while let Some(event) = events.try_next().await? {
+    while let Some(event) = events.next().await {
+        // What a watcher fails at it tries again.
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                eprintln!("{error}");
+                continue;
+            }
+        };
         match event {
             watcher::Event::InitDone => {
                 writeln!(out, "{{\"type\":\"SYNCED\",\"objects\":{}}}", reader.len())?;
                 if !stays {
-                    return Ok(());
+                    // Giving back the memory of each object would be counted as the sync's.
+                    std::process::exit(0);
                 }
             }
             watcher::Event::Apply(object) => tell(&mut out, "MODIFIED", &object)?,
