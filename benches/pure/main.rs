@@ -7,6 +7,7 @@
 mod synthetic;
 
 mod table;
+mod wire;
 
 #[path = "../../src/bin/kdelta/view/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the program has more to show than a table")]
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
-use kdelta::object::{FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
+use kdelta::object::{self, FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
 use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
 use synthetic::Workload;
@@ -86,6 +87,7 @@ fn main() {
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
     indexing(&bench, &keys, &all);
     queueing(&bench, &all);
+    wire::rows(&bench);
     table::rows(&bench);
 }
 
