@@ -209,12 +209,18 @@ impl Decoder {
     }
 
     /// An object that came in Protocol Buffers, which is metadata only.
-    pub(super) fn packed_item(&self, message: &[u8]) -> Result<Arc<Object>, Error> {
-        ingested(&protobuf::json(message)?, &self.ingest).map(Arc::new)
+    pub(super) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
+        self.own.clear();
+        let written = protobuf::json(message, &mut self.own);
+        let object = written.and_then(|()| ingested(&self.own, &self.ingest).map(Arc::new));
+        // An annotation may be a secret, and a decoder can be shown.
+        self.own.clear();
+        self.own.shrink_to(KEPT_ROOM);
+        object
     }
 
     /// One frame of a watch in Protocol Buffers.
-    pub(super) fn packed_frame(&self, frame: &[u8]) -> Result<WatchEvent, Error> {
+    pub(super) fn packed_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
         let event = protobuf::event(frame)?;
         Ok(match FrameType::named(event.event_type.as_bytes()) {
             None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
@@ -647,7 +653,7 @@ mod tests {
 
     #[test]
     fn events_in_protocol_buffers_are_those_of_json() {
-        let decoder = decoder(Representation::Metadata);
+        let mut decoder = decoder(Representation::Metadata);
         let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
         for event_type in ["ADDED", "MODIFIED", "DELETED"] {
             let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
@@ -674,6 +680,21 @@ mod tests {
             [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
         {
             assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
+        }
+    }
+
+    #[test]
+    fn an_object_in_protocol_buffers_has_nothing_of_the_one_before() {
+        let mut decoder = decoder(Representation::Metadata);
+        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_ROOM])].concat();
+        let large = field(1, &[field(1, b"large"), field(12, &note)].concat());
+        let nameless = field(1, &field(3, b"shop"));
+        let cut = &large[..large.len() - 1];
+        for before in [&large[..], &nameless, cut] {
+            let _read_or_refused = decoder.packed_item(before);
+            let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
+            assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
+            assert!(decoder.own.is_empty() && decoder.own.capacity() <= KEPT_ROOM);
         }
     }
 
