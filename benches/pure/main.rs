@@ -8,6 +8,7 @@ mod synthetic;
 
 mod packed;
 mod table;
+mod wire;
 
 #[path = "../../src/bin/kdelta/view/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the program has more to show than a table")]
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
-use kdelta::object::{FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
+use kdelta::object::{self, FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
 use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
 use synthetic::Workload;
@@ -90,6 +91,7 @@ fn main() {
     indexing(&bench, &keys, &all);
     updating(&bench, &workloads, &read);
     queueing(&bench, &all);
+    wire::rows(&bench);
     table::rows(&bench);
 }
 
