@@ -26,8 +26,8 @@ const PARTIAL_HEAD: usize = 128;
 /// How much room is kept for the text of the next metadata.
 const KEPT_ROOM: usize = 1 << 16;
 
-/// Reads what one list or watch sends. It keeps the columns of a Table, which come once.
-#[derive(Debug)]
+/// Reads what one list or watch sends. It keeps the columns of a Table, which come once. It is never shown: its texts
+/// may be secrets.
 pub(super) struct Decoder {
     pub(super) ingest: Ingest,
     pub(super) representation: Representation,
@@ -211,12 +211,9 @@ impl Decoder {
     /// An object that came in Protocol Buffers, which is metadata only.
     pub(super) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
         self.own.clear();
-        let written = protobuf::json(message, &mut self.own);
-        let object = written.and_then(|()| ingested(&self.own, &self.ingest).map(Arc::new));
-        // An annotation may be a secret, and a decoder can be shown.
-        self.own.clear();
         self.own.shrink_to(KEPT_ROOM);
-        object
+        protobuf::json(message, &mut self.own)?;
+        ingested(&self.own, &self.ingest).map(Arc::new)
     }
 
     /// One frame of a watch in Protocol Buffers.
@@ -694,7 +691,7 @@ mod tests {
             let _read_or_refused = decoder.packed_item(before);
             let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
             assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
-            assert!(decoder.own.is_empty() && decoder.own.capacity() <= KEPT_ROOM);
+            assert!(decoder.own.capacity() <= KEPT_ROOM);
         }
     }
 
