@@ -447,7 +447,8 @@ mod tests {
         let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let to_server = format!("0100007F:{port:04X}");
         let ours = sockets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let mut ours: Vec<_> = ours.filter(|fields| fields[2] == to_server).collect();
+        // Established (01): one that is over may be left of an earlier server on the same port.
+        let mut ours: Vec<_> = ours.filter(|fields| fields[2] == to_server && fields[3] == "01").collect();
         // A table that changes while it is read shows some lines twice.
         ours.dedup_by_key(|fields| fields[1]);
         let [socket] = &ours[..] else { panic!("one connection: {ours:?}") };

@@ -209,12 +209,14 @@ mod tests {
         for ordered in [false, true] {
             // The index function stands in for the moment between the two.
             let (applying, is_applying) = mpsc::channel::<()>();
+            let (replacing, is_replacing) = mpsc::channel::<()>();
             let (replaced, was_replaced) = mpsc::channel::<()>();
-            let was_replaced = Mutex::new(was_replaced);
+            let list = Mutex::new((is_replacing, was_replaced));
             let pause = IndexFunc::returning(move |_| {
                 let _sent = applying.send(());
-                // A replace that does not wait for the apply is done long before this gives up.
-                let was_replaced = was_replaced.lock().expect("no panic");
+                // A replace that has begun and does not wait for the apply is done long before this gives up.
+                let (is_replacing, was_replaced) = &*list.lock().expect("no panic");
+                let _begun = is_replacing.recv();
                 let overtaken = (0..10_000).any(|_| {
                     thread::yield_now();
                     was_replaced.try_recv().is_ok()
@@ -229,6 +231,7 @@ mod tests {
                 let queue = Arc::clone(&pump.queue);
                 move || {
                     is_applying.recv().expect("applied");
+                    let _sent = replacing.send(());
                     queue.replace(Vec::new(), &"2".into(), Origin::Relist).expect("keys");
                     let _sent = replaced.send(());
                 }

@@ -1,11 +1,10 @@
 //! The cluster in the program: no network, no kubeconfig, no other program.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Api, DemoServer, Kdelta, TestEnv, eventually};
+use crate::support::{Api, DemoServer, Kdelta, PATIENCE, TestEnv, eventually};
 
 #[test]
 fn the_first_command_of_a_newcomer_shows_pods() {
@@ -20,18 +19,23 @@ fn the_first_command_of_a_newcomer_shows_pods() {
 #[test]
 fn live_changes_follow_the_initial_state() {
     let env = TestEnv::new();
-    let arguments = ["watch", "pods", "--demo", "--speed", "5", "-o", "json", "--count", "60"];
-    let stdout = env.kdelta(&arguments).finish().quiet_success();
-    let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let of = |origin: &str| lines.iter().filter(|line| line["origin"] == origin).count();
-    assert!(of("list") >= 20 && of("watch") >= 30, "{} {}", of("list"), of("watch"));
+    let running = env.kdelta(&["watch", "pods", "--demo", "--speed", "5", "-o", "json"]).start();
+    let mut live = 0;
+    let lines = running.stdout.json_until("thirty live changes", |line| {
+        live += usize::from(line["origin"] == "watch");
+        live == 30
+    });
+    let listed = lines.iter().filter(|line| line["origin"] == "list").count();
+    assert!(listed >= 20, "{listed}");
     assert!(lines.iter().all(|line| line["context"] == "demo" && line["namespace"] == "default"));
 }
 
 #[test]
 fn one_shot_commands_work_on_the_demo() {
     let env = TestEnv::new();
-    let kdelta = |arguments: &[&str]| env.kdelta(arguments).finish().quiet_success();
+    // Slow, or a rollout may have one pod more.
+    let kdelta =
+        |arguments: &[&str]| env.kdelta(&[arguments, &["--speed", "0.01"]].concat()).finish().quiet_success();
     let table = kdelta(&["get", "deploy", "--demo"]);
     assert!(table.starts_with("NAME     READY   UP-TO-DATE   AVAILABLE   AGE\n"), "{table}");
     let names = kdelta(&["get", "pods", "--demo", "--by", "label:app=web", "-o", "name"]);
@@ -63,7 +67,7 @@ fn cached_objects_are_watched_over_where_the_environment_asks_for_it() {
 fn equal_seeds_give_equal_clusters() {
     let env = TestEnv::new();
     let names = |seed: &str| {
-        let call = env.kdelta(&["get", "pods", "-A", "--demo", "-o", "name", "--speed", "0.01"]);
+        let call = env.kdelta(&["get", "pods", "-A", "--demo", "-o", "name", "--speed", "0.0001"]);
         call.env("KDELTA_DEMO_SEED", seed).finish().quiet_success()
     };
     assert_eq!(names("1"), names("1"));
@@ -106,20 +110,28 @@ fn a_demo_and_a_server_exclude_each_other() {
 fn a_hundred_thousand_objects_are_listed_and_watched_while_others_are_served() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--objects", "100000"]);
-    let watch = ["watch", "pods", "-A", "--server", &demo.url, "-o", "name", "--duration", "1h"];
-    let running = env.kdelta(&watch).start();
     let api = Api::open(&demo.url);
-    let (mut seen, mut slowest) = (0, Duration::ZERO);
-    while seen < 100_000 {
-        assert!(running.stdout.within(crate::support::PATIENCE).is_some(), "ended after {seen}");
-        seen += 1;
-        if seen % 10_000 == 0 {
-            let asked = Instant::now();
+    // By the lines and not by the clock, on a machine that may stand still. All of them may have come before the first
+    // question: then nothing is shown yet.
+    eventually("an answer while the list is on its way", || {
+        let watch = ["watch", "pods", "-A", "--server", &demo.url, "-o", "name"];
+        let lines = &env.kdelta(&watch).start().stdout;
+        let (mut seen, mut is_shown) = (0, false);
+        while seen < 100_000 {
+            for _ in 0..1_000.min(100_000 - seen) {
+                assert!(lines.within(PATIENCE).is_some(), "ended after {seen}");
+                seen += 1;
+            }
+            seen += lines.at_hand().len();
+            let is_early = seen < 50_000;
             api.get("/api/v1/namespaces/default");
-            slowest = slowest.max(asked.elapsed());
+            let meanwhile = lines.at_hand().len();
+            assert!(meanwhile < 50_000, "{meanwhile} objects were listed before another client was answered");
+            seen += meanwhile;
+            is_shown |= is_early;
         }
-    }
-    assert!(slowest < Duration::from_secs(5), "another client waited {slowest:?}");
+        is_shown.then_some(())
+    });
 }
 
 /// Whether there is a kubectl; where there is none, the test that asks is told to be skipped.
@@ -185,7 +197,8 @@ fn kubectl_creates_changes_scales_and_deletes() {
         return;
     }
     let env = TestEnv::new();
-    let demo = DemoServer::start(&env, &["--speed", "5"]);
+    // No faster: the oldest Events make room for others, and the one of the scaling is asked for.
+    let demo = DemoServer::start(&env, &[]);
     let kubectl = |arguments: &[&str]| {
         let mut command = Command::new("kubectl");
         command.args(["--server", &demo.url]).args(arguments);
@@ -211,8 +224,12 @@ fn kubectl_creates_changes_scales_and_deletes() {
     }
     let rolled = kubectl(&["rollout", "status", "deployment/d", "-n", "play", "--timeout=30s"]);
     assert!(rolled.ends_with("deployment \"d\" successfully rolled out\n"), "{rolled}");
-    assert_eq!(kubectl(&["get", "pods", "-n", "play", "--no-headers"]).lines().count(), 3);
     assert!(kubectl(&["describe", "deployment", "d", "-n", "play"]).contains("ScalingReplicaSet"));
+    // A node may just have been lost with some of them.
+    eventually("three pods", || {
+        let pods = kubectl(&["get", "pods", "-n", "play", "--no-headers"]);
+        (pods.lines().count() == 3).then_some(())
+    });
     kubectl(&["delete", "namespace", "play"]);
     assert_eq!(kubectl(&["get", "pods", "-n", "play"]), "");
 }
@@ -227,7 +244,9 @@ fn a_demo_in_the_place_of_another_one_is_not_taken_for_it() {
     first.running.signal("KILL");
     assert_eq!(first.running.wait(), -1);
     running.stderr.find("the loss", |line| line.contains("lost"));
-    let second = DemoServer::start(&env, &["--port", &port]);
+    // A connection that some other test makes may have been given the port meanwhile.
+    let second =
+        eventually("the same port is free again", || DemoServer::try_start(&env, &["--port", &port]));
     let lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
     assert_eq!(lines.len(), 1, "nothing of the second is told as if it were the first: {lines:#?}");
     let version = |field: &str| lines[0][field].as_str().and_then(|text| text.parse::<u64>().ok());

@@ -20,6 +20,25 @@ fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
     Some(Kdelta::other(command).finish().stdout.replace('\r', ""))
 }
 
+/// The same where a hint is to be told: a server that is slow is not waited for longer than a second.
+fn with_hint(env: &TestEnv, line: &str) -> Option<String> {
+    eventually(&format!("a hint after {line:?}"), || match on_terminal(env, line) {
+        Some(told) if !told.contains("  hint: ") => None,
+        told => Some(told),
+    })
+}
+
+/// The same where none is to be told although the server has given this answer in time.
+fn after_answer(env: &TestEnv, line: &str, answer: &str) -> Option<String> {
+    eventually(&format!("{answer} for {line:?}"), || {
+        let Some(told) = on_terminal(env, &format!("{line} -v=6")) else { return Some(None) };
+        let (log, told): (Vec<_>, Vec<_>) =
+            told.split_inclusive('\n').partition(|line| line.contains(" DEBUG "));
+        let is_answered = log.iter().any(|line| line.contains(answer));
+        (is_answered || told.iter().any(|line| line.contains("hint"))).then(|| Some(told.concat()))
+    })
+}
+
 #[test]
 fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
     let env = TestEnv::new();
@@ -34,11 +53,17 @@ fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
             "index pods -n defualt --by node",
             "No resources found in defualt namespace.\n  hint: there is no namespace \"defualt\"; did you mean default?\n",
         ),
-        ("get pods -n nothing-like-it", "No resources found in nothing-like-it namespace.\n"),
-        ("get pods -n kube-public", "No resources found in kube-public namespace.\n"),
     ] {
-        let Some(told) = on_terminal(&env, &format!("{line} {on}")) else { return };
+        let Some(told) = with_hint(&env, &format!("{line} {on}")) else { return };
         assert_eq!(told, said, "{line}");
+    }
+    for (namespace, answer) in [
+        ("nothing-like-it", r#"path="/api/v1/namespaces?limit=500" status=200"#),
+        ("kube-public", r#"path="/api/v1/namespaces/kube-public" status=200"#),
+    ] {
+        let get = format!("get pods -n {namespace} {on}");
+        let Some(told) = after_answer(&env, &get, answer) else { return };
+        assert_eq!(told, format!("No resources found in {namespace} namespace.\n"));
     }
     let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();
     assert_eq!((piped.code, &*piped.stderr), (0, "No resources found in shpo namespace.\n"));
@@ -61,13 +86,15 @@ fn who_may_not_know_the_namespaces_is_told_nothing_of_them() {
     );
     let get = format!("get cm -n {namespace}x --kubeconfig {}", testbed.kubeconfig());
     let nothing = format!("No resources found in {namespace}x namespace.\n");
-    let Some(told) = on_terminal(&env, &get) else { return };
+    let Some(told) = with_hint(&env, &get) else { return };
     assert!(told.contains(&format!("did you mean {namespace}")), "{told}");
     // The right may take a moment to be known to the server.
+    let refusal = format!(r#"path="/api/v1/namespaces/{namespace}x" status=403"#);
     let told = eventually("the user may list", || {
         on_terminal(&env, &format!("{get} --as {user}")).filter(|told| !told.contains("Forbidden"))
     });
     assert_eq!(told, nothing);
+    assert_eq!(after_answer(&env, &format!("{get} --as {user}"), &refusal), Some(nothing));
 }
 
 #[test]

@@ -108,8 +108,9 @@ impl Forward {
 
     /// Accepts again, on the same port.
     pub(crate) fn reopen(&mut self) {
-        let listener = self.runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)));
-        let listener = listener.expect("a free port");
+        // A connection that some other test makes may have been given the port meanwhile.
+        let bind = || self.runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, self.port))).ok();
+        let listener = super::eventually("the port is free", bind);
         self.port = listener.local_addr().expect("an address").port();
         let manners = Arc::clone(&self.manners);
         self.accepting = Some(self.runtime.spawn(async move {

@@ -19,7 +19,7 @@ pub(crate) use env::{OnServer, TestEnv};
 pub(crate) use faults::{Answer as FaultAnswer, Bookmarks, FaultProxy, Strike, Which};
 pub(crate) use forward::{Forward, server_keys, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
-pub(crate) use process::{Kdelta, Running};
+pub(crate) use process::{Finished, Kdelta, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use testbed::{Testbed, tool};
 

@@ -197,6 +197,12 @@ impl Lines {
         self.receiver.recv_timeout(time).ok().map(|line| self.kept(line))
     }
 
+    /// The lines that have come by now.
+    #[track_caller]
+    pub(crate) fn at_hand(&self) -> Vec<String> {
+        self.receiver.try_iter().map(|line| self.kept(line)).collect()
+    }
+
     /// The line, which keeps its contract. One that was cut off in the middle, with its process, has none.
     #[track_caller]
     fn kept(&self, line: String) -> String {

@@ -22,7 +22,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-use super::{TestEnv, Testbed};
+use super::{TestEnv, Testbed, eventually};
 use connection::{Identity, serve_all};
 use script::Shared;
 
@@ -91,8 +91,9 @@ impl FaultProxy {
     /// Accepts again.
     pub(crate) fn accept(&mut self) {
         if self.accepting.is_none() {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).expect("the same port again");
-            self.listen(listener);
+            // A connection that some other test makes may have been given the port meanwhile.
+            let bind = || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok();
+            self.listen(eventually("the same port is free again", bind));
         }
     }
 
