@@ -6,7 +6,9 @@
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 
+mod packed;
 mod table;
+mod wire;
 
 #[path = "../../src/bin/kdelta/view/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the program has more to show than a table")]
@@ -17,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
-use kdelta::object::{FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
+use kdelta::object::{self, FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
 use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
 use synthetic::Workload;
@@ -29,6 +31,7 @@ const ROUNDS: usize = 15;
 const CHUNK: usize = 16 << 10;
 
 /// Runs those that are asked for, and prints a line for each.
+#[derive(Clone)]
 struct Bench {
     wanted: Option<String>,
     objects: u32,
@@ -61,15 +64,7 @@ impl Bench {
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let workloads: Vec<Workload> = (0..WORKLOADS).map(Workload::new).collect();
-    let texts: Vec<String> = workloads
-        .iter()
-        .flat_map(|workload| (0..EACH).map(move |number| (workload, number)))
-        .map(|(workload, number)| {
-            let mut text = String::new();
-            workload.pod(number, number + 1000, &mut text);
-            text
-        })
-        .collect();
+    let texts = pods(&workloads, 1000);
     let bench = Bench { wanted, objects: WORKLOADS * EACH, bytes: texts.iter().map(String::len).sum() };
     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
     let read = |text: &String| Arc::new(Object::from_json(text.as_bytes(), &ingest).expect("a pod"));
@@ -81,12 +76,34 @@ fn main() {
         || (),
         |()| texts.iter().for_each(|text| drop(black_box(read(text)))),
     );
+    // In a list of their own kind objects do not say it.
+    let kind = r#""kind":"Pod","apiVersion":"v1","#;
+    let typed: Vec<String> = texts.iter().map(|text| text.replacen(kind, "", 1)).collect();
+    bench.run(
+        "the same, and the kind put in",
+        || (),
+        |()| typed.iter().for_each(|text| drop(black_box(read(text)))),
+    );
+    packed::metadata(&bench, &texts, &ingest);
     packing(&bench, &all);
     let numbered = |workload: &Workload| (0..EACH).map(|number| workload.key(number)).collect::<Vec<_>>();
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
     indexing(&bench, &keys, &all);
+    updating(&bench, &workloads, &read);
     queueing(&bench, &all);
+    wire::rows(&bench);
     table::rows(&bench);
+}
+
+/// The texts of all pods, whose versions begin with this one.
+fn pods(workloads: &[Workload], version: u32) -> Vec<String> {
+    let each = workloads.iter().flat_map(|workload| (0..EACH).map(move |number| (workload, number)));
+    let text = |(workload, number): (&Workload, u32)| {
+        let mut text = String::new();
+        workload.pod(number, number + version, &mut text);
+        text
+    };
+    each.map(text).collect()
 }
 
 fn splitting(bench: &Bench, texts: &[String]) {
@@ -191,6 +208,23 @@ fn indexing(bench: &Bench, keys: &[String], all: &dyn Fn() -> Vec<Arc<Object>>) 
             }
         },
     );
+}
+
+/// Each round brings a later state of every object, on another node mostly.
+fn updating(bench: &Bench, workloads: &[Workload], read: &dyn Fn(&String) -> Arc<Object>) {
+    let store = ThreadSafeStore::new([("node".to_owned(), index_funcs::node())].into());
+    let mut version = 0;
+    let mut states = || -> Vec<Arc<Object>> {
+        version += 1;
+        pods(workloads, version).iter().map(read).collect()
+    };
+    let put = |objects: Vec<Arc<Object>>| {
+        for object in objects {
+            store.update(object.key().clone(), object).expect("room");
+        }
+    };
+    put(states());
+    bench.run("update, the indexed value changed", states, put);
 }
 
 fn queueing(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {

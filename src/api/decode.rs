@@ -13,7 +13,7 @@ use super::age::age;
 use super::frames::{FrameType, WatchFrame};
 use super::register::Register;
 use super::representation::{IncludeObject, Representation};
-use super::table::{self, WireRow, WireTable};
+use super::table::{self, PlainRow, WireRow, WireTable};
 use super::{protobuf, status};
 use crate::listwatch::{Error, ListMeta, WatchEvent};
 use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row};
@@ -23,8 +23,11 @@ const PARTIAL_PREFIX: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"
 /// Where an object says its kind, in the order of a Go struct and in that of sorted keys.
 const PARTIAL_HEAD: usize = 128;
 
-/// Reads what one list or watch sends. It keeps the columns of a Table, which come once.
-#[derive(Debug)]
+/// How much room is kept for the text of the next metadata.
+const KEPT_ROOM: usize = 1 << 16;
+
+/// Reads what one list or watch sends. It keeps the columns of a Table, which come once. It is never shown: its texts
+/// may be secrets.
 pub(super) struct Decoder {
     pub(super) ingest: Ingest,
     pub(super) representation: Representation,
@@ -37,6 +40,8 @@ pub(super) struct Decoder {
     columns: Option<Arc<[Column]>>,
     /// Stands for the columns of objects that came without a row.
     plain_columns: Option<Arc<[Column]>>,
+    /// Metadata without the type that it came with.
+    own: Vec<u8>,
 }
 
 /// Where the names of a row come from that has no object beside it.
@@ -44,7 +49,8 @@ pub(super) struct Decoder {
 pub(super) enum Naming {
     /// From the namespace that was asked for and the cell that is most likely the name.
     Asked,
-    /// From the cell that is said to be the name; without one a row can't be read.
+    /// From the cell that is said to be the name; without one a row can't be read. Nobody asks for more: the object
+    /// gets no row.
     Cell,
     /// From the next entry of a register, which must have the name that is said in the cell.
     Register(Register),
@@ -89,12 +95,14 @@ impl Decoder {
         naming: Naming,
         now: fn() -> Timestamp,
     ) -> Self {
-        Self { ingest, representation, namespace, naming, now, columns: None, plain_columns: None }
+        let (columns, plain_columns, own) = (None, None, Vec::new());
+        Self { ingest, representation, namespace, naming, now, columns, plain_columns, own }
     }
 
     /// Takes the columns of the rows to come; `null` changes nothing.
     pub(super) fn columns(&mut self, json: &[u8]) -> Result<(), Error> {
-        if let Some(columns) = table::columns(json)? {
+        let columns = table::columns(json).map_err(|error| malformed("columnDefinitions", &error))?;
+        if let Some(columns) = columns {
             self.columns = Some(columns);
         }
         Ok(())
@@ -103,7 +111,7 @@ impl Decoder {
     /// An object that came as itself. Where a Table was asked it gets the two cells that any object has.
     pub(super) fn item(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let object = self.object(json)?;
-        if !matches!(self.representation, Representation::Table(_)) {
+        if !matches!(self.representation, Representation::Table(_)) || matches!(self.naming, Naming::Cell) {
             return Ok(Arc::new(object));
         }
         let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
@@ -125,20 +133,27 @@ impl Decoder {
         if self.is_table(json)? { self.one_row(json) } else { self.item(json) }
     }
 
-    /// A line of a watch that is, to its last byte, an event with an object as servers write them. Nothing where it is
-    /// not, or may not be: it is to be read as a frame then.
-    pub(super) fn plain_frame(&self, line: &[u8]) -> Option<WatchEvent> {
-        if self.representation != Representation::Objects {
-            return None;
+    /// A line of a watch that is, to its last byte, an event with an object, or with a row and its object, as servers
+    /// write them. Nothing where it is not, or may not be: it is to be read as a frame then.
+    pub(super) fn plain_frame(&mut self, line: &[u8]) -> Option<WatchEvent> {
+        let WatchFrame { frame_type, object: json } = WatchFrame::quick(line)?;
+        let event = match frame_type {
+            FrameType::Added => WatchEvent::Added,
+            FrameType::Modified => WatchEvent::Modified,
+            FrameType::Deleted => WatchEvent::Deleted,
+            FrameType::Bookmark | FrameType::Error => return None,
+        };
+        if !matches!(self.representation, Representation::Table(_)) {
+            return self.plain_object(json).map(Arc::new).map(event);
         }
-        let WatchFrame { frame_type, object } = WatchFrame::quick(line)?;
-        let read = || Object::from_plain_json(object, &self.ingest).map(Arc::new);
-        match frame_type {
-            FrameType::Added => read().map(WatchEvent::Added),
-            FrameType::Modified => read().map(WatchEvent::Modified),
-            FrameType::Deleted => read().map(WatchEvent::Deleted),
-            FrameType::Bookmark | FrameType::Error => None,
-        }
+        let columns = self.columns.clone()?;
+        let row = PlainRow::of_table(json)?;
+        let object = self.plain_object(row.json)?;
+        Some(event(Arc::new(object.with_row(row.row(columns)))))
+    }
+
+    fn plain_object(&mut self, json: &[u8]) -> Option<Object> {
+        Object::from_plain_json(own(json, self.representation, &mut self.own)?, &self.ingest)
     }
 
     /// One frame of a watch.
@@ -194,12 +209,15 @@ impl Decoder {
     }
 
     /// An object that came in Protocol Buffers, which is metadata only.
-    pub(super) fn packed_item(&self, message: &[u8]) -> Result<Arc<Object>, Error> {
-        ingested(&protobuf::json(message)?, &self.ingest).map(Arc::new)
+    pub(super) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
+        self.own.clear();
+        self.own.shrink_to(KEPT_ROOM);
+        protobuf::json(message, &mut self.own)?;
+        ingested(&self.own, &self.ingest).map(Arc::new)
     }
 
     /// One frame of a watch in Protocol Buffers.
-    pub(super) fn packed_frame(&self, frame: &[u8]) -> Result<WatchEvent, Error> {
+    pub(super) fn packed_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
         let event = protobuf::event(frame)?;
         Ok(match FrameType::named(event.event_type.as_bytes()) {
             None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
@@ -249,7 +267,8 @@ impl Decoder {
             let version = table.map(Metadata::read).transpose()?.map(|metadata| metadata.version());
             self.named(row, &columns, version.unwrap_or_default())?
         };
-        Ok(Arc::new(object.with_row(row.row(columns))))
+        let is_named_only = matches!(self.naming, Naming::Cell);
+        Ok(Arc::new(if is_named_only { object } else { object.with_row(row.row(columns)) }))
     }
 
     /// What is known of an object that did not come. The version is that of its Table.
@@ -283,18 +302,9 @@ impl Decoder {
     }
 
     /// Reads an object; one that is metadata only gets the type of the resource back.
-    fn object(&self, json: &[u8]) -> Result<Object, Error> {
-        if self.representation == Representation::Objects {
-            return ingested(json, &self.ingest);
-        }
-        if let Some(rest) = json.strip_prefix(PARTIAL_PREFIX) {
-            return ingested(&[b"{", rest].concat(), &self.ingest);
-        }
-        // Where whole objects were asked for, one that begins as the resource's own is not looked at twice.
-        if self.representation == Representation::Table(IncludeObject::Object)
-            && memmem::find(&json[..json.len().min(PARTIAL_HEAD)], b"PartialObjectMetadata").is_none()
-        {
-            return ingested(json, &self.ingest);
+    fn object(&mut self, json: &[u8]) -> Result<Object, Error> {
+        if let Some(own) = own(json, self.representation, &mut self.own) {
+            return ingested(own, &self.ingest);
         }
         let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
         match sniff {
@@ -332,6 +342,25 @@ pub(super) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
         resource_version: metadata.version(),
         continue_token: metadata.continue_token.unwrap_or_default().into_owned(),
     }))
+}
+
+/// The text of an object without a type that is not its own, where that can be told from its beginning; `to` is where
+/// it is put together.
+fn own<'t>(json: &'t [u8], representation: Representation, to: &'t mut Vec<u8>) -> Option<&'t [u8]> {
+    if representation == Representation::Objects {
+        return Some(json);
+    }
+    if let Some(rest) = json.strip_prefix(PARTIAL_PREFIX) {
+        to.clear();
+        to.shrink_to(KEPT_ROOM);
+        to.push(b'{');
+        to.extend_from_slice(rest);
+        return Some(to);
+    }
+    // Where whole objects were asked for, one that begins as the resource's own is not looked at twice.
+    let is_own = representation == Representation::Table(IncludeObject::Object)
+        && memmem::find(&json[..json.len().min(PARTIAL_HEAD)], b"PartialObjectMetadata").is_none();
+    is_own.then_some(json)
 }
 
 fn bookmarked(version: ResourceVersion, initial_events_end: bool) -> Result<WatchEvent, Error> {
@@ -504,6 +533,66 @@ mod tests {
         }
     }
 
+    /// All that an event says.
+    fn told(event: &WatchEvent) -> String {
+        match event {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
+                let row = object.row().map(|row| row.cells().collect::<Vec<_>>());
+                let kind = std::mem::discriminant(event);
+                format!("{kind:?} {object:?} {row:?} {}", text(object))
+            }
+            mark @ WatchEvent::Bookmark { .. } => format!("{mark:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_plainly_as_servers_write_it_and_never_otherwise_than_as_a_frame() {
+        let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop"}}"#;
+        let cells = r#"["c]\"1",1,null]"#;
+        for (representation, line) in [
+            (Representation::Objects, frame("ADDED", object)),
+            (Representation::Metadata, frame("DELETED", PARTIAL)),
+            (TABLE, frame("MODIFIED", &table("null", cells, PARTIAL, "209"))),
+            (
+                Representation::Table(IncludeObject::Object),
+                frame("ADDED", &table("null", cells, object, "209")),
+            ),
+        ] {
+            let mut decoder = decoder(representation);
+            if matches!(representation, Representation::Table(_)) {
+                assert!(decoder.plain_frame(line.as_bytes()).is_none(), "there are no columns yet");
+            }
+            decoder.columns(COLUMNS.as_bytes()).expect("columns");
+            assert!(decoder.plain_frame(line.as_bytes()).is_some(), "{line}");
+            for at in 0..=line.len() {
+                let others = ["{", "}", "[", "]", "\"", ",", ":", "\\", "1", " ", "null"];
+                let damaged = others.map(|other| [&line[..at], other, &line[at..]].concat());
+                let shorter = [&line[..at], &line[(at + 1).min(line.len())..]].concat();
+                for line in damaged.iter().chain([&shorter, &line]) {
+                    let Some(event) = decoder.plain_frame(line.as_bytes()) else { continue };
+                    let wanted = decoder.frame(line.as_bytes()).expect(line);
+                    assert_eq!(told(&event), told(&wanted), "{line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_row_with_its_object_are_left_to_be_read_as_frames() {
+        let mut decoder = decoder(TABLE);
+        decoder.columns(COLUMNS.as_bytes()).expect("columns");
+        for line in [
+            frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, PARTIAL, "209")),
+            frame("BOOKMARK", &table("null", r#"["",0]"#, PARTIAL, "212")),
+            frame("ADDED", &table("null", r#"["c1",1]"#, "null", "209")),
+            frame("ADDED", &table("null", r#""c1""#, PARTIAL, "209")),
+            frame("ADDED", &table("null", r#"["c1",[1]]"#, PARTIAL, "209")),
+            frame("ADDED", PARTIAL),
+        ] {
+            assert!(decoder.plain_frame(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+
     #[test]
     fn plain_bookmarks_carry_a_version() {
         let mark = |annotations: &str| {
@@ -561,7 +650,7 @@ mod tests {
 
     #[test]
     fn events_in_protocol_buffers_are_those_of_json() {
-        let decoder = decoder(Representation::Metadata);
+        let mut decoder = decoder(Representation::Metadata);
         let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
         for event_type in ["ADDED", "MODIFIED", "DELETED"] {
             let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
@@ -588,6 +677,21 @@ mod tests {
             [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
         {
             assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
+        }
+    }
+
+    #[test]
+    fn an_object_in_protocol_buffers_has_nothing_of_the_one_before() {
+        let mut decoder = decoder(Representation::Metadata);
+        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_ROOM])].concat();
+        let large = field(1, &[field(1, b"large"), field(12, &note)].concat());
+        let nameless = field(1, &field(3, b"shop"));
+        let cut = &large[..large.len() - 1];
+        for before in [&large[..], &nameless, cut] {
+            let _read_or_refused = decoder.packed_item(before);
+            let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
+            assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
+            assert!(decoder.own.capacity() <= KEPT_ROOM);
         }
     }
 

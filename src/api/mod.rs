@@ -15,6 +15,8 @@ mod error;
 mod failure;
 mod frames;
 mod log_ins;
+#[cfg(feature = "testing")]
+pub mod measured;
 mod notice;
 mod progress;
 #[cfg(any(test, feature = "testing"))]

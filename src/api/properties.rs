@@ -132,7 +132,10 @@ pub fn packed(body: &[u8]) {
     let (whole, cut) = (packed_items(body, body.len().max(1)), packed_items(body, 1));
     assert_eq!(whole, cut, "cuts make a difference");
     for item in &whole.0 {
-        let Ok(text) = protobuf::json(item) else { continue };
+        let mut text = Vec::new();
+        if protobuf::json(item, &mut text).is_err() {
+            continue;
+        }
         let json: Value = serde_json::from_slice(&text).unwrap_or_default();
         let names = protobuf::names(item);
         let name = names.map(|names| names.name).unwrap_or_default();
@@ -140,7 +143,7 @@ pub fn packed(body: &[u8]) {
     }
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let epoch = || Timestamp::UNIX_EPOCH;
-    let decoder = Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, epoch);
+    let mut decoder = Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, epoch);
     let _read_or_refused = decoder.packed_frame(body);
 
     // As it is, and with a length before each of its parts.

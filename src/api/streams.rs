@@ -276,7 +276,7 @@ impl ResourceWatch {
                 let decoder = RefCell::new(&mut self.decoder);
                 splitter.read(
                     &mut input,
-                    |line| decoder.borrow().plain_frame(line),
+                    |line| decoder.borrow_mut().plain_frame(line),
                     |frame| decoder.borrow_mut().frame(frame),
                 )?
             }

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::decode::malformed;
-use crate::listwatch::Error;
 use crate::object::{Column, Row};
 
 /// One element of a Table's `rows`.
 #[derive(Debug, Deserialize)]
 pub(super) struct WireRow<'a> {
-    #[serde(borrow)]
-    cells: Option<Vec<&'a RawValue>>,
+    /// The array as it is written: not every reader of a row wants all of them.
+    #[serde(borrow, default, deserialize_with = "array")]
+    cells: Option<&'a RawValue>,
     /// What `includeObject` asked for; `None` where it is null.
     #[serde(borrow)]
     pub(super) object: Option<&'a RawValue>,
@@ -44,9 +44,8 @@ struct WireColumn<'a> {
 }
 
 /// Reads `columnDefinitions`; `null` is no answer.
-pub(super) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, Error> {
-    let wire: Option<Vec<WireColumn<'_>>> =
-        serde_json::from_slice(json).map_err(|error| malformed("columnDefinitions", &error))?;
+pub(super) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, serde_json::Error> {
+    let wire: Option<Vec<WireColumn<'_>>> = serde_json::from_slice(json)?;
     let column = |wire: WireColumn<'_>| Column {
         name: wire.name.into_owned(),
         // The columns of custom resources say in their type what others say in their format.
@@ -65,10 +64,48 @@ pub(super) fn plain_columns() -> Arc<[Column]> {
     Arc::from([column("Name", "name"), column("Age", "")])
 }
 
+/// The row of a watched Table that begins as servers write it once they have sent the columns. It is the right one if,
+/// and only if, the text of its object then reads as one JSON object.
+pub(super) struct PlainRow<'a> {
+    cells: &'a RawValue,
+    /// The object, unread.
+    pub(super) json: &'a [u8],
+}
+
+impl<'a> PlainRow<'a> {
+    /// Cuts the Table of one row. What is nested in its metadata or cells is not followed: nobody would bound its depth.
+    pub(super) fn of_table(json: &'a [u8]) -> Option<Self> {
+        let is_flat = |value: &RawValue| memchr::memchr2(b'[', b'{', &value.get().as_bytes()[1..]).is_none();
+        let rest = json.strip_prefix(br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#)?;
+        let (metadata, rest) = value(rest)?;
+        let rest = rest.strip_prefix(br#","columnDefinitions":null,"rows":[{"cells":"#)?;
+        let (cells, rest) = value(rest)?;
+        let json = rest.strip_prefix(br#","object":"#)?.strip_suffix(b"}]}")?;
+        (is_flat(metadata) && is_flat(cells) && cells.get().starts_with('[')).then_some(Self { cells, json })
+    }
+
+    /// The cells as text.
+    pub(super) fn row(&self, columns: Arc<[Column]>) -> Row {
+        row(Some(self.cells), columns)
+    }
+}
+
+/// The value that a text begins with, and what follows it.
+fn value(text: &[u8]) -> Option<(&RawValue, &[u8])> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter();
+    let value = values.next()?.ok()?;
+    Some((value, &text[values.byte_offset()..]))
+}
+
+/// A row of these cells.
+fn row(cells: Option<&RawValue>, columns: Arc<[Column]>) -> Row {
+    Row::written(columns, cells.map_or(0, |cells| cells.get().len()), Elements::of(cells), write_cell)
+}
+
 impl<'a> WireRow<'a> {
     /// The cells as text.
     pub(super) fn row(&self, columns: Arc<[Column]>) -> Row {
-        Row::new(columns, self.texts())
+        row(self.cells, columns)
     }
 
     /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
@@ -76,16 +113,58 @@ impl<'a> WireRow<'a> {
     pub(super) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
         let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
         let at = said_name(columns).or_else(by_name).unwrap_or_default();
-        self.texts().nth(at).unwrap_or_default()
+        Elements::of(self.cells).nth(at).map(cell_text).unwrap_or_default()
     }
 
     /// The cell that is said to hold the object's name: that of the column of format `name`.
     pub(super) fn said_name(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
-        self.texts().nth(said_name(columns)?)
+        Elements::of(self.cells).nth(said_name(columns)?).map(cell_text)
     }
+}
 
-    fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> {
-        self.cells.iter().flatten().map(|cell| cell_text(cell))
+/// The text of an array, unless it is null.
+fn array<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    match Option::<&RawValue>::deserialize(from)? {
+        Some(other) if !other.get().starts_with('[') => Err(D::Error::custom("it is no array")),
+        array => Ok(array),
+    }
+}
+
+/// The elements of an array of which is known that it is JSON. Holds what is not yet read inside of its brackets.
+struct Elements<'a>(&'a str);
+
+impl<'a> Elements<'a> {
+    fn of(array: Option<&'a RawValue>) -> Self {
+        Self(array.map(|array| &array.get()[1..array.get().len() - 1]).unwrap_or_default())
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.0.trim_ascii_start();
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
+        let end = match rest.as_bytes() {
+            // Most are strings.
+            [b'"', inside @ ..] => 1 + string_end(inside)?,
+            other => value(other)?.0.get().len(),
+        };
+        let (element, rest) = rest.split_at_checked(end)?;
+        self.0 = rest;
+        Some(element)
+    }
+}
+
+/// Where a string ends, its closing quote included, that begins before this text.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
     }
 }
 
@@ -95,8 +174,7 @@ fn said_name(columns: &[Column]) -> Option<usize> {
 
 /// A cell as kubectl prints it, not escaped: strings as they are, null as nothing, numbers as Go does, and what a cell
 /// should not hold (arrays, objects) as compact JSON.
-fn cell_text(cell: &RawValue) -> Cow<'_, str> {
-    let json = cell.get();
+fn cell_text(json: &str) -> Cow<'_, str> {
     match json.as_bytes().first() {
         Some(b'"') => match json.get(1..json.len() - 1) {
             Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
@@ -109,6 +187,36 @@ fn cell_text(cell: &RawValue) -> Cow<'_, str> {
         }
         _ => Cow::Borrowed(json),
     }
+}
+
+/// Adds a cell to the text of its row. A server writes `<none>`, of which there are many, with escapes.
+fn write_cell(json: &str, text: &mut String) {
+    let start = text.len();
+    if unescape(json, text).is_none() {
+        text.truncate(start);
+        text.push_str(&cell_text(json));
+    }
+}
+
+/// Adds what a JSON string says. Nothing is promised where it is no string, or has escapes in pairs.
+fn unescape(json: &str, text: &mut String) -> Option<()> {
+    let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        text.push_str(plain);
+        let (said, len) = match escape.as_bytes().first()? {
+            b'u' => (char::from_u32(u32::from_str_radix(escape.get(1..5)?, 16).ok()?)?, 5),
+            b'n' => ('\n', 1),
+            b'r' => ('\r', 1),
+            b't' => ('\t', 1),
+            b'b' => ('\x08', 1),
+            b'f' => ('\x0c', 1),
+            other => (char::from(*other), 1),
+        };
+        text.push(said);
+        rest = escape.get(len..)?;
+    }
+    text.push_str(rest);
+    Some(())
 }
 
 /// kubectl reads a number as an int64 where it is one, else as a float64, and prints either as Go's `%v`.
@@ -150,6 +258,8 @@ mod tests {
         for (json, text) in [
             (r#""web-1""#, "web-1"),
             (r#""\u003cnone\u003e \"x\"\n""#, "<none> \"x\"\n"),
+            (r#""\\ \/ \b\f\r\t \u00fc, \uD83D\uDE00 ü]""#, "\\ / \x08\x0c\r\t ü, 😀 ü]"),
+            (r#""half: \ud83d""#, ""),
             ("null", ""),
             ("true", "true"),
             ("0", "0"),
@@ -172,7 +282,18 @@ mod tests {
         ] {
             assert_eq!(cells(&format!(r#"{{"cells":[{json}]}}"#)), [text], "{json}");
         }
-        assert!(cells(r#"{"cells":null,"object":null}"#).is_empty());
+        for none in [r#"{"cells":null,"object":null}"#, r#"{"object":null}"#, r#"{"cells":[ ]}"#] {
+            assert!(cells(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn cells_are_told_apart_however_they_are_written() {
+        let row = "{\"cells\" :\n[ \"a\\\",\" ,\n1 , null,true\t,[ \"]\" , {\"x\": \"}\"} ] , \"\" ,-2.50]}";
+        assert_eq!(cells(row), ["a\",", "1", "", "true", "[ \"]\" , {\"x\": \"}\"} ]", "", "-2.5"]);
+        for wrong in [r#"{"cells":"x"}"#, r#"{"cells":{}}"#, r#"{"cells":7}"#, r#"{"cells":["a" "b"]}"#] {
+            assert!(serde_json::from_str::<WireRow<'_>>(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -190,6 +311,6 @@ mod tests {
     fn no_columns_are_none() {
         assert_eq!(columns(b"null").expect("none"), None);
         assert_eq!(columns(b"[]").expect("none"), None);
-        assert!(matches!(columns(br#"[{"name":7}]"#), Err(Error::Decode(_))));
+        assert!(columns(br#"[{"name":7}]"#).is_err());
     }
 }

@@ -317,26 +317,21 @@ fn object(text: &str, envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object,
         Some(raw) if !ingest.keep_managed_fields => member_span(json, raw),
         _ => 0..0,
     };
-    let prefix = missing_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta);
+    let default = &*ingest.type_meta;
+    let missing = [
+        ("kind", kind.is_none().then_some(&*default.kind)),
+        ("apiVersion", api_version.is_none().then_some(&*default.api_version)),
+    ];
     Ok(Object {
         key: key::join(&namespace, &name),
         namespace_len: key::length_of(&namespace),
         uid: Uid::new(&metadata.uid.unwrap_or_default()),
         version: ResourceVersion::new(&metadata.resource_version.unwrap_or_default()),
         workload,
-        body: Body::text(assemble(json, &prefix, unwanted)),
+        body: Body::text(assemble(json, missing, unwanted)?),
         type_meta: shared_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta),
         row: None,
     })
-}
-
-/// The members that say an object's type and that the server left out, as text to stand right after its `{`.
-fn missing_type(api_version: Option<&str>, kind: Option<&str>, default: &TypeMeta) -> String {
-    let member = |name: &str, value: &str| format!("\"{name}\":{},", serde_json::Value::from(value));
-    let kind = if kind.is_none() { member("kind", &default.kind) } else { String::new() };
-    let api_version =
-        if api_version.is_none() { member("apiVersion", &default.api_version) } else { String::new() };
-    kind + &api_version
 }
 
 /// The default type itself where the object says the same, so that a million objects share one.
@@ -368,14 +363,28 @@ fn member_span(json: &[u8], value: &str) -> Range<usize> {
     before.len()..json.len() - after.len() + comma
 }
 
-/// The stored text: `json` on one line, without the unwanted span, with `prefix` after its first brace.
+/// The stored text: `json` on one line, without the unwanted span, with the members that are missing after its first
+/// brace. It has others: an object without metadata has been refused.
 ///
 /// Only a server that pretty-prints puts a newline into an object (inside a JSON string it would be escaped), so the
 /// usual text is copied in two pieces and never looked at byte by byte.
-fn assemble(json: &[u8], prefix: &str, unwanted: Range<usize>) -> Box<[u8]> {
-    let mut out = Vec::with_capacity(json.len() + prefix.len() - unwanted.len());
+fn assemble(
+    json: &[u8],
+    missing: [(&str, Option<&str>); 2],
+    unwanted: Range<usize>,
+) -> Result<Box<[u8]>, serde_json::Error> {
+    let missing = missing.iter().filter_map(|(name, value)| value.map(|value| (*name, value)));
+    let added: usize =
+        missing.clone().map(|(name, value)| name.len() + value.len() + r#""":"","#.len()).sum();
+    // As much as it takes: to be boxed it need not be copied then.
+    let mut out = Vec::with_capacity(json.len() + added - unwanted.len());
     out.push(b'{');
-    out.extend_from_slice(prefix.as_bytes());
+    for (name, value) in missing {
+        serde_json::to_writer(&mut out, name)?;
+        out.push(b':');
+        serde_json::to_writer(&mut out, value)?;
+        out.push(b',');
+    }
     let kept = [&json[1..unwanted.start.max(1)], &json[unwanted.end.max(1)..]];
     if memchr::memchr2(b'\n', b'\r', json).is_none() {
         for part in kept {
@@ -385,7 +394,7 @@ fn assemble(json: &[u8], prefix: &str, unwanted: Range<usize>) -> Box<[u8]> {
         let mut whitespace = Whitespace::default();
         out.extend(kept.iter().copied().flatten().filter(|byte| !whitespace.is_at(**byte)));
     }
-    out.into_boxed_slice()
+    Ok(out.into_boxed_slice())
 }
 
 /// Tells the bytes of validated JSON that only lay it out.
@@ -510,6 +519,25 @@ mod tests {
         let ingest = pod();
         let own = Object::from_json(br#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}"#, &ingest);
         assert!(Arc::ptr_eq(own.expect("an object").type_meta(), &ingest.type_meta));
+    }
+
+    #[test]
+    fn a_type_is_put_in_as_far_as_the_server_left_it_out() {
+        for (said, put_in) in [
+            ("", r#""kind":"Pod","apiVersion":"v1","#),
+            (r#""kind":"Pod","#, r#""apiVersion":"v1","#),
+            (r#""apiVersion":"v1","#, r#""kind":"Pod","#),
+            (r#""kind":"Pod","apiVersion":"v1","#, ""),
+            (r#""apiVersion":"","kind":"","#, ""),
+        ] {
+            let text = |put_in| format!(r#"{{{put_in}{said}"metadata":{{"name":"a"}}}}"#);
+            assert_eq!(read_text(&text(""), &pod()), text(put_in));
+        }
+        let odd = TypeMeta { api_version: "a\\b".into(), kind: "\"\n".into() };
+        assert_eq!(
+            read_text(r#"{"metadata":{"name":"a"}}"#, &Ingest::of(Arc::new(odd))),
+            r#"{"kind":"\"\n","apiVersion":"a\\b","metadata":{"name":"a"}}"#
+        );
     }
 
     #[test]

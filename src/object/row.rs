@@ -29,10 +29,21 @@ impl Row {
     /// A row of these cells. A table has as many cells as columns; cells beyond the last column are kept, and it is
     /// the printer who ignores them.
     pub fn new<S: AsRef<str>>(columns: Arc<[Column]>, cells: impl IntoIterator<Item = S>) -> Self {
-        let mut text = String::new();
+        Self::written(columns, 0, cells, |cell, text| text.push_str(cell.as_ref()))
+    }
+
+    /// The same of cells that `write` adds to the text of the row, each to its end: none needs a text of its own first.
+    /// `room` is how many bytes they may take together; more do no harm.
+    pub fn written<C>(
+        columns: Arc<[Column]>,
+        room: usize,
+        cells: impl IntoIterator<Item = C>,
+        mut write: impl FnMut(C, &mut String),
+    ) -> Self {
+        let mut text = String::with_capacity(room);
         let mut ends = Vec::with_capacity(columns.len());
         for cell in cells {
-            text.push_str(cell.as_ref());
+            write(cell, &mut text);
             ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
         }
         Self { columns, text: text.into(), ends: ends.into() }

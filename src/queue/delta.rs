@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use std::vec;
+
+use smallvec::{SmallVec, smallvec};
 
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
@@ -113,7 +114,7 @@ impl Delta {
 /// assert_eq!(deltas.newest().map(Delta::delta_type), Some(DeltaType::Deleted));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Deltas(Vec<Delta>);
+pub struct Deltas(SmallVec<[Delta; 1]>);
 
 impl Deltas {
     /// The first change.
@@ -149,7 +150,7 @@ impl Deltas {
 
 impl From<Delta> for Deltas {
     fn from(delta: Delta) -> Self {
-        Self(vec![delta])
+        Self(smallvec![delta])
     }
 }
 
@@ -163,7 +164,7 @@ impl Deref for Deltas {
 
 impl IntoIterator for Deltas {
     type Item = Delta;
-    type IntoIter = vec::IntoIter<Delta>;
+    type IntoIter = smallvec::IntoIter<[Delta; 1]>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::items::Slot;
 use super::memory::ALLOCATION;
 use super::{IndexFunc, IndexFuncError};
@@ -107,22 +109,18 @@ impl KeptIndex {
 
     /// Runs the function; the store does not change.
     pub(super) fn compute(&self, object: &Object) -> Result<Values, IndexFuncError> {
-        let mut first = None;
-        let mut more = Vec::new();
+        let mut values: SmallVec<[Arc<str>; 4]> = SmallVec::new();
         self.func.visit(object, &mut |text| {
-            let value =
-                self.sets.get_key_value(text).map_or_else(|| text.into(), |(known, _)| Arc::clone(known));
-            if let Some(second) = first.replace(value) {
-                more.push(second);
-            }
+            values.push(
+                self.sets.get_key_value(text).map_or_else(|| text.into(), |(known, _)| Arc::clone(known)),
+            );
         })?;
-        more.extend(first);
-        more.sort_unstable();
-        more.dedup();
-        Ok(if more.len() > 1 {
-            Values::Many(more.into())
+        values.sort_unstable();
+        values.dedup();
+        Ok(if values.len() > 1 {
+            Values::Many(values.into_boxed_slice())
         } else {
-            more.pop().map_or(Values::None, Values::One)
+            values.pop().map_or(Values::None, Values::One)
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::items::{Item, Items, Slot};
 use super::kept_index::{KeptIndex, KeptIndices, Values};
 use super::memory::{ALLOCATION, Memory};
@@ -24,7 +26,7 @@ pub(super) struct State {
 }
 
 /// The values of one object in each index, in the order of the indices.
-pub(super) type Computed = Vec<Result<Values, IndexFuncError>>;
+pub(super) type Computed = SmallVec<[Result<Values, IndexFuncError>; 4]>;
 
 /// A refusal to be reported when no lock is held.
 pub(super) struct Refusal {
@@ -81,12 +83,12 @@ impl State {
         let unpacked = if same || indices.len() < 2 { None } else { object.unpacked() };
         let object = unpacked.as_ref().unwrap_or(object);
         let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
-            let kept = slot.map_or(Values::None, |slot| stored.values_of(slot).clone());
+            let kept = slot.map_or(&Values::None, |slot| stored.values_of(slot));
             if same {
-                return Ok(kept);
+                return Ok(kept.clone());
             }
             match index.compute(object) {
-                Err(_) if kept == Values::LeftOut => Ok(kept),
+                Err(_) if *kept == Values::LeftOut => Ok(Values::LeftOut),
                 values => values,
             }
         });
@@ -96,7 +98,7 @@ impl State {
     /// Does all changes in order.
     pub(super) fn apply(
         &mut self,
-        changes: Vec<(Change, Computed)>,
+        changes: impl IntoIterator<Item = (Change, Computed)>,
         refusals: &mut Vec<Refusal>,
     ) -> Result<(), StoreError> {
         for (change, computed) in changes {

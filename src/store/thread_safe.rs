@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use smallvec::SmallVec;
+
 use super::kept_index::KeptIndex;
 use super::state::{Change, Computed, State, report};
 use super::{Indexers, Indices, Memory, StoreError};
@@ -99,7 +101,7 @@ impl ThreadSafeStore {
     /// Does all of it under one lock, in order: no reader sees a part.
     pub(super) fn apply(&self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
         let writer = self.write_turn();
-        let prepared: Vec<(Change, Computed)> = {
+        let prepared: SmallVec<[(Change, Computed); 1]> = {
             let state = self.read();
             let prepared = changes.into_iter().map(|change| state.prepare(change));
             let packed = prepared.map(|(change, computed)| match change {
@@ -341,6 +343,18 @@ mod tests {
         wanted([("ernie", &[one]), ("bert", &[one, two]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
         add(&store, two, "2", "oscar");
         wanted([("ernie", &[one]), ("bert", &[one]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
+    }
+
+    #[test]
+    fn values_are_those_said_each_once_however_many() {
+        let store = store();
+        for values in ["a", "a,a", "b,a,b", "f,e,d,c,b,a", "f,f,f,f,f,f", "", "a,b"] {
+            add(&store, "one", "1", values);
+            let wanted: BTreeSet<String> =
+                values.split(',').filter(|v| !v.is_empty()).map(str::to_owned).collect();
+            let counts: Vec<_> = wanted.into_iter().map(|value| (value, 1)).collect();
+            assert_eq!(store.index_counts("values"), Ok(counts), "{values}");
+        }
     }
 
     // A9

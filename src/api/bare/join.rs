@@ -68,10 +68,14 @@ async fn page(
     let mut ready = VecDeque::new();
     while ready.len() <= PAGE as usize {
         pace.came();
-        match items.next().await? {
+        let next = items.next().await?;
+        // Servers say before the first object that there is more than fits: then nobody needs to read the page.
+        if !items.meta().continue_token.is_empty() {
+            return Ok(None);
+        }
+        match next {
             Some(object) => ready.push_back(object),
-            None if items.meta().continue_token.is_empty() => break,
-            None => return Ok(None),
+            None => break,
         }
     }
     Ok(Some(State::Whole(ready, items)))

@@ -234,12 +234,12 @@ async fn rows_that_can_not_be_gone_on_with_are_an_error_for_which_nobody_lists_a
 async fn names_go_on_from_metadata_where_a_row_has_none() {
     let rows = || always(200, table("40", NAMED, r#"{"cells":["x",1]},{"cells":["",2]}"#));
     let (found, asked, ended) = listed(Representation::Names, names(""), rows()).await;
-    assert_eq!(found, ["x 1", "a/y ", "b/z "]);
+    assert_eq!(found, ["x ", "a/y ", "b/z "]);
     assert_eq!(asked, ["?includeObject=None", "?resourceVersion=40&resourceVersionMatch=Exact"]);
     assert!(ended.is_ok());
     let others = names_of("", [("a", "w"), ("a", "x"), ("b", "z")]);
     let (found, _, ended) = listed(Representation::Names, others, rows()).await;
-    assert_eq!(found, ["x 1"]);
+    assert_eq!(found, ["x "]);
     assert!(matches!(ended, Err(Error::Decode(_))), "{ended:?}");
 }
 
@@ -299,6 +299,47 @@ async fn what_fits_a_page_is_one_request() {
     assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
     assert_eq!(asked, [PROBE]);
     assert!(ended.is_ok());
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_all_there_is_is_given_up_after_its_first_object() {
+    let server = TestServer::start(|head| {
+        if head.contains("limit=500") {
+            let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
+            let (first, _) = page.split_once("}}},").expect("rows");
+            return json(200, &format!("{first}}}}}}}, and no JSON from here on"));
+        }
+        if head.contains("includeObject=None") {
+            return json(200, &table("40", NAMED, ROWS));
+        }
+        json(200, &names(""))
+    })
+    .await;
+    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    assert_eq!(found, JOINED);
+    assert_eq!(asked, [PROBE, "", LATER]);
+    assert!(ended.is_ok(), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_page_that_says_at_its_end_that_there_is_more_is_no_whole_list() {
+    let server = TestServer::start(|head| {
+        if head.contains("limit=500") {
+            let rows = r#"{"cells":["y",2],"object":{"metadata":{"name":"y","namespace":"a"}}}"#;
+            return json(
+                200,
+                &format!(
+                    r#"{{"columnDefinitions":{NAMED},"rows":[{rows}],"metadata":{{"continue":"more"}}}}"#
+                ),
+            );
+        }
+        let rows = table("40", NAMED, ROWS);
+        json(200, &if head.contains("includeObject=None") { rows } else { names("") })
+    })
+    .await;
+    let (found, asked, _) = of(&server, Representation::Rows).await;
+    assert_eq!(found, JOINED);
+    assert_eq!(asked, [PROBE, "", LATER]);
 }
 
 #[tokio::test]
@@ -364,10 +405,12 @@ async fn names_that_do_not_end_are_not_waited_for() {
 
 #[tokio::test]
 async fn a_server_without_tables_sends_the_objects_themselves() {
-    for (form, wanted) in [(Representation::Rows, PROBE), (Representation::Names, "?includeObject=None")] {
+    for (form, wanted, age) in
+        [(Representation::Rows, PROBE, "<unknown>"), (Representation::Names, "?includeObject=None", "")]
+    {
         let server = TestServer::start(|_| json(200, &names(""))).await;
         let (found, asked, ended) = of(&server, form).await;
-        assert_eq!(found, ["a/x <unknown>", "a/y <unknown>", "b/z <unknown>"]);
+        assert_eq!(found, ["a/x", "a/y", "b/z"].map(|key| format!("{key} {age}")));
         assert_eq!(asked, [wanted]);
         assert!(ended.is_ok());
     }
@@ -377,7 +420,7 @@ async fn a_server_without_tables_sends_the_objects_themselves() {
 async fn names_come_from_the_cell_that_is_said_to_be_one_or_else_from_metadata() {
     let alone = always(200, table("40", NAMED, ROWS));
     let (found, asked, _) = listed(Representation::Names, names(""), alone).await;
-    assert_eq!(found, ["x 1", "y 2", "z 3"]);
+    assert_eq!(found, ["x ", "y ", "z "]);
     assert_eq!(asked, ["?includeObject=None"]);
     for (code, text) in
         [(200, table("40", r#"[{"name":"Name"}]"#, ROWS)), (410, EXPIRED.to_owned()), (200, "<html>".into())]

@@ -1,10 +1,11 @@
 //! The metadata of objects and lists: `ListMeta`, `ObjectMeta` and what is in them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::mem;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use smallvec::SmallVec;
 
 use super::{Fields, malformed, member};
 use crate::listwatch::Error;
@@ -63,19 +64,33 @@ struct ObjectMeta<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     generation: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    creation_timestamp: Option<String>,
+    creation_timestamp: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    deletion_timestamp: Option<String>,
+    deletion_timestamp: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deletion_grace_period_seconds: Option<i64>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    labels: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    annotations: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    owner_references: Vec<OwnerReference<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    finalizers: Vec<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "SmallVec::is_empty", serialize_with = "map")]
+    labels: Entries<'a>,
+    #[serde(skip_serializing_if = "SmallVec::is_empty", serialize_with = "map")]
+    annotations: Entries<'a>,
+    #[serde(skip_serializing_if = "SmallVec::is_empty", serialize_with = "list")]
+    owner_references: SmallVec<[OwnerReference<'a>; 1]>,
+    #[serde(skip_serializing_if = "SmallVec::is_empty", serialize_with = "list")]
+    finalizers: SmallVec<[Cow<'a, str>; 1]>,
+}
+
+/// The entries of a map, of which most objects have no more.
+type Entries<'a> = SmallVec<[(Cow<'a, str>, Cow<'a, str>); 8]>;
+
+fn map<S: Serializer>(entries: &Entries<'_>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(entries.iter().map(|(key, value)| (key, value)))
+}
+
+fn list<S: Serializer, A: smallvec::Array<Item: Serialize>>(
+    items: &SmallVec<A>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_seq(items.iter())
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -101,10 +116,10 @@ fn is_zero(number: &i64) -> bool {
     *number == 0
 }
 
-/// A `PartialObjectMetadata` as the JSON of an object of which the metadata is all.
-pub(in crate::api) fn json(object: &[u8]) -> Result<Vec<u8>, Error> {
+/// Writes a `PartialObjectMetadata` as the JSON of an object of which the metadata is all.
+pub(in crate::api) fn json(object: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let metadata = ObjectMeta::read(member(object, 1)?.unwrap_or_default())?;
-    serde_json::to_vec(&Partial { metadata }).map_err(|_| malformed("it can't be written as JSON"))
+    serde_json::to_writer(out, &Partial { metadata }).map_err(|_| malformed("it can't be written as JSON"))
 }
 
 impl<'a> ObjectMeta<'a> {
@@ -122,13 +137,15 @@ impl<'a> ObjectMeta<'a> {
                 (8, value) => meta.creation_timestamp = time(value.bytes()?)?,
                 (9, value) => meta.deletion_timestamp = time(value.bytes()?)?,
                 (10, value) => meta.deletion_grace_period_seconds = Some(value.number()?),
-                (11, value) => meta.labels.extend([entry(value.bytes()?)?]),
-                (12, value) => meta.annotations.extend([entry(value.bytes()?)?]),
+                (11, value) => meta.labels.push(entry(value.bytes()?)?),
+                (12, value) => meta.annotations.push(entry(value.bytes()?)?),
                 (13, value) => meta.owner_references.push(OwnerReference::read(value.bytes()?)?),
                 (14, value) => meta.finalizers.push(value.text()?),
                 _ => {}
             }
         }
+        sort(&mut meta.labels);
+        sort(&mut meta.annotations);
         Ok(meta)
     }
 }
@@ -151,6 +168,18 @@ impl<'a> OwnerReference<'a> {
     }
 }
 
+/// In the order of their keys, which servers keep to, each key with the last of its values.
+fn sort(entries: &mut Entries<'_>) {
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    entries.dedup_by(|later, kept| {
+        let is_same = later.0 == kept.0;
+        if is_same {
+            mem::swap(later, kept);
+        }
+        is_same
+    });
+}
+
 /// One entry of a map of texts.
 pub(super) fn entry(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Error> {
     let (mut key, mut value) = (Cow::default(), Cow::default());
@@ -164,8 +193,18 @@ pub(super) fn entry(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Erro
     Ok((key, value))
 }
 
-/// A time in whole seconds, as the API has them; none where the message is empty, which is no time at all.
-fn time(message: &[u8]) -> Result<Option<String>, Error> {
+/// A time in whole seconds, as the API has them.
+#[derive(Debug)]
+struct Time(Timestamp);
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
+    }
+}
+
+/// Reads a time; none where the message is empty, which is no time at all.
+fn time(message: &[u8]) -> Result<Option<Time>, Error> {
     let mut seconds = None;
     for field in Fields(message) {
         if let (1, value) = field? {
@@ -174,7 +213,7 @@ fn time(message: &[u8]) -> Result<Option<String>, Error> {
     }
     let Some(seconds) = seconds else { return Ok(None) };
     let time = Timestamp::from_second(seconds).map_err(|_| malformed("a time is out of range"))?;
-    Ok(Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()))
+    Ok(Some(Time(time)))
 }
 
 #[cfg(test)]
@@ -216,11 +255,16 @@ mod tests {
         field(1, &metadata.concat())
     }
 
+    fn text_of(message: &[u8]) -> Result<String, Error> {
+        let mut text = Vec::new();
+        json(message, &mut text)?;
+        Ok(String::from_utf8(text).expect("UTF-8"))
+    }
+
     #[test]
     fn metadata_is_what_its_json_would_be() {
-        let text = String::from_utf8(json(&pod()).expect("JSON")).expect("UTF-8");
         assert_eq!(
-            text,
+            text_of(&pod()).expect("JSON"),
             concat!(
                 r#"{"metadata":{"name":"web-1","namespace":"shop","uid":"u-1","resourceVersion":"17","#,
                 r#""creationTimestamp":"2026-11-21T22:26:40Z","deletionTimestamp":"2026-11-21T22:27:40Z","#,
@@ -241,7 +285,7 @@ mod tests {
     fn a_message_that_is_cut_off_or_of_other_types_is_refused() {
         let whole = pod();
         for end in 1..whole.len() {
-            assert!(json(&whole[..end]).is_err(), "{end}");
+            assert!(text_of(&whole[..end]).is_err(), "{end}");
         }
         for metadata in [
             number(1, 5),
@@ -250,7 +294,7 @@ mod tests {
             vec![0x0b],
             [vec![0x0a], vec![0xff; 10]].concat(),
         ] {
-            let error = json(&field(1, &metadata)).expect_err("nothing to read").to_string();
+            let error = text_of(&field(1, &metadata)).expect_err("nothing to read").to_string();
             assert!(error.starts_with("malformed protobuf: "), "{error}");
         }
         // Of no use, and no harm: a field of four bytes that the API may get one day.
@@ -260,9 +304,21 @@ mod tests {
     #[test]
     fn an_annotation_that_was_cut_is_read_as_the_json_has_it() {
         let annotation = [field(1, b"note"), field(2, b"caf\xc3")].concat();
-        let text = json(&field(1, &[field(1, b"x"), field(12, &annotation)].concat())).expect("JSON");
+        let text = text_of(&field(1, &[field(1, b"x"), field(12, &annotation)].concat())).expect("JSON");
         let wanted = "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"note\":\"caf\u{fffd}\"}}}";
-        assert_eq!(String::from_utf8(text).expect("UTF-8"), wanted);
+        assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn many_labels_are_sorted_and_of_one_name_the_last_counts() {
+        let keys = ["m", "b", "m", "a", "z", "c", "m", "d", "e", "b", "f"];
+        let entry = |(at, key): (usize, &&str)| {
+            field(11, &[field(1, key.as_bytes()), field(2, at.to_string().as_bytes())].concat())
+        };
+        let labels: Vec<u8> = keys.iter().enumerate().flat_map(entry).collect();
+        let wanted =
+            r#"{"metadata":{"labels":{"a":"3","b":"9","c":"5","d":"7","e":"8","f":"10","m":"6","z":"4"}}}"#;
+        assert_eq!(text_of(&field(1, &labels)).expect("JSON"), wanted);
     }
 
     #[test]
@@ -273,14 +329,22 @@ mod tests {
     }
 
     proptest! {
+        // From the year 1 to the year 9999, which is all that Go has in RFC 3339.
+        #[test]
+        fn a_time_is_written_to_the_second(seconds in -62_135_596_800_i64..253_402_300_800) {
+            let read = time(&number(1, seconds.cast_unsigned())).expect("a time").expect("one");
+            let wanted = Timestamp::from_second(seconds).expect("a time").strftime("\"%Y-%m-%dT%H:%M:%SZ\"");
+            prop_assert_eq!(serde_json::to_string(&read).expect("JSON"), wanted.to_string());
+        }
+
         #[test]
         fn no_bytes_make_it_panic(bytes: Vec<u8>, at in 0usize..400, byte: u8) {
             let mut broken = pod();
             let at = at % broken.len();
             broken[at] = byte;
             for message in [&bytes, &broken] {
-                if let Ok(text) = json(message) {
-                    prop_assert!(serde_json::from_slice::<serde_json::Value>(&text).is_ok());
+                if let Ok(text) = text_of(message) {
+                    prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
                 }
                 let _ = (names(message), list_meta(message));
             }

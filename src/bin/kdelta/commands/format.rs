@@ -60,7 +60,7 @@ impl Extent<'_> {
             Format::Table { .. } => Listing::table(self.layout(print, false), print.headers),
             Format::Json => Listing::json(single, stdout.is_terminal),
             Format::Yaml => Listing::yaml(single, stdout.is_terminal),
-            Format::Name => Listing::Name,
+            Format::Name => Listing::names(),
         }
     }
 
@@ -77,7 +77,7 @@ impl Extent<'_> {
                 Stream::json_lines(LineOptions { fields, old, changes, for_terminal: stdout.is_terminal })
             }
             Format::Yaml => Stream::yaml(stdout.is_terminal),
-            Format::Name => Stream::Name,
+            Format::Name => Stream::names(),
         }
     }
 }

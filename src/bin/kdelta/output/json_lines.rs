@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use kdelta::diff::changes;
 use kdelta::listwatch::Status;
 use kdelta::object::{ApiResource, FieldPath, Object, ResourceVersion};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::json::write;
@@ -59,13 +60,13 @@ impl JsonLines {
     ) -> io::Result<()> {
         let object = &change.object;
         self.begin(change.received, change.kind.as_str());
-        self.text("origin", change.origin.as_str());
+        self.value("origin", change.origin.as_str());
         self.resume(resume);
         self.resource(&change.context, &change.resource);
-        self.text("namespace", object.namespace());
-        self.text("name", object.name());
-        self.text("uid", &object.uid().to_string());
-        self.text("resourceVersion", &object.resource_version().to_string());
+        self.value("namespace", object.namespace());
+        self.value("name", object.name());
+        self.value("uid", &format_args!("{}", object.uid()));
+        self.value("resourceVersion", &format_args!("{}", object.resource_version()));
         if self.has("object") {
             self.field("object", &tree::json_of(object));
         }
@@ -94,9 +95,9 @@ impl JsonLines {
         for (at, change) in changes(text(&old), text(&new), &[version]).iter().enumerate() {
             self.line.extend(if at == 0 { &b"{"[..] } else { b",{" });
             self.member("op");
-            self.quoted(change.op.as_str());
+            self.json(change.op.as_str());
             self.member("path");
-            self.quoted(&change.path.pointer());
+            self.json(&change.path.pointer());
             for (name, value) in [("old", change.old), ("new", change.new)] {
                 if let Some(value) = value {
                     self.member(name);
@@ -126,9 +127,9 @@ impl JsonLines {
         self.begin(mark.received, mark.kind.as_str());
         self.resume(resume);
         self.resource(&mark.context, &mark.resource);
-        self.text("namespace", &mark.namespace);
+        self.value("namespace", &*mark.namespace);
         if let Some(name) = &mark.name {
-            self.text("name", name);
+            self.value("name", &**name);
         }
         match &mark.kind {
             MarkKind::Synced { version } => self.bookmark(&mark.resource, version),
@@ -152,10 +153,10 @@ impl JsonLines {
     fn begin(&mut self, received: Timestamp, kind: &str) {
         self.line.clear();
         self.line.push(b'{');
-        self.field("v", FORMAT.to_string().as_bytes());
-        self.field("seq", (self.seq + 1).to_string().as_bytes());
-        self.text("ts", &received.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
-        self.text("type", kind);
+        self.value("v", &FORMAT);
+        self.value("seq", &(self.seq + 1));
+        self.value("ts", &format_args!("{}", received.strftime("%Y-%m-%dT%H:%M:%S%.3fZ")));
+        self.value("type", kind);
     }
 
     fn resume(&mut self, resume: Option<&ResourceVersion>) {
@@ -167,33 +168,33 @@ impl JsonLines {
     /// A version to go on from or to compare with, left out where the server gave none.
     fn version(&mut self, name: &str, version: &ResourceVersion) {
         if !version.is_unset() {
-            self.text(name, &version.to_string());
+            self.value(name, &format_args!("{version}"));
         }
     }
 
     fn resource(&mut self, context: &str, resource: &ApiResource) {
-        self.text("context", context);
-        self.text("group", &resource.group);
-        self.text("version", &resource.version);
-        self.text("kind", &resource.kind);
-        self.text("resource", &resource.resource);
+        self.value("context", context);
+        self.value("group", &resource.group);
+        self.value("version", &resource.version);
+        self.value("kind", &resource.kind);
+        self.value("resource", &resource.resource);
     }
 
     /// What a server's bookmark carries.
     fn bookmark(&mut self, resource: &ApiResource, version: &ResourceVersion) {
         let version = version.to_string();
-        self.text("resourceVersion", &version);
+        self.value("resourceVersion", &version);
         let json = json!({
             "apiVersion": resource.api_version(), "kind": resource.kind, "metadata": {"resourceVersion": version},
         });
         self.field("object", json.to_string().as_bytes());
     }
 
-    /// A field that is a text, if it is asked for.
-    fn text(&mut self, name: &str, value: &str) {
+    /// A field of that value, written right into the line, if it is asked for.
+    fn value(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         if self.has(name) {
             self.member(name);
-            self.quoted(value);
+            self.json(value);
         }
     }
 
@@ -215,8 +216,8 @@ impl JsonLines {
         self.line.extend(b"\":");
     }
 
-    fn quoted(&mut self, value: &str) {
-        // A string is always JSON, and writing to a Vec can't fail.
+    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
+        // A text or number is always JSON, and writing to a Vec can't fail.
         let _ = serde_json::to_writer(&mut self.line, value);
     }
 

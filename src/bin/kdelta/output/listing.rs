@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kdelta::object::{ApiResource, Object};
 
 use super::json::{self, JsonList};
-use super::name;
+use super::name::Names;
 use super::table::{Extent, Table};
 use super::yaml::{YamlDocuments, YamlList};
 use crate::view::{Age, Layout};
@@ -27,7 +27,7 @@ pub(crate) enum Listing {
     /// The bare object.
     YamlSingle(YamlDocuments),
     /// `pod/x`.
-    Name,
+    Names(Names),
 }
 
 impl Listing {
@@ -48,6 +48,11 @@ impl Listing {
         } else {
             Self::Yaml(YamlList::new(for_terminal))
         }
+    }
+
+    /// Names.
+    pub(crate) fn names() -> Self {
+        Self::Names(Names::default())
     }
 
     /// Takes one object of that context; what is written may wait until [`Listing::finish`].
@@ -75,7 +80,7 @@ impl Listing {
             Self::JsonSingle { for_terminal } => json::document(object, *for_terminal, out),
             Self::Yaml(list) => list.item(object, out),
             Self::YamlSingle(documents) => documents.document(object, out),
-            Self::Name => name::name(object, resource, out),
+            Self::Names(names) => names.name(object, resource, out),
         }
     }
 
@@ -89,7 +94,7 @@ impl Listing {
             Self::Table(mut table) => table.flush(out),
             Self::Json(list) => list.finish(out),
             Self::Yaml(list) => list.finish(out),
-            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::Name => out.flush(),
+            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::Names(_) => out.flush(),
         }
     }
 }
@@ -172,7 +177,7 @@ mod tests {
 
     #[test]
     fn names_stand_one_on_a_line() {
-        assert_eq!(listed(Listing::Name, &["a", "b"]), "pod/a\npod/b\n");
-        assert_eq!(listed(Listing::Name, &[]), "");
+        assert_eq!(listed(Listing::names(), &["a", "b"]), "pod/a\npod/b\n");
+        assert_eq!(listed(Listing::names(), &[]), "");
     }
 }

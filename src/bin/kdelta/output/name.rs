@@ -1,17 +1,38 @@
 //! `-o name`: `pod/x`, `deployment.apps/x`.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Object};
 
 use crate::view::escape_cell;
 
-/// Writes the name of one object on a line of its own.
-///
-/// # Errors
-/// `out` failed.
-pub(crate) fn name(object: &Object, resource: &ApiResource, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}/{}", escape_cell(&resource.group_kind_lower()), escape_cell(object.name()))
+/// Writes the names of objects, each on a line of its own.
+#[derive(Default)]
+pub(crate) struct Names {
+    /// That of the last one.
+    resource: Option<Arc<ApiResource>>,
+    /// What stands before its names: `pod/`.
+    before: String,
+}
+
+impl Names {
+    /// Writes the name of one object.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn name(
+        &mut self,
+        object: &Object,
+        resource: &Arc<ApiResource>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        if self.resource.as_ref() != Some(resource) {
+            self.before = format!("{}/", escape_cell(&resource.group_kind_lower()));
+            self.resource = Some(Arc::clone(resource));
+        }
+        writeln!(out, "{}{}", self.before, escape_cell(object.name()))
+    }
 }
 
 #[cfg(test)]
@@ -20,18 +41,18 @@ mod tests {
 
     #[test]
     fn the_group_stands_in_the_name_unless_it_is_the_core_group() {
-        let mut out = Vec::new();
-        for (group, kind) in [("", "Pod"), ("apps", "Deployment")] {
-            let resource = ApiResource {
+        let (mut names, mut out) = (Names::default(), Vec::new());
+        for (group, kind) in [("", "Pod"), ("apps", "Deployment"), ("apps", "Deployment"), ("", "Pod")] {
+            let resource = Arc::new(ApiResource {
                 group: group.into(),
                 version: "v1".into(),
                 resource: String::new(),
                 kind: kind.into(),
                 namespaced: true,
-            };
-            name(&Object::named(resource.type_meta(), "shop", "x"), &resource, &mut out)
-                .expect("a Vec takes all");
+            });
+            let object = Object::named(resource.type_meta(), "shop", "x");
+            names.name(&object, &resource, &mut out).expect("a Vec takes all");
         }
-        assert_eq!(out, b"pod/x\ndeployment.apps/x\n");
+        assert_eq!(out, b"pod/x\ndeployment.apps/x\ndeployment.apps/x\npod/x\n");
     }
 }

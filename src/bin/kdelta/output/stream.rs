@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use kdelta::object::ResourceVersion;
 
 use super::json_lines::{JsonLines, LineOptions};
-use super::name;
+use super::name::Names;
 use super::table::{Extent, Table};
 use super::yaml::YamlDocuments;
-use crate::view::{Age, Change, ChangeKind, Details, Layout, Mark};
+use crate::view::{Age, Cells, Change, ChangeKind, Details, Layout, Mark};
 
 /// A stream of changes in one of the formats.
 pub(crate) enum Stream {
@@ -19,13 +19,15 @@ pub(crate) enum Stream {
     /// One document `{object, type}` for each change, as kubectl's `--output-watch-events -o yaml`.
     Yaml(YamlDocuments),
     /// `pod/x` for each change.
-    Name,
+    Names(Names),
 }
 
 /// Rows as they change.
 pub(crate) struct Rows {
     table: Table,
     options: RowOptions,
+    /// The cells of the two states compared last, for the room they have.
+    compared: [Cells; 2],
 }
 
 /// Which rows are written, and what under them.
@@ -41,7 +43,7 @@ impl Stream {
     /// A table; `headers` unless no header is wanted, `colour` to paint lines by their change.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
         let table = Table::new(layout, headers, Extent::Endless, colour);
-        Self::Table(Box::new(Rows { table, options }))
+        Self::Table(Box::new(Rows { table, options, compared: Default::default() }))
     }
 
     /// JSON lines.
@@ -52,6 +54,11 @@ impl Stream {
     /// YAML documents; `for_terminal` where a terminal shows them.
     pub(crate) fn yaml(for_terminal: bool) -> Self {
         Self::Yaml(YamlDocuments::new(for_terminal))
+    }
+
+    /// Names.
+    pub(crate) fn names() -> Self {
+        Self::Names(Names::default())
     }
 
     /// Whether each change is printed, and before [`Stream::change`] answers.
@@ -75,8 +82,8 @@ impl Stream {
             Self::Table(rows) => return rows.change(change, out),
             Self::JsonLines(lines) => lines.change(change, resume, out)?,
             Self::Yaml(documents) => documents.event(&change.object, change.kind, out)?,
-            Self::Name => {
-                name::name(&change.object, &change.resource, out)?;
+            Self::Names(names) => {
+                names.name(&change.object, &change.resource, out)?;
                 out.flush()?;
             }
         }
@@ -95,7 +102,7 @@ impl Stream {
     ) -> io::Result<()> {
         match self {
             Self::JsonLines(lines) => lines.mark(mark, resume, out),
-            Self::Table(_) | Self::Yaml(_) | Self::Name => Ok(()),
+            Self::Table(_) | Self::Yaml(_) | Self::Names(_) => Ok(()),
         }
     }
 
@@ -106,7 +113,7 @@ impl Stream {
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Table(rows) => rows.table.flush(out),
-            Self::JsonLines(_) | Self::Yaml(_) | Self::Name => Ok(()),
+            Self::JsonLines(_) | Self::Yaml(_) | Self::Names(_) => Ok(()),
         }
     }
 }
@@ -120,7 +127,10 @@ impl Rows {
             if let Some(asked) = self.options.details {
                 details = asked.lines(old, object, resource);
             }
-            if !self.options.all && details.is_empty() && layout.looks_same(old, object, resource, *now) {
+            if !self.options.all
+                && details.is_empty()
+                && layout.looks_same(old, object, resource, *now, &mut self.compared)
+            {
                 return Ok(false);
             }
         }

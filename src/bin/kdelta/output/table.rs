@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use colored::{Color, Colorize};
+use colored::Color;
 use kdelta::object::{ApiResource, Column};
 
 use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn};
@@ -19,6 +19,11 @@ const PADDING: usize = 3;
 /// How many lines wait at most for the widths of those that follow. kubectl waits for all; nobody sees the difference
 /// before a table of this length has its widest cell beyond it.
 const MOST_WAITING: usize = 1 << 18;
+
+/// How much text is laid out before it is handed on; and the room that is kept for the next lines, in bytes and in cells.
+/// An endless table may begin with a large one.
+const PIECE: usize = 1 << 16;
+const KEPT_CELLS: usize = 1 << 10;
 
 /// Whether a table ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +44,9 @@ pub(crate) struct Table {
     /// The widths of other headings, in an endless table. Bounded by the kinds watched.
     widths: HashMap<Vec<String>, Vec<usize>>,
     block: Block,
+    /// Empty between two blocks, as the next one is: kept for the room they have.
+    stops: Vec<usize>,
+    text: String,
     /// The cells of the line before, for the room they have.
     spare: Cells,
 }
@@ -62,6 +70,8 @@ impl Table {
             current: None,
             widths: HashMap::new(),
             block: Block::default(),
+            stops: Vec::new(),
+            text: String::new(),
             spare: Cells::default(),
         }
     }
@@ -109,12 +119,15 @@ impl Table {
     /// # Errors
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let Some(current) = &mut self.current else { return Ok(()) };
-        if self.block.lines.is_empty() {
+        let Self { current: Some(current), block, stops, text, colour, .. } = self else { return Ok(()) };
+        if block.lines.is_empty() {
             return Ok(());
         }
-        let text = self.block.take_text(&mut current.widths, self.colour);
-        out.write_all(text.as_bytes())?;
+        let remembered = &mut current.widths;
+        let mut writer = Writer { block, remembered, stops, text, colour: *colour, out };
+        let written = writer.write(0, block.lines.len()).and_then(|()| writer.hand_on());
+        self.block.clear();
+        written?;
         out.flush()
     }
 
@@ -186,21 +199,14 @@ impl Block {
         self.lines.push(WaitingLine { end: self.cells.len(), kind: None });
     }
 
-    /// The lines laid out, and none left. `widths` are those remembered.
-    fn take_text(&mut self, widths: &mut Vec<usize>, colour: bool) -> String {
-        let mut writer = Writer {
-            block: self,
-            remembered: widths,
-            stops: Vec::new(),
-            text: String::new(),
-            painted: String::new(),
-            colour,
-        };
-        let all = writer.block.lines.len();
-        writer.write(0, all);
-        let text = writer.text;
-        *self = Self::default();
-        text
+    /// Takes all lines away, but for the room that a few need.
+    fn clear(&mut self) {
+        self.text.clear();
+        self.text.shrink_to(PIECE);
+        self.cells.clear();
+        self.cells.shrink_to(KEPT_CELLS);
+        self.lines.clear();
+        self.lines.shrink_to(KEPT_CELLS);
     }
 
     /// Where the cells of a line are.
@@ -221,20 +227,22 @@ impl Block {
     }
 }
 
-struct Writer<'a> {
+/// Lays out a block, and hands it on in pieces of whole lines.
+struct Writer<'a, W> {
     block: &'a Block,
     remembered: &'a mut Vec<usize>,
     /// The widths of the columns that enclose the lines being written.
-    stops: Vec<usize>,
-    text: String,
-    painted: String,
+    stops: &'a mut Vec<usize>,
+    /// Lines that are laid out.
+    text: &'a mut String,
     colour: bool,
+    out: &'a mut W,
 }
 
-impl Writer<'_> {
+impl<W: Write> Writer<'_, W> {
     /// Writes some lines, all of which have the columns of `self.stops`. A run of lines that share one column more is
     /// as wide in it as its widest cell.
-    fn write(&mut self, from: usize, to: usize) {
+    fn write(&mut self, from: usize, to: usize) -> io::Result<()> {
         let column = self.stops.len();
         let mut line = from;
         while line < to {
@@ -247,7 +255,7 @@ impl Writer<'_> {
                 end += 1;
             }
             if end == line {
-                self.write_line(line);
+                self.write_line(line)?;
                 line += 1;
                 continue;
             }
@@ -259,14 +267,19 @@ impl Writer<'_> {
                 None => self.remembered.push(width),
             }
             self.stops.push(width);
-            self.write(line, end);
+            let written = self.write(line, end);
             self.stops.pop();
+            written?;
             line = end;
         }
+        Ok(())
     }
 
-    fn write_line(&mut self, line: usize) {
-        let start = self.text.len();
+    fn write_line(&mut self, line: usize) -> io::Result<()> {
+        let colour = self.block.lines[line].kind.filter(|_| self.colour).and_then(colour_of);
+        if let Some(colour) = colour {
+            self.text.extend(["\x1b[", &colour.to_fg_str(), "m"]);
+        }
         for (column, cell) in self.block.cells_of(line).enumerate() {
             self.text.push_str(self.block.cell_text(cell));
             if let Some(stop) = self.stops.get(column) {
@@ -274,15 +287,15 @@ impl Writer<'_> {
                 self.text.extend(std::iter::repeat_n(' ', blanks));
             }
         }
-        if self.colour
-            && let Some(colour) = self.block.lines[line].kind.and_then(colour_of)
-        {
-            self.painted.clear();
-            self.painted.push_str(&self.text[start..]);
-            self.text.truncate(start);
-            self.text.push_str(&self.painted.color(colour).to_string());
-        }
-        self.text.push('\n');
+        self.text.push_str(if colour.is_some() { "\x1b[0m\n" } else { "\n" });
+        if self.text.len() < PIECE { Ok(()) } else { self.hand_on() }
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(self.text.as_bytes());
+        self.text.clear();
+        self.text.shrink_to(PIECE);
+        written
     }
 }
 
@@ -472,7 +485,6 @@ mod tests {
 
     #[test]
     fn colour_goes_around_a_line_and_changes_no_width() {
-        colored::control::set_override(true);
         let pods = resource("", "pods", "Pod");
         let mut table = Table::new(Layout::default(), false, Extent::Endless, true);
         let mut out = Vec::new();
@@ -487,5 +499,96 @@ mod tests {
             String::from_utf8(out).expect("text"),
             "\x1b[32ma     1s\x1b[0m\n\x1b[33mbb    1s\x1b[0m\n\x1b[31mc     1s\x1b[0m\n"
         );
+    }
+
+    #[test]
+    fn a_stream_that_is_written_line_by_line_keeps_widths_and_colours() {
+        let pods = resource("", "pods", "Pod");
+        let mut table = Table::new(Layout::default(), true, Extent::Endless, true);
+        let mut written = Vec::new();
+        for (kind, name) in [
+            (ChangeKind::Added, "a"),
+            (ChangeKind::Modified, "longer-than-a"),
+            (ChangeKind::Sync, "b"),
+            (ChangeKind::Deleted, "c"),
+        ] {
+            let mut out = Vec::new();
+            let line = Line { kind: Some(kind), ..line(&pods, &["Name", "Age"], &[name, "1s"]) };
+            table.line(line, &mut out).expect("a Vec takes all");
+            if kind == ChangeKind::Modified {
+                table.remark("+ x: 1");
+            }
+            assert_eq!(out, b"", "it waits for the flush");
+            table.flush(&mut out).expect("a Vec takes all");
+            written.push(String::from_utf8(out).expect("text"));
+        }
+        assert_eq!(
+            written,
+            [
+                "NAME   AGE\n\x1b[32ma      1s\x1b[0m\n",
+                "\x1b[33mlonger-than-a   1s\x1b[0m\n  + x: 1\n",
+                "b               1s\n",
+                "\x1b[31mc               1s\x1b[0m\n",
+            ]
+        );
+    }
+
+    /// Counts the pieces that come, which must be of whole lines.
+    #[derive(Default)]
+    struct Pieces {
+        text: Vec<u8>,
+        longest: usize,
+        count: usize,
+    }
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            assert!(bytes.ends_with(b"\n"), "half a line");
+            self.longest = self.longest.max(bytes.len());
+            self.count += 1;
+            self.text.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_large_table_comes_in_pieces_with_one_layout_and_leaves_no_more_room_than_a_few_lines_need() {
+        let pods = resource("", "pods", "Pod");
+        let mut table = Table::new(Layout::default(), false, Extent::Endless, false);
+        let mut out = Pieces::default();
+        for number in 0..20_000 {
+            let name = format!("{number:>10}-of-many");
+            table.line(line(&pods, &["Name", "Age"], &[&name, "1s"]), &mut out).expect("a Vec takes all");
+        }
+        table.line(line(&pods, &["Name", "Age"], &["a-name-wider-than-all", "1s"]), &mut out).expect("fine");
+        table.flush(&mut out).expect("a Vec takes all");
+        let text = String::from_utf8(out.text).expect("text");
+        assert_eq!(text.lines().count(), 20_001);
+        assert!(text.lines().all(|line| line.len() == "a-name-wider-than-all   1s".len()));
+        assert!(out.count > 5 && out.longest < PIECE + 100, "{} of {}", out.count, out.longest);
+        let Block { text, cells, lines } = &table.block;
+        assert!(text.capacity() <= PIECE && cells.capacity().max(lines.capacity()) <= KEPT_CELLS);
+        assert!(table.text.capacity() <= PIECE);
+    }
+
+    #[test]
+    fn lines_that_could_not_be_written_are_not_written_a_second_time() {
+        struct Broken;
+        impl Write for Broken {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut printed = Printed::new(Extent::Endless);
+        printed.lines(&resource("", "pods", "Pod"), &["Name", "Age"], &[&["lost", "1s"]]);
+        printed.table.flush(&mut Broken).expect_err("nobody reads");
+        printed.lines(&resource("", "pods", "Pod"), &["Name", "Age"], &[&["next", "1s"]]);
+        assert_eq!(printed.text(), "next   1s\n");
     }
 }

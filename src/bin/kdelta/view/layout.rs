@@ -8,7 +8,7 @@ use kdelta::object::{ApiResource, Column, Object, human_duration};
 use super::age::Age;
 use super::change::ChangeKind;
 use super::escape::escape_cell;
-use super::meta::{self, Metadata};
+use super::meta;
 
 /// Which columns a table has beside the server's own.
 ///
@@ -130,12 +130,6 @@ impl Layout {
         age: Age,
         mut cells: Cells,
     ) -> Line {
-        let needs_metadata = !self.labels.is_empty()
-            || self.show_labels
-            || matches!(age, Age::Fresh { .. })
-            || object.row().is_none();
-        let has_metadata = needs_metadata && object.json_len() > 0;
-        let metadata = if has_metadata { meta::read(object) } else { Metadata::default() };
         let columns = object.row().map_or_else(name_and_age, |row| Arc::clone(row.columns()));
 
         cells.clear();
@@ -148,15 +142,8 @@ impl Layout {
         if self.shows_namespace(resource) {
             cells.push(&escape_cell(object.namespace()));
         }
-        self.own_cells(object, resource, &columns, (&metadata, age), &mut cells);
-        if has_metadata {
-            self.labels.iter().for_each(|key| cells.push(&escape_cell(metadata.label(key))));
-            if self.show_labels {
-                cells.push(&escape_cell(&metadata.labels_text()));
-            }
-        } else {
-            (0..self.labels.len() + usize::from(self.show_labels)).for_each(|_| cells.push(""));
-        }
+        self.own_cells(object, resource, &columns, age, &mut cells);
+        self.label_cells(object, &mut cells);
         Line { resource: Arc::clone(resource), columns, cells, kind }
     }
 
@@ -166,11 +153,14 @@ impl Layout {
         object: &Object,
         resource: &ApiResource,
         columns: &[Column],
-        (metadata, age): (&Metadata, Age),
+        age: Age,
         cells: &mut Cells,
     ) {
+        // One whose body did not come says nothing of it.
+        let shows_age = matches!(age, Age::Fresh { .. }) || object.row().is_none();
+        let seconds = (shows_age && object.json_len() > 0).then(|| meta::age(object, age.now())).flatten();
         let mut name_found = false;
-        for (column, cell) in columns.iter().zip(sent_cells(object, metadata, age)) {
+        for (column, cell) in columns.iter().zip(sent_cells(object, seconds)) {
             // Only the first column of that format is the name.
             let is_name =
                 column.format == "name" && !std::mem::replace(&mut name_found, column.format == "name");
@@ -181,11 +171,27 @@ impl Layout {
                 cells.add(&escape_cell(&resource.group_kind_lower()));
                 cells.add("/");
             }
-            match fresh_age(column, metadata, age) {
+            match fresh_age(column, seconds, age) {
                 Some(fresh) => cells.push(&escape_cell(&fresh)),
                 None => cells.push(&escape_cell(&cell)),
             }
         }
+    }
+
+    /// The cells of labels; empty where the body did not come.
+    fn label_cells(&self, object: &Object, cells: &mut Cells) {
+        if self.labels.is_empty() && !self.show_labels {
+            return;
+        }
+        if object.json_len() == 0 {
+            return (0..self.labels.len() + usize::from(self.show_labels)).for_each(|_| cells.push(""));
+        }
+        meta::labels(object, |labels| {
+            self.labels.iter().for_each(|key| cells.push(&escape_cell(labels.get(key))));
+            if self.show_labels {
+                cells.push(&escape_cell(&labels.text()));
+            }
+        });
     }
 
     /// Whether lines of this resource have a NAMESPACE column.
@@ -218,16 +224,12 @@ fn padded(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The server's cells, or those under [`name_and_age`].
-fn sent_cells<'a>(
-    object: &'a Object,
-    metadata: &Metadata,
-    age: Age,
-) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
+/// The server's cells, or those under [`name_and_age`], of an object of that age.
+fn sent_cells(object: &Object, seconds: Option<i64>) -> impl Iterator<Item = Cow<'_, str>> {
     let plain = if object.row().is_some() {
         None
     } else {
-        let age = metadata.age(age.now()).map_or_else(|| "<unknown>".to_owned(), human_duration);
+        let age = seconds.map_or_else(|| "<unknown>".to_owned(), human_duration);
         Some([Cow::Borrowed(object.name()), Cow::Owned(age)])
     };
     let row = object.row().into_iter().flat_map(|row| row.cells().map(Cow::Borrowed));
@@ -235,11 +237,9 @@ fn sent_cells<'a>(
 }
 
 /// The cell of an age that is computed anew; none for every other cell.
-fn fresh_age(column: &Column, metadata: &Metadata, age: Age) -> Option<String> {
+fn fresh_age(column: &Column, seconds: Option<i64>, age: Age) -> Option<String> {
     match age {
-        Age::Fresh { now } if column.name.eq_ignore_ascii_case("age") => {
-            metadata.age(now).map(human_duration)
-        }
+        Age::Fresh { .. } if column.name.eq_ignore_ascii_case("age") => seconds.map(human_duration),
         _ => None,
     }
 }

@@ -1,48 +1,119 @@
-//! The parts of an object's metadata that tables show and that [`Object`] does not hold apart.
+//! The parts of an object's metadata that tables show and that [`Object`] does not hold apart. Each is looked for in the
+//! text, which is read no further than to it.
 
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use kdelta::object::Object;
+use kdelta::object::{FieldPath, Object};
 use serde::Deserialize;
 
+static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["metadata", "labels"]));
+static CREATED: LazyLock<FieldPath> =
+    LazyLock::new(|| FieldPath::of_names(["metadata", "creationTimestamp"]));
+
+/// The labels of an object, in the order of their keys.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Metadata {
-    pub(super) labels: Option<BTreeMap<String, String>>,
-    pub(super) creation_timestamp: Option<String>,
+pub(super) struct Labels<'a>(#[serde(borrow)] BTreeMap<Text<'a>, Text<'a>>);
+
+/// A struct, because serde copies the text of a bare `Cow`.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
 }
 
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(default)]
-    metadata: Metadata,
-}
-
-/// The metadata of an object; nothing of one that is known by its names only, or whose metadata can't be read.
-pub(super) fn read(object: &Object) -> Metadata {
-    object.parse().map(|Envelope { metadata }| metadata).unwrap_or_default()
-}
-
-impl Metadata {
-    /// All labels as kubectl shows them: `a=1,b=2`, `<none>`.
-    pub(super) fn labels_text(&self) -> String {
-        match &self.labels {
-            Some(labels) if !labels.is_empty() => {
-                let pairs: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                pairs.join(",")
-            }
-            _ => "<none>".to_owned(),
+/// Shows the labels of an object, which are none of one whose labels can't be read.
+pub(super) fn labels(object: &Object, show: impl FnOnce(&Labels<'_>)) {
+    let mut show = Some(show);
+    let mut read = |json: &str| {
+        if let Ok(labels) = serde_json::from_str(json)
+            && let Some(show) = show.take()
+        {
+            show(&labels);
         }
+    };
+    // What can't be walked over shows none.
+    let _ = LABELS.values_of(object, &mut read);
+    if let Some(show) = show {
+        show(&Labels::default());
+    }
+}
+
+/// Whole seconds from an object's creation to `now`.
+pub(super) fn age(object: &Object, now: Timestamp) -> Option<i64> {
+    let mut created = None;
+    CREATED.values_of(object, |time| created = time.parse::<Timestamp>().ok()).ok()?;
+    Some(now.duration_since(created?).as_secs())
+}
+
+impl Labels<'_> {
+    /// All labels as kubectl shows them: `a=1,b=2`, `<none>`.
+    pub(super) fn text(&self) -> String {
+        let room = self.0.iter().map(|(key, value)| key.0.len() + value.0.len() + 2).sum();
+        let mut text = String::with_capacity(room);
+        for (key, value) in &self.0 {
+            let comma = if text.is_empty() { "" } else { "," };
+            // Writing to a String can't fail.
+            let _ = write!(text, "{comma}{}={}", key.0, value.0);
+        }
+        if text.is_empty() { "<none>".to_owned() } else { text }
     }
 
-    pub(super) fn label(&self, key: &str) -> &str {
-        self.labels.as_ref().and_then(|labels| labels.get(key)).map_or("", String::as_str)
+    /// The value of one; empty where it is not there.
+    pub(super) fn get(&self, key: &str) -> &str {
+        self.0.get(key).map_or("", |value| &value.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kdelta::object::{Ingest, TypeMeta};
+
+    use super::*;
+
+    fn object(metadata: &str) -> Object {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+        let json = format!(r#"{{"spec":{{"labels":{{"no":"no"}}}},"metadata":{{"name":"x"{metadata}}}}}"#);
+        Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object")
     }
 
-    /// Whole seconds from the creation to `now`.
-    pub(super) fn age(&self, now: Timestamp) -> Option<i64> {
-        let created: Timestamp = self.creation_timestamp.as_deref()?.parse().ok()?;
-        Some(now.duration_since(created).as_secs())
+    #[test]
+    fn labels_are_shown_by_their_keys_however_they_are_written() {
+        for (given, text, app) in [
+            (r#"{"b":"2","a":"","app":"web"}"#, "a=,app=web,b=2", "web"),
+            (r#"{ "app" : "\u003c\"x", "\u0061" : "1" }"#, "a=1,app=<\"x", "<\"x"),
+            ("{}", "<none>", ""),
+            ("null", "<none>", ""),
+            (r#"{"app":1}"#, "<none>", ""),
+        ] {
+            let mut shown = None;
+            let object = object(&format!(r#","labels":{given}"#));
+            labels(&object, |labels| shown = Some((labels.text(), labels.get("app").to_owned())));
+            assert_eq!(shown, Some((text.to_owned(), app.to_owned())), "{given}");
+        }
+        let mut shown = String::new();
+        labels(&object(""), |labels| shown = labels.text());
+        assert_eq!(shown, "<none>");
+    }
+
+    #[test]
+    fn an_age_is_known_where_the_time_of_creation_can_be_read() {
+        let noon = "2026-11-21T12:00:00Z".parse().expect("a time");
+        for (given, wanted) in [
+            (r#","creationTimestamp":"2026-11-21T11:00:00Z""#, Some(3600)),
+            (r#","creationTimestamp":null"#, None),
+            (r#","creationTimestamp":"noon""#, None),
+            ("", None),
+        ] {
+            assert_eq!(age(&object(given), noon), wanted, "{given}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kdelta::object::{ApiResource, Column, Object};
 
 use super::age::Age;
-use super::layout::{Cells, Layout};
+use super::layout::{Cells, Layout, Line};
 
 /// Columns of the server's own that say how long something is ago or takes; those of custom resources are of a type
 /// that says so.
@@ -14,32 +14,40 @@ const TIMES: [&str; 5] = ["age", "duration", "last schedule", "last seen", "firs
 
 impl Layout {
     /// Whether both states have the same row but for the time that has passed between them: `5s` and `7s`, `3 (1m ago)`
-    /// and `3 (2m ago)`.
+    /// and `3 (2m ago)`. `spare` are cells that are not needed any more, for the room they have.
     pub(crate) fn looks_same(
         &self,
         old: &Object,
         new: &Object,
         resource: &Arc<ApiResource>,
         now: Timestamp,
+        spare: &mut [Cells; 2],
     ) -> bool {
         // What is new with an event is that it happened again, which its row says with a time alone: it is just now, and
         // so it was the last time.
         if resource.resource == "events" {
             return false;
         }
-        let line = |object| self.line(object, (resource, ""), None, Age::AsSent { now }, Cells::default());
-        let [old, new] = [old, new].map(line);
+        let line = |object, cells| self.line(object, (resource, ""), None, Age::AsSent { now }, cells);
+        let [first, second] = std::mem::take(spare);
+        let (old, new) = (line(old, first), line(new, second));
+        let is_same = self.shows_same(&old, &new);
+        *spare = [old.cells, new.cells];
+        is_same
+    }
+
+    fn shows_same(&self, old: &Line, new: &Line) -> bool {
         if old.columns != new.columns || old.cells.len() != new.cells.len() {
             return false;
         }
-        let before = [self.context, self.event, self.shows_namespace(resource)];
+        let before = [self.context, self.event, self.shows_namespace(&new.resource)];
         let before = before.into_iter().filter(|has| *has).count();
-        let columns: Vec<&Column> = new.columns.iter().filter(|column| self.shows(column)).collect();
+        let mut columns = new.columns.iter().filter(|column| self.shows(column));
         old.cells.iter().zip(new.cells.iter()).enumerate().all(|(at, (old, new))| {
-            let column = at.checked_sub(before).and_then(|at| columns.get(at));
+            let column = if at < before { None } else { columns.next() };
             old == new
                 || without_ago(old) == without_ago(new)
-                || column.is_some_and(|column| is_time(column)) && has_passed(old, new)
+                || column.is_some_and(is_time) && has_passed(old, new)
         })
     }
 }
@@ -119,7 +127,8 @@ mod tests {
 
     fn same(layout: &Layout, plural: &str, new: &Object) -> bool {
         let old = object("", ["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.1"]);
-        layout.looks_same(&old, new, &resource(plural), Timestamp::UNIX_EPOCH)
+        let mut spare = [["of", "other"], ["lines", "here"]].map(|cells| cells.into_iter().collect());
+        layout.looks_same(&old, new, &resource(plural), Timestamp::UNIX_EPOCH, &mut spare)
     }
 
     #[test]

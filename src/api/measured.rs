@@ -1,0 +1,20 @@
+//! What the benches measure of this room that has no public name.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::Representation;
+use super::decode::{Decoder, Naming};
+use crate::listwatch::Error;
+use crate::object::{Ingest, Object};
+
+/// The objects of the items of a list in Protocol Buffers, or why one is refused.
+pub fn packed_objects<'a>(
+    items: impl IntoIterator<Item = &'a [u8]>,
+    ingest: Ingest,
+) -> impl Iterator<Item = Result<Arc<Object>, Error>> {
+    let mut decoder =
+        Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, Timestamp::now);
+    items.into_iter().map(move |item| decoder.packed_item(item))
+}
