@@ -14,7 +14,7 @@ fn ways(asked: &[String]) -> (usize, usize) {
 /// A first request that is answered so, and no other.
 fn starts_after(which: Which, answer: FaultAnswer, arguments: &[&str]) {
     let Some(mut scene) = Scene::set() else { return };
-    scene.proxy.answer(which, answer, 2);
+    scene.proxy.answer_each(which, answer);
     scene.start(arguments);
     scene.change();
     scene.went_on();

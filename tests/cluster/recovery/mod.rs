@@ -54,8 +54,11 @@ impl Scene {
     /// Starts both watches and reads them up to their sync.
     fn start(&mut self, arguments: &[&str]) {
         let arguments = [&["watch", "cm", "-o", "json"], arguments].concat();
-        for (version, alone) in [("HTTP/2", "0"), ("HTTP/1.1", "8")] {
-            let config = self.proxy.kubeconfig(&self.env, &self.namespace);
+        // Both are written before either is read.
+        let ways = [("HTTP2", "0"), ("HTTP1.1", "8")].map(|(version, alone)| {
+            (version, alone, self.proxy.kubeconfig_of(&self.env, &self.namespace, version))
+        });
+        for (version, alone, config) in ways {
             let kdelta =
                 self.env.kdelta(&arguments).env("KUBECONFIG", config).env("KDELTA_WATCH_CONNECTIONS", alone);
             self.watchers.push(Watcher { version, running: kdelta.start(), said: Vec::new() });

@@ -1,13 +1,13 @@
 //! A server, or something before it, that refuses the next watch.
 
-use super::Scene;
+use super::{Scene, Watcher};
 use crate::support::{FaultAnswer, Strike, Which};
 
 /// Both watches miss changes and are cut; the next of each is answered so.
 fn refused_once(answer: FaultAnswer) {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
-    scene.proxy.answer(Which::Rewatches, answer, 2);
+    scene.proxy.answer_each(Which::Rewatches, answer);
     scene.proxy.strike(Strike::Cut);
     scene.went_on();
 }
@@ -60,6 +60,8 @@ fn a_token_that_expired_is_read_again_from_its_file() {
     scene.proxy.strike(Strike::Cut);
     scene.both_said(2);
     scene.change();
-    scene.env.file("token", "the second");
+    for Watcher { version, .. } in &scene.watchers {
+        scene.proxy.give_token(&scene.env, version, "the second");
+    }
     scene.went_on();
 }

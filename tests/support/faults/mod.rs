@@ -12,6 +12,7 @@ mod script;
 pub(crate) use answer::Answer;
 pub(crate) use script::{Bookmarks, Strike, Which};
 
+use std::collections::HashSet;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,7 +60,12 @@ impl FaultProxy {
 
     /// A kubeconfig that leads through it.
     pub(crate) fn kubeconfig(&self, env: &TestEnv, namespace: &str) -> PathBuf {
-        let token = env.file("token", "the first");
+        self.kubeconfig_of(env, namespace, "one")
+    }
+
+    /// The same for one of several clients, which it knows by their tokens.
+    pub(crate) fn kubeconfig_of(&self, env: &TestEnv, namespace: &str, client: &str) -> PathBuf {
+        let token = self.give_token(env, client, "the first");
         let authority = env.file(&format!("proxy-{}.crt", self.port), &self.authority);
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
@@ -71,7 +77,12 @@ impl FaultProxy {
                 "cluster": "test", "user": "test", "namespace": namespace,
             }}],
         });
-        env.file(&format!("proxy-{}.kubeconfig", self.port), &config.to_string())
+        env.file(&format!("proxy-{}-{client}.kubeconfig", self.port), &config.to_string())
+    }
+
+    /// Gives a client that token of its own.
+    pub(crate) fn give_token(&self, env: &TestEnv, client: &str, token: &str) -> PathBuf {
+        env.file(&format!("proxy-{}-{client}.token", self.port), &format!("{token} of {client}"))
     }
 
     /// `https://127.0.0.1:PORT`.
@@ -114,9 +125,16 @@ impl FaultProxy {
         self.shared.script().answers.push((which, answer, times));
     }
 
+    /// Answers the first of these requests of each client by itself.
+    pub(crate) fn answer_each(&self, which: Which, answer: Answer) {
+        self.shared.script().first_answers.push((which, answer, HashSet::new()));
+    }
+
     /// Forgets what it was to answer by itself.
     pub(crate) fn forward_all(&self) {
-        self.shared.script().answers.clear();
+        let mut script = self.shared.script();
+        script.answers.clear();
+        script.first_answers.clear();
     }
 
     /// Has every list break off after so many bytes.
@@ -124,7 +142,7 @@ impl FaultProxy {
         self.shared.script().longest_list = Some(bytes);
     }
 
-    /// Takes only this token, and answers 401 to any other; at first it takes all.
+    /// Takes only this token of each client, and answers 401 to any other; at first it takes all.
     pub(crate) fn take_token(&self, token: &str) {
         self.shared.script().token = Some(token.to_owned());
     }

@@ -1,5 +1,6 @@
 //! What is to go wrong: what the tasks of a proxy look up, and what they are struck with.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -75,6 +76,8 @@ pub(crate) enum Bookmarks {
 pub(super) struct Script {
     /// What is answered here, and how many times more. The first that fits counts.
     pub(super) answers: Vec<(Which, Answer, usize)>,
+    /// What is answered here to each client once, and to the tokens of which it was.
+    pub(super) first_answers: Vec<(Which, Answer, HashSet<String>)>,
     pub(super) bookmarks: Bookmarks,
     pub(super) swallow_initial_events: bool,
     /// Whether watches may come in Protocol Buffers. Of those, frames are cut, ended and stalled, and no more.
@@ -119,6 +122,7 @@ impl Shared {
             .expect("a client");
         let script = Script {
             answers: Vec::new(),
+            first_answers: Vec::new(),
             bookmarks: Bookmarks::All,
             swallow_initial_events: false,
             packed: false,
