@@ -68,25 +68,28 @@ pub(crate) fn of(tables: &[Table], json_bytes: u64) -> Vec<Verdict> {
     verdicts
 }
 
-/// Of a live event: no later than curl has it, cheaper than for client-go, and none is missing.
+/// Of a live event: no later than curl has it, cheaper than for client-go, and none is missing. Nothing holds beside one
+/// that has ended.
 pub(crate) fn of_live(live: &Live) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let Some(ours) = live.cost(KDELTA) else { return verdicts };
     let task = format!("live {}/s", live.asked);
+    let goes_on = |name| live.cost(name).is_some_and(|cost| cost.memory.is_some());
     if let Some(limit) = live.cost(CURL) {
         for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
             let [ours, limit] = [ours, limit].map(|cost| cost.delay(share).as_secs_f64());
-            verdicts.push(Verdict::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1));
+            let verdict = Verdict::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1);
+            verdicts.push(Verdict { holds: verdict.holds && goes_on(CURL), ..verdict });
         }
     }
     if let Some(dynamic) = live.cost(DYNAMIC) {
         let ratio = ours.for_a_thousand() / dynamic.for_a_thousand();
-        let holds = ratio < 1.0;
+        let holds = ratio < 1.0 && goes_on(DYNAMIC);
         verdicts.push(Verdict { holds, ..Verdict::at_most(&task, format!("CPU of {DYNAMIC}"), ratio, 1.0) });
     }
     let share = live.share_of_events(ours);
     let what = "events that anybody had".to_owned();
-    let holds = share >= 1.0 && ours.memory.is_some();
+    let holds = share >= 1.0 && goes_on(KDELTA);
     verdicts.push(Verdict { holds, ..Verdict::at_most(&task, what, share, 1.0) });
     verdicts
 }

@@ -56,7 +56,7 @@ pub(crate) struct Contender<'a> {
     pub(crate) agent: String,
     /// The text in its output that says it is done, for one that would go on.
     pub(crate) until: Option<&'static str>,
-    /// It throws away what it reads, and prints how many seconds after its start that began.
+    /// It throws away what it reads, and prints when that began.
     pub(crate) throws_away: bool,
     pub(crate) command: Call<'a>,
     /// The same from a version on, told the server and the version, for one that does not ask again by itself.
@@ -139,7 +139,9 @@ fn kdelta(arguments: &'static [&'static str]) -> Contender<'static> {
 }
 
 fn kubectl<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
-    program(KUBECTL, "kubectl/", peers.kubectl.clone(), arguments)
+    // client-go names itself after the program.
+    let name = peers.kubectl.file_name().unwrap_or_default().to_string_lossy();
+    program(KUBECTL, &format!("{name}/"), peers.kubectl.clone(), arguments)
 }
 
 fn program<'a>(

@@ -123,6 +123,19 @@ impl<'scope> Follower<'scope> {
         });
     }
 
+    /// How many changes it has been told of since then.
+    pub(crate) fn told(&self) -> usize {
+        self.look(|state| state.seen.delays.len())
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// It had ended by itself.
+    pub(crate) fn end(mut self) -> anyhow::Result<()> {
+        self.stop()
+    }
+
     /// The CPU seconds it has used.
     pub(crate) fn cpu(&self) -> anyhow::Result<f64> {
         self.look(|state| state.cpu())

@@ -59,7 +59,16 @@ pub(crate) fn compare(
             ensure!(watches > 0, "the server knows nothing of the watch of {}", one.name);
             followers.push(follower);
         }
-        phases.iter().map(|(asked, lasting)| phase(contenders, &followers, stand, *asked, *lasting)).collect()
+        let told: anyhow::Result<Vec<_>> = phases
+            .iter()
+            .map(|(asked, lasting)| phase(contenders, &followers, stand, *asked, *lasting))
+            .collect();
+        for (one, follower) in contenders.iter().zip(followers) {
+            if let Err(error) = follower.end() {
+                eprintln!("live: {}: {error:#}", one.name);
+            }
+        }
+        told
     })
 }
 
@@ -82,8 +91,7 @@ fn phase(
         one.count_from(now);
     }
     let reached = churn(stand, asked, lasting)?;
-    // What is still under way arrives.
-    thread::sleep(Duration::from_secs(5));
+    wait_for_the_rest(followers);
     let mut rows = Vec::new();
     for ((one, follower), before) in contenders.iter().zip(followers).zip(before) {
         let cost = follower.cost_since(before)?;
@@ -137,6 +145,19 @@ impl fmt::Display for Live {
             column.set_cell_alignment(CellAlignment::Right);
         }
         writeln!(f, "{}", drawn.trim_fmt())
+    }
+}
+
+/// What is still under way arrives: until nobody is told anything more.
+fn wait_for_the_rest(followers: &[Follower<'_>]) {
+    let mut before = Vec::new();
+    for _ in 0..12 {
+        thread::sleep(Duration::from_secs(5));
+        let now: Vec<_> = followers.iter().map(Follower::told).collect();
+        if now == before {
+            return;
+        }
+        before = now;
     }
 }
 

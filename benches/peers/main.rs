@@ -109,7 +109,7 @@ impl Arguments {
     /// How many changes a second, and for how long.
     fn phases(&self) -> [(u32, Duration); 2] {
         let lasting = Duration::from_secs(self.live);
-        [(self.rate, lasting), (self.calm_rate, lasting / 5)]
+        [(self.rate, lasting), (self.calm_rate, (lasting / 5).max(Duration::from_secs(1)))]
     }
 
     fn wants(&self, task: &str) -> bool {

@@ -47,14 +47,21 @@ pub(crate) fn compare(
     }
     for round in 1..=rounds {
         eprintln!("{}: round {round} of {rounds}", task.name());
-        // Each round begins with another one: what a contender leaves the server with is not always the same one's to bear.
-        for at in (0..contenders.len()).map(|place| (place + round) % contenders.len()) {
+        for at in order(contenders.len(), round) {
             let one = &contenders[at];
             let command = (one.command)(stand.server(), stand.kubeconfig())?;
             runs[at].samples.push(run(one, command, stand).with_context(|| one.name)?);
         }
     }
     Ok(runs)
+}
+
+/// The order of a round: in each, everybody comes after somebody else, since what a contender leaves the server with is
+/// the next one's to bear (the rows of a Williams square).
+fn order(count: usize, round: usize) -> impl Iterator<Item = usize> {
+    let zigzag =
+        move |place: usize| if place.is_multiple_of(2) { place / 2 } else { count - place.div_ceil(2) };
+    (0..count).map(move |place| (zigzag(place) + round) % count)
 }
 
 /// A run through a relay that counts, and before it one through it and one beside it, which fill the caches that a
@@ -101,6 +108,7 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
     let ended = child.wait4()?;
     ensure!(done.is_some() || ended.status.success(), "ended with {}", ended.status);
     ensure!(done.is_some() || finder.is_none(), "ended before it was done");
+    // Without the start of the process, which it can't tell.
     let first = if one.throws_away { soonest(&printed) } else { first };
     Ok(Sample {
         first: first.context("it printed nothing")?,
@@ -110,10 +118,11 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
     })
 }
 
-/// The least of these numbers of seconds, a line each.
+/// When the first byte of the first address came, by lines of the number of an address and seconds since it was asked.
 fn soonest(printed: &[u8]) -> Option<Duration> {
-    let lines = std::str::from_utf8(printed).ok()?.lines();
-    lines.filter_map(|line| Duration::try_from_secs_f64(line.parse().ok()?).ok()).min()
+    let mut lines = std::str::from_utf8(printed).ok()?.lines();
+    let seconds = lines.find_map(|line| line.strip_prefix("0 "))?;
+    Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
 /// A contender as a child with its stdout for us, and a home of its own to keep caches in.

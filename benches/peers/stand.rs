@@ -88,8 +88,8 @@ impl Stand {
         command
     }
 
-    /// curl of these addresses, two at a time, throwing away what it reads: on stdout stands for each how many seconds
-    /// after its start the first byte came.
+    /// curl of these addresses, two at a time, throwing away what it reads: on stdout stands for each its number, and how
+    /// many seconds after it was asked for the first byte came.
     pub(crate) fn curl_away(&self, urls: &[String]) -> anyhow::Result<Command> {
         let file = self.folder().join("urls");
         let mut named = fs::File::create(&file)?;
@@ -98,7 +98,7 @@ impl Stand {
         }
         let mut command = self.curl(JSON);
         command.args(["--parallel", "--parallel-max", "2", "--no-progress-meter"]);
-        command.args(["--write-out", "%{time_starttransfer}\\n"]).arg("--config").arg(file);
+        command.args(["--write-out", "%{urlnum} %{time_starttransfer}\\n"]).arg("--config").arg(file);
         Ok(command)
     }
 

@@ -207,10 +207,11 @@ pub(super) fn join(namespace: &str, name: &str) -> Key {
         return name.into();
     }
     JOINED.with_borrow_mut(|joined| {
+        joined.extend([namespace, "/", name]);
+        let key = joined.as_str().into();
         joined.clear();
         joined.shrink_to(LONGEST);
-        joined.extend([namespace, "/", name]);
-        joined.as_str().into()
+        key
     })
 }
 

@@ -22,13 +22,13 @@ async fn main() -> anyhow::Result<()> {
     let mut events = pin!(watcher(api, config).default_backoff().reflect(writer));
     let mut out = std::io::stdout().lock();
     while let Some(event) = events.next().await {
-        // What a watcher fails at it tries again.
         let event = match event {
-            Ok(event) => event,
-            Err(error) => {
+            // What a watcher fails at it tries again; the time that takes is no part of a sync.
+            Err(error) if stays => {
                 eprintln!("{error}");
                 continue;
             }
+            event => event?,
         };
         match event {
             watcher::Event::InitDone => {

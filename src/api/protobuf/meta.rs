@@ -331,7 +331,7 @@ mod tests {
     proptest! {
         // From the year 1 to the year 9999, which is all that Go has in RFC 3339.
         #[test]
-        fn a_time_is_written_to_the_second(seconds in -62_135_596_800_i64..253_402_300_800) {
+        fn a_time_is_written_to_the_second(seconds in -62_135_596_800_i64..253_402_207_201) {
             let read = time(&number(1, seconds.cast_unsigned())).expect("a time").expect("one");
             let wanted = Timestamp::from_second(seconds).expect("a time").strftime("\"%Y-%m-%dT%H:%M:%SZ\"");
             prop_assert_eq!(serde_json::to_string(&read).expect("JSON"), wanted.to_string());

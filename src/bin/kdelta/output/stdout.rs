@@ -145,6 +145,7 @@ impl Drop for ReaderWatch {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
 
@@ -156,7 +157,7 @@ mod tests {
             ReaderWatch::start_on(writer, move || tell.send(()).expect("it is awaited")).expect("a thread");
         assert!(told.try_recv().is_err());
         drop(reader);
-        told.recv().expect("the news");
+        told.recv_timeout(Duration::from_mins(1)).expect("the news");
         drop(watch);
     }
 

@@ -55,6 +55,10 @@ pub(crate) struct Line {
     pub(crate) kind: Option<ChangeKind>,
 }
 
+/// How much room cells keep that are cleared: more than any line of a usual table.
+const KEPT_TEXT: usize = 4096;
+const KEPT_CELLS: usize = 64;
+
 /// The cells of a line, their text in one piece: a large table is many small cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
@@ -90,10 +94,18 @@ impl Cells {
         self.ends.push(self.text.len());
     }
 
-    /// Takes all away, but for the room they had.
+    /// The same with nothing in it, for the room that it has.
+    pub(super) fn cleared(mut self) -> Self {
+        self.clear();
+        self
+    }
+
+    /// Takes all away, but for the room that a line needs.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
+        self.text.shrink_to(KEPT_TEXT);
         self.ends.clear();
+        self.ends.shrink_to(KEPT_CELLS);
     }
 }
 

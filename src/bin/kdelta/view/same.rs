@@ -32,7 +32,7 @@ impl Layout {
         let [first, second] = std::mem::take(spare);
         let (old, new) = (line(old, first), line(new, second));
         let is_same = self.shows_same(&old, &new);
-        *spare = [old.cells, new.cells];
+        *spare = [old.cells, new.cells].map(Cells::cleared);
         is_same
     }
 
