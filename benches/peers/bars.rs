@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::contender::{CURL, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, TYPED, Task};
+use crate::contender::{CURL, CURL_WHOLE, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, TYPED, Task};
 use crate::live::Live;
 use crate::report::{Medians, Table, megabytes};
 
@@ -13,8 +13,9 @@ const CPU: (&str, Figure) = ("CPU", |row| row.cpu);
 const MEMORY: (&str, Figure) = ("memory", |row| row.peak);
 
 /// At most that many times what the other needs, on one task.
-const BARS: [(Task, (&str, Figure), &str, f64); 12] = [
+const BARS: [(Task, (&str, Figure), &str, f64); 13] = [
     (Task::Sync, TIME, CURL, 1.10),
+    (Task::Sync, TIME, CURL_WHOLE, 1.10),
     (Task::Sync, CPU, CURL, 2.2),
     (Task::Sync, MEMORY, TYPED, 1.0 / 8.0),
     (Task::Sync, MEMORY, DYNAMIC, 1.0 / 25.0),

@@ -67,7 +67,7 @@ pub(crate) struct Contender<'a> {
 pub(crate) const CURL_AGENT: &str = "bench";
 pub(crate) const KDELTA: &str = "kdelta";
 pub(crate) const CURL: &str = "curl (the limit)";
-const CURL_WHOLE: &str = "curl, in one piece";
+pub(crate) const CURL_WHOLE: &str = "curl, in one piece";
 pub(crate) const KUBECTL: &str = "kubectl";
 pub(crate) const TYPED: &str = "client-go typed";
 pub(crate) const DYNAMIC: &str = "client-go dynamic";
