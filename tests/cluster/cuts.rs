@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::busy;
 use super::replay::{Replay, listed};
 use crate::support::{
-    Api, FaultProxy, OnServer, Proxy, Running, Strike, TestEnv, Testbed, config_maps, eventually, tool,
+    Api, FaultProxy, OnServer, Proxy, Running, Strike, TestEnv, Testbed, config_maps, eventually, tell, tool,
 };
 
 const SEED: u64 = 20;
@@ -40,7 +40,7 @@ impl Watcher {
     }
 
     /// Reads so many lines; answers whether there were as many before the changes came to their end.
-    fn read(&mut self, lines: usize, changing: &JoinHandle<()>) -> bool {
+    fn read(&mut self, lines: usize, changing: &JoinHandle<Option<usize>>) -> bool {
         let mut left = lines;
         while left > 0 {
             match self.running.stdout.within(Duration::from_millis(100)) {
@@ -56,15 +56,25 @@ impl Watcher {
     }
 }
 
-/// Starts changing pods at the server itself. What a busy server does not do in time is no matter: what is told is compared
-/// with what somebody else is told, and with what there is.
-fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<()> {
+/// Starts changing pods at the server itself; answers how many changes a watch tells of. Where a busy server did not do
+/// something in time nobody knows: it may have done it all the same.
+fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<Option<usize>> {
     let mut command = tool();
     command.args(["churn", "--kubeconfig", testbed.kubeconfig(), "--rate", &RATE.to_string()]);
     command.args(["--duration", &format!("{seconds}s"), "--seed", &seed.to_string()]);
     thread::spawn(move || {
         let output = command.output().expect("it runs");
         assert!(output.status.success(), "{output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        if report["failures"] != 0 {
+            tell(&format!("COMPARED IN PART: a busy server did not do everything in time: {report}"));
+            return None;
+        }
+        let count =
+            |operation: &Value| operation.as_u64().and_then(|n| usize::try_from(n).ok()).expect("few");
+        let operations = report["operations"].as_object().expect("counts");
+        // A pod that is deleted is marked first, which is a change of its own.
+        Some(operations.values().map(count).sum::<usize>() + count(&report["operations"]["delete"]))
     })
 }
 
@@ -75,7 +85,7 @@ fn cut_now_and_then(
     random: &mut fastrand::Rng,
     proxy: &mut Proxy,
     watcher: &mut Watcher,
-    changing: &JoinHandle<()>,
+    changing: &JoinHandle<Option<usize>>,
 ) {
     for cut in 0..cuts {
         if !watcher.read(random.usize(1..=LINES_BETWEEN), changing) {
@@ -144,10 +154,13 @@ fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
     // The server remembers: nothing is missed, and every change is told once.
     let changing = churn(&testbed, SECONDS, SEED);
     cut_now_and_then(CUTS, &mut random, &mut proxy, &mut watchers[0], &changing);
-    changing.join().expect("the churn");
+    let changes = changing.join().expect("the churn");
     read_up_to_marker(&Api::of(&testbed), "first", &mut watchers);
     assert!(watchers.iter().all(|watcher| watcher.replay.gaps() == [0]), "nothing was missed");
     let watched = |at: usize| &watchers[at].replay.parts["Pod"].watched;
+    if let Some(changes) = changes {
+        assert_eq!(watched(0).len(), changes + 2, "each change once, and both of the marker");
+    }
     assert_eq!(watched(0), watched(4), "each change once, as where nothing was cut");
     assert_eq!(watched(0), watched(1));
     assert_eq!(watched(2), watched(3), "a selection of ours is as one of the server's");
