@@ -122,6 +122,14 @@ impl Decoder {
         Ok(Arc::new(object.with_row(row)))
     }
 
+    /// An object that came as itself at the front of `text`, and where it ends: as servers write them, where nothing but the
+    /// object is needed. Nothing where that is not so, or may not be: it is to be read as an item then.
+    pub(super) fn plain_item(&self, text: &[u8]) -> Option<(Arc<Object>, usize)> {
+        let is_itself = self.representation == Representation::Objects;
+        let (object, end) = is_itself.then(|| Object::from_plain_front(text, &self.ingest))??;
+        Some((Arc::new(object), end))
+    }
+
     /// One element of the rows of a list.
     pub(super) fn row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let row: WireRow<'_> = serde_json::from_slice(json).map_err(|error| malformed("row", &error))?;

@@ -10,7 +10,9 @@ use bytes::{Buf, Bytes};
 
 use super::bare::Bare;
 use super::decode::{Decoder, Naming, list_meta, packed_list_meta};
-use super::frames::{ListSplitter, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchSplitter};
+use super::frames::{
+    ListSplitter, Next, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchSplitter,
+};
 use super::register::Register;
 use super::{Limits, Response, protobuf};
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
@@ -143,6 +145,8 @@ impl Items {
         if self.ended {
             return Ok(false);
         }
+        // Its room serves for the next one once nobody holds it.
+        self.chunk = Bytes::new();
         if let Some(chunk) = self.response.chunk().await? {
             self.chunk = chunk;
             return Ok(true);
@@ -162,9 +166,13 @@ impl Items {
             let mut input = &self.chunk[..];
             let object = match &mut self.splitter {
                 Splitter::Json(splitter) => {
-                    let piece = splitter.next(&mut input)?;
-                    self.any_item |= matches!(piece, Some(Piece::Item(_)));
-                    take(piece, &mut self.decoder, &mut self.meta)?
+                    let next = splitter.read(&mut input, |front| self.decoder.plain_item(front))?;
+                    self.any_item |= matches!(next, Some(Next::Read(_) | Next::Piece(Piece::Item(_))));
+                    match next {
+                        Some(Next::Read(object)) => Some(object),
+                        Some(Next::Piece(piece)) => take(piece, &mut self.decoder, &mut self.meta)?,
+                        None => None,
+                    }
                 }
                 Splitter::Protobuf(splitter) => match splitter.next(&mut input)? {
                     Some(Packed::Item(item)) => {
@@ -213,18 +221,14 @@ impl Items {
 }
 
 /// The object of a piece, if it is one.
-fn take(
-    piece: Option<Piece<'_>>,
-    decoder: &mut Decoder,
-    meta: &mut ListMeta,
-) -> Result<Option<Arc<Object>>, Error> {
+fn take(piece: Piece<'_>, decoder: &mut Decoder, meta: &mut ListMeta) -> Result<Option<Arc<Object>>, Error> {
     match piece {
-        Some(Piece::Item(json)) => return decoder.item(json).map(Some),
-        Some(Piece::Row(json)) => return decoder.row(json).map(Some),
-        Some(Piece::Columns(json)) => decoder.columns(json)?,
-        Some(Piece::Metadata(json)) => *meta = list_meta(json)?,
+        Piece::Item(json) => return decoder.item(json).map(Some),
+        Piece::Row(json) => return decoder.row(json).map(Some),
+        Piece::Columns(json) => decoder.columns(json)?,
+        Piece::Metadata(json) => *meta = list_meta(json)?,
         // The resource's own kind is known; a list of another one would be a server's mistake.
-        Some(Piece::Kind(_) | Piece::ApiVersion(_)) | None => {}
+        Piece::Kind(_) | Piece::ApiVersion(_) => {}
     }
     Ok(None)
 }

@@ -90,6 +90,12 @@ impl Object {
         body::read_plain(json, ingest)
     }
 
+    /// The same of the front of a text, and where the object ends. What stands behind it is not looked at.
+    #[cfg(feature = "api")]
+    pub(crate) fn from_plain_front(text: &[u8], ingest: &Ingest) -> Option<(Self, usize)> {
+        body::read_front(text, ingest)
+    }
+
     /// An object known by its names only, as a Table row without an object is. It has no body, uid or version.
     #[must_use]
     pub fn named(type_meta: Arc<TypeMeta>, namespace: &str, name: &str) -> Self {

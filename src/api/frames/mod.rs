@@ -15,12 +15,16 @@ mod packed;
 mod scan;
 mod watch;
 
+pub(crate) use list::Next;
 pub use list::{ListSplitter, Piece};
 pub(crate) use packed::{Packed, PackedListSplitter, PackedWatchSplitter};
 pub use watch::WatchSplitter;
 pub(crate) use watch::{FrameType, WatchFrame};
 
 use crate::listwatch::Error;
+
+/// A reader that takes nothing that is nested deeper than this may be given what nobody followed.
+const PLAIN_DEPTH: u32 = 72;
 
 /// How much a server may ask us to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

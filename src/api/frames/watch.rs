@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::scan::{Gatherer, KEPT_CAPACITY};
-use super::{Fault, Limits, cut_off};
+use super::{Fault, Limits, PLAIN_DEPTH, cut_off};
 use crate::api::decode::malformed;
 use crate::listwatch::Error;
 
@@ -40,9 +40,6 @@ enum Found<T> {
     /// It is not as servers write them.
     Other,
 }
-
-/// A reader of lines that takes nothing that is nested deeper than this may be given what nobody followed.
-const LINE_DEPTH: u32 = 72;
 
 impl WatchSplitter {
     /// A splitter at the start of a stream.
@@ -103,7 +100,7 @@ impl WatchSplitter {
         let first = line.first().or(input.first());
         let longest = self.limits.frame.saturating_sub(line.len());
         if first.is_some_and(|first| *first != b'{')
-            || self.limits.depth < LINE_DEPTH
+            || self.limits.depth < PLAIN_DEPTH
             || input.len() > longest
         {
             return Found::Other;

@@ -19,7 +19,7 @@ const UNDIALED: [&str; 2] = ["tcp connect error", "dns error"];
 
 /// An HTTP client that goes that way, if it is one that reqwest can go: it knows no certificate name but the URL's host,
 /// and of a failure behind a proxy it does not tell where it was.
-pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig, gzip: bool) -> Option<Http> {
+pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig) -> Option<Http> {
     if way.proxy.is_some() || way.server_name.is_some() {
         return None;
     }
@@ -31,7 +31,6 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig, gzip: bool) -> Opti
         // Left to `Transport`, which does it on every way.
         .retry(reqwest::retry::never())
         .dns_resolver(Arc::new(Lookup))
-        .gzip(gzip)
         .connect_timeout(dial::CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .tcp_keepalive(dial::KEEPALIVE)

@@ -2,6 +2,7 @@
 
 mod dial;
 mod direct;
+mod gunzip;
 mod link;
 mod proxied;
 mod pulse;
@@ -14,7 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderValue, PROXY_AUTHORIZATION,
+    USER_AGENT,
+};
 use http::uri::Scheme;
 use http::{Method, Uri};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -25,8 +29,8 @@ use tokio::io::AsyncReadExt;
 use tokio::time::{self, Instant};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt};
-use tower_http::decompression::Decompression;
 
+use self::gunzip::Gunzip;
 use super::config::{Protocol, Proxy, Way};
 use super::failure::is_alert;
 
@@ -42,7 +46,7 @@ const HANDED_BACK: u32 = 2;
 /// How long a server may take to say once more why it closes connections.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The bytes of an answer, decompressed.
+/// The bytes of an answer, as they come.
 type Body = UnsyncBoxBody<Bytes, BoxError>;
 
 /// What sends a request.
@@ -52,6 +56,8 @@ type Http = BoxCloneSyncService<http::Request<Bytes>, http::Response<Body>, BoxE
 #[derive(Clone)]
 pub(super) struct Transport {
     http: Http,
+    /// Whether the server may pack its answers.
+    gzip: bool,
     /// What a proxy is told that passes on plain requests.
     to_proxy: Option<HeaderValue>,
     /// Whether anything was ever answered. Relaxed: it only spares a look.
@@ -65,7 +71,8 @@ impl Transport {
         let dial = dial::connector(way, tls.clone());
         let passes_on = way.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
         Self {
-            http: direct::http(way, tls.clone(), gzip).unwrap_or_else(|| by_other_ways(way, tls, gzip)),
+            http: direct::http(way, tls.clone()).unwrap_or_else(|| by_other_ways(way, tls)),
+            gzip,
             to_proxy: passes_on.and_then(Proxy::authorization),
             answered: Arc::default(),
             dial,
@@ -83,6 +90,9 @@ impl Transport {
     ) -> Result<Answer, BoxError> {
         let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         request.headers_mut().insert(USER_AGENT, user_agent());
+        if self.gzip {
+            request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         if let Some(header) = &self.to_proxy
             && request.uri().scheme() == Some(&Scheme::HTTP)
         {
@@ -93,8 +103,9 @@ impl Transport {
             match within(until, self.http.clone().oneshot(request.clone())).await? {
                 Ok(answer) => {
                     self.answered.store(true, Ordering::Relaxed);
-                    let (head, body) = answer.into_parts();
-                    return Ok(Answer { head, body, until });
+                    let (mut head, body) = answer.into_parts();
+                    let gunzip = takes_off_gzip(&mut head.headers).then(Gunzip::new);
+                    return Ok(Answer { head, body, gunzip, until });
                 }
                 Err(error) if tries < HANDED_BACK && is_handed_back(&*error) => tries += 1,
                 // Whether it was looked at is not known: only what is to be read may be asked for twice.
@@ -129,7 +140,7 @@ impl Transport {
 }
 
 /// An HTTP client over connections that [`dial`] opens: behind a proxy, or to a server that goes by another name.
-fn by_other_ways(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Http {
+fn by_other_ways(way: &Way, tls: rustls::ClientConfig) -> Http {
     let http = Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
@@ -140,10 +151,10 @@ fn by_other_ways(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Http {
         // As client-go. A connection that the pool has left to its one watch counts as idle, and would not be pinged.
         .http2_keep_alive_while_idle(true)
         .build(dial::connector(way, tls));
-    let http = Decompression::new(http)
-        .gzip(gzip)
-        .map_request(|request: http::Request<Bytes>| request.map(Full::new));
-    let http = http.map_response(|answer| answer.map(Body::new)).map_err(BoxError::from);
+    let http = http.map_request(|request: http::Request<Bytes>| request.map(Full::new));
+    let http = http
+        .map_response(|answer| answer.map(|body| Body::new(body.map_err(BoxError::from))))
+        .map_err(BoxError::from);
     BoxCloneSyncService::new(http)
 }
 
@@ -151,23 +162,49 @@ fn by_other_ways(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Http {
 pub(super) struct Answer {
     pub(super) head: http::response::Parts,
     body: Body,
+    gunzip: Option<Gunzip>,
     until: Option<Instant>,
 }
 
 impl Answer {
-    /// The next bytes of the body; `None` at its end. Dropping the future loses nothing.
+    /// The next bytes of the body, unpacked; `None` at its end. Dropping the future loses nothing.
     ///
     /// # Errors
     /// What broke or took too long, as a chain of causes.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, BoxError> {
-        while let Some(frame) = within(self.until, self.body.frame()).await? {
-            // Trailers say nothing that is needed here.
-            if let Ok(data) = frame?.into_data() {
-                return Ok(Some(data));
+        let Some(gunzip) = &mut self.gunzip else { return arrived(&mut self.body, self.until).await };
+        loop {
+            if let Some(chunk) = gunzip.next()? {
+                return Ok(Some(chunk));
+            }
+            match arrived(&mut self.body, self.until).await? {
+                Some(packed) => gunzip.give(packed),
+                None => return gunzip.finish().map(|()| None).map_err(BoxError::from),
             }
         }
-        Ok(None)
     }
+}
+
+/// The next bytes of a body, as they come.
+async fn arrived(body: &mut Body, until: Option<Instant>) -> Result<Option<Bytes>, BoxError> {
+    while let Some(frame) = within(until, body.frame()).await? {
+        // Trailers say nothing that is needed here.
+        if let Ok(data) = frame?.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the body is packed by gzip. The head is then that of what is unpacked.
+fn takes_off_gzip(head: &mut HeaderMap) -> bool {
+    let is_packed =
+        head.get(CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"gzip"));
+    if is_packed {
+        head.remove(CONTENT_ENCODING);
+        head.remove(CONTENT_LENGTH);
+    }
+    is_packed
 }
 
 async fn within<T>(until: Option<Instant>, work: impl Future<Output = T>) -> Result<T, BoxError> {
