@@ -23,7 +23,7 @@ impl Uid {
     pub fn new(text: &str) -> Self {
         match uuid(text) {
             _ if text.is_empty() => Self(Repr::Empty),
-            Some(number) => Self(Repr::Uuid(number.to_ne_bytes())),
+            Some(bytes) => Self(Repr::Uuid(bytes)),
             None => Self(Repr::Text(Box::new(text.into()))),
         }
     }
@@ -35,18 +35,28 @@ impl Uid {
     }
 }
 
-/// The value of a canonical UUID: 8-4-4-4-12 lower-case hexadecimal digits.
-fn uuid(text: &str) -> Option<u128> {
-    if text.len() != 36 {
-        return None;
+/// The bytes of a canonical UUID: 8-4-4-4-12 lower-case hexadecimal digits.
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+    const PAIRS: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    let text: &[u8; 36] = text.as_bytes().try_into().ok()?;
+    // All are read before any is judged: each object has one.
+    let mut seen = 0;
+    let bytes = PAIRS.map(|at| {
+        let (high, low) = (digit(text[at]), digit(text[at + 1]));
+        seen |= high | low;
+        high << 4 | low
+    });
+    (seen < 16 && HYPHENS.iter().all(|at| text[*at] == b'-')).then_some(bytes)
+}
+
+/// The value of a lower-case hexadecimal digit; of anything else more than 15.
+fn digit(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'a'..=b'f' => byte - b'a' + 10,
+        _ => u8::MAX,
     }
-    text.bytes().enumerate().try_fold(0u128, |number, (at, byte)| match (at, byte) {
-        (8 | 13 | 18 | 23, b'-') => Some(number),
-        (8 | 13 | 18 | 23, _) => None,
-        (_, b'0'..=b'9') => Some(number << 4 | u128::from(byte - b'0')),
-        (_, b'a'..=b'f') => Some(number << 4 | u128::from(byte - b'a' + 10)),
-        _ => None,
-    })
 }
 
 impl fmt::Display for Uid {
@@ -55,7 +65,7 @@ impl fmt::Display for Uid {
             Repr::Empty => Ok(()),
             Repr::Text(text) => f.write_str(text),
             Repr::Uuid(bytes) => {
-                let number = u128::from_ne_bytes(*bytes);
+                let number = u128::from_be_bytes(*bytes);
                 write!(
                     f,
                     "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
@@ -88,6 +98,9 @@ mod tests {
             "00000000-0000-0000-0000-000000000000",
             "0A1B2C3D-4E5F-6071-8293-A4B5C6D7E8F9",
             "0a1b2c3d+4e5f-6071-8293-a4b5c6d7e8f9",
+            "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8fg",
+            "0a1b2c3d4-e5f-6071-8293-a4b5c6d7e8f9",
+            "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9f",
             "mirror-4f2a",
         ] {
             assert_eq!(Uid::new(text).to_string(), text);

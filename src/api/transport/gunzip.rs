@@ -7,7 +7,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use flate2::{Decompress, FlushDecompress, Status};
 
 /// How much is unpacked at once: several objects, in what a core keeps near it.
-const ROOM: usize = 64 * 1024;
+const ROOM: usize = 128 * 1024;
 /// Less room than this is not filled: the rest of it is given up.
 const LEAST: usize = 16 * 1024;
 /// The largest window there is.
