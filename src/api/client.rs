@@ -319,6 +319,73 @@ mod tests {
         assert!(asked.contains("accept-encoding: gzip\r\n"), "{asked}");
     }
 
+    /// An answer to be taken as it is packed.
+    fn packed(coding: &str, body: &[u8]) -> Vec<u8> {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        [head.as_bytes(), body].concat()
+    }
+
+    fn gzipped(text: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut out, text).unwrap();
+        out.finish().unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_comes_packed_is_unpacked_and_what_does_not_is_left_alone() {
+        let text = "[1]".repeat(100_000);
+        for (coding, body, wanted) in [
+            ("gzip", gzipped(text.as_bytes()), &*text),
+            ("GZIP", gzipped(b"{}"), "{}"),
+            ("x-gzip", gzipped(b"{}"), "{}"),
+            ("gzip", [gzipped(b"{"), gzipped(b"}")].concat(), "{}"),
+            ("gzip", gzipped(b""), ""),
+            ("gzip", Vec::new(), ""),
+            ("identity", b"{}".to_vec(), "{}"),
+        ] {
+            let server = TestServer::start(move |_| packed(coding, &body)).await;
+            let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
+            assert_eq!(answer.header("content-encoding").is_some(), coding == "identity");
+            assert!(answer.body(1 << 20).await.unwrap() == wanted, "{coding}: {} bytes", wanted.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_packed_wrongly_is_told_from_what_broke_off() {
+        let whole = gzipped(b"{}");
+        for (body, is_wrong) in
+            [(b"{}".to_vec(), true), ([&whole, &b"{}"[..]].concat(), true), (whole[..20].to_vec(), false)]
+        {
+            let server = TestServer::start(move |_| packed("gzip", &body)).await;
+            let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
+            let error = answer.body(1 << 20).await.unwrap_err();
+            assert_eq!(matches!(error, listwatch::Error::Decode(_)), is_wrong, "{error:?}");
+            assert_eq!(matches!(error, listwatch::Error::Transport(_)), !is_wrong, "{error:?}");
+            assert!(error.to_string().contains("packed by gzip"), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_asked_to_be_packed_where_that_is_not_wanted() {
+        let server = TestServer::start(|_| json(200, "{}")).await;
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = folder.path().join("config");
+        let cluster =
+            format!("{{name: k, cluster: {{server: '{}', disable-compression: true}}}}", server.url);
+        let context = "{name: c, context: {cluster: k}}";
+        let text = format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{cluster}]\ncontexts: [{context}]\n"
+        );
+        std::fs::write(&kubeconfig, text).unwrap();
+        let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
+        let client = Client::new(&Config::load(&options).unwrap()).unwrap();
+        assert_eq!(client.send(&Request::new("/")).await.unwrap().body(10).await.unwrap(), "{}");
+        assert!(!server.asked().concat().contains("accept-encoding"), "{:?}", server.asked());
+    }
+
     #[tokio::test]
     async fn a_body_over_the_limit_is_an_error() {
         let server = TestServer::start(|_| json(200, "0123456789")).await;

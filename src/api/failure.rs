@@ -9,7 +9,7 @@ use http::StatusCode;
 use rustls::AlertDescription;
 use rustls::pki_types::{ServerName, UnixTime};
 
-use super::transport::ByProxy;
+use super::transport::{ByProxy, Damaged};
 use crate::listwatch::Error;
 
 /// An error, and those that it was made from.
@@ -112,6 +112,10 @@ pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
 
 /// The meaning of a body that broke off, of which nothing had come for so long.
 pub(super) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
+    // No connection broke: it would be as wrong over another one.
+    if let Some(Damaged::Wrong(_)) = error.downcast_ref() {
+        return Error::Decode(sentence(error));
+    }
     let chain = Chain::of(error);
     // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.
     let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {

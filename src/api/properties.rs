@@ -10,7 +10,7 @@ use super::config::{Config, ConfigOptions};
 use super::decode::{Decoder, Naming};
 use super::discovery::{Catalog, Discovered};
 use super::frames::{
-    ListSplitter, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchFrame, WatchSplitter,
+    ListSplitter, Next, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchFrame, WatchSplitter,
 };
 use super::representation::{IncludeObject, Representation};
 use super::{Limits, protobuf, status};
@@ -92,6 +92,44 @@ pub fn table_rows(body: &[u8]) {
         let whole = rows(body, body.len().max(1), include);
         assert_eq!(whole, rows(body, 1, include), "cuts make a difference");
     }
+}
+
+/// The objects of a list are the same, read where they stand or followed to their ends, whole or cut. Of what is read where
+/// it stands more may be taken: managedFields that are wrong, and not kept.
+///
+/// # Panics
+/// It does not hold.
+pub fn items(body: &[u8]) {
+    let (followed, ended) = objects(body, 1);
+    for size in [body.len().max(1), 64] {
+        let (read, read_ended) = objects(body, size);
+        assert!(read.starts_with(&followed), "an object is read otherwise");
+        assert!(!ended || (read_ended && read.len() == followed.len()), "what ended well does not");
+    }
+}
+
+/// Key and text of each object of a list in chunks of so many bytes, and whether the list ended well. In chunks of one byte
+/// all are followed.
+fn objects(body: &[u8], size: usize) -> (Vec<(String, Vec<u8>)>, bool) {
+    let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
+    let epoch = || Timestamp::UNIX_EPOCH;
+    let mut decoder = Decoder::new(ingest, Representation::Objects, String::new(), Naming::Asked, epoch);
+    let mut splitter = ListSplitter::new(Limits { depth: 512, ..LIMITS });
+    let mut objects = Vec::new();
+    for mut chunk in body.chunks(size) {
+        loop {
+            let read = match splitter.read(&mut chunk, |front| decoder.plain_item(front)) {
+                Ok(Some(Next::Read(object))) => Ok(Some(object)),
+                Ok(Some(Next::Piece(Piece::Item(json)))) => decoder.item(json).map(Some),
+                Ok(Some(Next::Piece(_))) => Ok(None),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            let Ok(object) = read else { return (objects, false) };
+            objects.extend(object.map(|object| (object.key().to_string(), object.json().into_owned())));
+        }
+    }
+    (objects, splitter.finish().is_ok())
 }
 
 /// Name and cells of each row, and whether the list ended well.
@@ -274,6 +312,7 @@ mod tests {
     const FRAME: &str = "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\\\"\",\"resourceVersion\":\"7\"}}}\n";
     const STATUS: &str = r#"{"kind":"Status","status":"Failure","message":"no","reason":"Expired","details":{"retryAfterSeconds":3},"code":410}"#;
     const TABLE: &str = r#"{"kind":"Table","metadata":{"resourceVersion":"5"},"columnDefinitions":[{"name":"Name","format":"name"},{"name":"Age"}],"rows":[{"cells":["a",1.5e7],"object":{"metadata":{"name":"a"}}},{"cells":["b",null]}]}"#;
+    const LIST: &str = r#"{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","labels":{"a":"\u0062"},"managedFields":[{"fieldsV1":{"f:a":{}}}]},"spec":{"n":[1,-2.5e3,true]}},{"kind":"Pod","metadata":{"name":"b","namespace":"ü"}},{"metadata":{"name":"c"}}]}"#;
     const CONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: k, cluster: {server: 'https://h:1'}}]\nusers: [{name: u, user: {token: s3cret-s3cret, username: n, password: p4ssw0rd}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n";
 
     // Two items, of which the second has a label; and what a server writes behind a list.
@@ -307,6 +346,11 @@ mod tests {
         #[test]
         fn packed_lists_do_not_depend_on_cuts(body in near(PACKED)) {
             packed(&body);
+        }
+
+        #[test]
+        fn items_do_not_depend_on_where_they_are_read(body in near(LIST)) {
+            items(&body);
         }
 
         #[test]

@@ -298,6 +298,8 @@ impl ResourceWatch {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
+            // Its room serves for the next one once nobody holds it.
+            self.chunk = Bytes::new();
             // Between two frames nothing is lost by going on with the rest over another connection.
             let chunk = match self.splitter.finish() {
                 Ok(()) => self.response.chunk_while_in_use().await?,

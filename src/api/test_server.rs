@@ -19,7 +19,9 @@ pub(super) struct TestServer {
 
 impl TestServer {
     /// Starts one. The closure gets the head of each request and gives the whole answer.
-    pub(super) async fn start(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+    pub(super) async fn start<A: Into<Vec<u8>> + 'static>(
+        answer: impl Fn(&str) -> A + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -44,7 +46,11 @@ impl Drop for TestServer {
     }
 }
 
-async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, kept: Arc<Mutex<Vec<String>>>) {
+async fn serve<A: Into<Vec<u8>>>(
+    mut stream: TcpStream,
+    answer: Arc<impl Fn(&str) -> A>,
+    kept: Arc<Mutex<Vec<String>>>,
+) {
     let mut head = Vec::new();
     while let Ok(byte) = stream.read_u8().await {
         head.push(byte);
@@ -56,7 +62,8 @@ async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, kept
                 return;
             }
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
-            if stream.write_all(answer(&text).as_bytes()).await.is_err() {
+            let answer = answer(&text).into();
+            if stream.write_all(&answer).await.is_err() {
                 return;
             }
             head.clear();

@@ -307,7 +307,7 @@ fn thorough(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
 /// See [`Object::from_json`].
 pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
     let json = json.trim_ascii();
-    let text = std::str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
+    let text = str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
     let quick = quick(json, ingest.keep_managed_fields).filter(|(_, end)| *end == json.len());
     let envelope = quick.map_or_else(|| thorough(text), |(envelope, _)| Ok(envelope))?;
     object(text, envelope, ingest)

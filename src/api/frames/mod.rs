@@ -1,8 +1,9 @@
 //! Bytes as they arrive → whole JSON values, without ever holding a body.
 //!
-//! A body comes in thousands of chunks of a few kilobytes, cut anywhere. The splitters look at each byte once, keep
-//! only the value that a cut went through, and hand on every other value as a slice of the chunk itself. They find
-//! where values begin and end and do not validate what is inside: whoever reads the value does.
+//! A body comes in chunks, cut anywhere. The splitters keep only the value that a cut went through, and hand on every
+//! other value as a slice of the chunk itself. They find where values begin and end and do not validate what is inside:
+//! whoever reads the value does. Where that tells the end too, the splitter does not look for it: the objects of a list
+//! and the lines of a watch are read so (`read`) where they lie whole in a chunk.
 //!
 //! [`ListSplitter`] takes the elements out of one list, [`WatchSplitter`] the frames out of an endless stream;
 //! [`PackedListSplitter`] and [`PackedWatchSplitter`] do so where a server writes Protocol Buffers. All are fed the same
@@ -23,7 +24,8 @@ pub(crate) use watch::{FrameType, WatchFrame};
 
 use crate::listwatch::Error;
 
-/// A reader that takes nothing that is nested deeper than this may be given what nobody followed.
+/// A reader that keeps nothing that is nested deeper than this may be given what nobody followed. What it throws away
+/// costs it no more for being deep.
 const PLAIN_DEPTH: u32 = 72;
 
 /// How much a server may ask us to hold.

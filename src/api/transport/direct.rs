@@ -31,6 +31,11 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig) -> Option<Http> {
         // Left to `Transport`, which does it on every way.
         .retry(reqwest::retry::never())
         .dns_resolver(Arc::new(Lookup))
+        // Unpacked by `Transport`, whatever else in a build may ask of reqwest.
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
         .connect_timeout(dial::CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .tcp_keepalive(dial::KEEPALIVE)

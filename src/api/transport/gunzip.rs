@@ -15,26 +15,28 @@ const WINDOW_BITS: u8 = 15;
 
 /// What came is not what a server packed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Damaged {
-    #[error("what the server packed by gzip can't be unpacked")]
+pub(in crate::api) enum Damaged {
+    #[error("what the server says to have packed by gzip can't be unpacked")]
     Wrong(#[from] flate2::DecompressError),
     #[error("the answer ended in the middle of what the server packed by gzip")]
     CutOff,
 }
 
 /// Unpacks one body. It never holds more than [`ROOM`] of it beside what it was given, however much that becomes.
+#[derive(Default)]
 pub(super) struct Gunzip {
-    /// Checks length and sum of each member at its end.
-    member: Decompress,
+    /// Checks length and sum of a member at its end. Mostly there is one, and none is made for what does not come.
+    member: Option<Decompress>,
     place: Place,
     packed: Bytes,
     /// Taken back from what was handed out before, once nobody holds that.
     room: BytesMut,
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 enum Place {
-    /// Before a member, of which mostly there is one.
+    /// Between two members, or where none has begun.
+    #[default]
     Between,
     Inside,
     /// Inside, and the last room was too small for what there is.
@@ -42,15 +44,6 @@ enum Place {
 }
 
 impl Gunzip {
-    pub(super) fn new() -> Self {
-        Self {
-            member: Decompress::new_gzip(WINDOW_BITS),
-            place: Place::Between,
-            packed: Bytes::new(),
-            room: BytesMut::new(),
-        }
-    }
-
     /// Takes the next bytes of the body, when [`Gunzip::next`] has answered `None`.
     pub(super) fn give(&mut self, packed: Bytes) {
         debug_assert!(self.packed.is_empty(), "something was given before");
@@ -64,14 +57,19 @@ impl Gunzip {
                 self.room.clear();
                 self.room.resize(ROOM, 0);
             }
-            let before = (self.member.total_in(), self.member.total_out());
-            let status = self.member.decompress(&self.packed, &mut self.room, FlushDecompress::None)?;
-            let [read, written] = [self.member.total_in() - before.0, self.member.total_out() - before.1]
+            let member = self.member.get_or_insert_with(|| Decompress::new_gzip(WINDOW_BITS));
+            let before = (member.total_in(), member.total_out());
+            let status = member.decompress(&self.packed, &mut self.room, FlushDecompress::None)?;
+            let [read, written] = [member.total_in() - before.0, member.total_out() - before.1]
                 .map(|bytes| usize::try_from(bytes).expect("no more than there was room"));
             self.packed.advance(read);
+            if self.packed.is_empty() {
+                // Who gave it can use its room again.
+                self.packed = Bytes::new();
+            }
             self.place = match status {
                 Status::StreamEnd => {
-                    self.member = Decompress::new_gzip(WINDOW_BITS);
+                    self.member = None;
                     Place::Between
                 }
                 _ if written == self.room.len() => Place::Full,
@@ -108,7 +106,7 @@ mod tests {
 
     /// What is unpacked of a body that arrives in these pieces.
     fn unpacked<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, Damaged> {
-        let mut gunzip = Gunzip::new();
+        let mut gunzip = Gunzip::default();
         let mut text = Vec::new();
         for piece in pieces {
             gunzip.give(Bytes::copy_from_slice(piece));
@@ -154,7 +152,7 @@ mod tests {
     #[test]
     fn what_has_come_is_handed_out_before_more_comes() {
         let mut out = GzEncoder::new(Vec::new(), Compression::fast());
-        let mut gunzip = Gunzip::new();
+        let mut gunzip = Gunzip::default();
         // As much as fills the room to its last byte, and more: what is left does not wait for the next bytes.
         for size in [1, ROOM - 1, ROOM, ROOM + 1, 10 * ROOM] {
             out.write_all(&vec![b'x'; size]).unwrap();
@@ -180,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_same_room_serves_for_all_when_nobody_holds_what_was_handed_out() {
-        let mut gunzip = Gunzip::new();
+        let mut gunzip = Gunzip::default();
         gunzip.give(packed(&vec![b'x'; 20 * ROOM]).into());
         let mut places = std::collections::HashSet::new();
         while let Some(part) = gunzip.next().unwrap() {

@@ -7,6 +7,7 @@ mod link;
 mod proxied;
 mod pulse;
 
+pub(super) use gunzip::Damaged;
 pub(super) use proxied::ByProxy;
 pub(super) use pulse::{Pulse, Signs, unless_it_stops};
 
@@ -104,7 +105,7 @@ impl Transport {
                 Ok(answer) => {
                     self.answered.store(true, Ordering::Relaxed);
                     let (mut head, body) = answer.into_parts();
-                    let gunzip = takes_off_gzip(&mut head.headers).then(Gunzip::new);
+                    let gunzip = takes_off_gzip(&mut head.headers).then(Gunzip::default);
                     return Ok(Answer { head, body, gunzip, until });
                 }
                 Err(error) if tries < HANDED_BACK && is_handed_back(&*error) => tries += 1,
@@ -198,8 +199,10 @@ async fn arrived(body: &mut Body, until: Option<Instant>) -> Result<Option<Bytes
 
 /// Whether the body is packed by gzip. The head is then that of what is unpacked.
 fn takes_off_gzip(head: &mut HeaderMap) -> bool {
-    let is_packed =
-        head.get(CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"gzip"));
+    let is_packed = head.get(CONTENT_ENCODING).is_some_and(|coding| {
+        // RFC 9110, 8.4.1.3: the second is the first's old name.
+        [&b"gzip"[..], b"x-gzip"].iter().any(|gzip| coding.as_bytes().eq_ignore_ascii_case(gzip))
+    });
     if is_packed {
         head.remove(CONTENT_ENCODING);
         head.remove(CONTENT_LENGTH);

@@ -1,0 +1,4 @@
+//! A list of objects, cut anywhere.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::items(body));
