@@ -7,6 +7,8 @@
 //! prefix goes with the last body that needs it.
 
 mod bases;
+mod blocks;
+mod digits;
 mod footprint;
 mod frame;
 mod prefix;
@@ -128,33 +130,46 @@ impl State {
     fn pack(&mut self, writer: &mut Writer, text: &[u8], workload: u32) -> Option<Body> {
         if workload == 0 || text.len() > LARGE {
             // No other is expected to be like it.
-            let (frame, against) = self.alone(writer, text)?;
+            let (frame, against) = self.dictionary.alone(writer, text)?;
             return Some(Body::packed(frame, against));
         }
-        if let Some(base) = self.bases.of(workload) {
+        let choice = self.bases.of(workload);
+        let mut nearest = None;
+        let as_sibling = choice.for_text(text).find_map(|base| {
+            if let Some(frame) = writer.write_sibling(text, &base) {
+                return Some(Body::packed(frame.into(), base));
+            }
+            nearest.get_or_insert(base);
+            None
+        });
+        if as_sibling.is_some() {
+            choice.met_sibling();
+            return as_sibling;
+        }
+        if let Some(base) = nearest.filter(|_| !choice.has_room()) {
             let frame = writer.write(text, &base)?;
-            if !self.bases.is_poor(workload, frame, text) {
+            if !choice.met_stranger(frame, text) {
                 return gains(frame, text).then(|| Body::packed(frame.into(), base));
             }
         }
-        let (frame, against) = self.alone(writer, text)?;
+        let (frame, against) = self.dictionary.alone(writer, text)?;
         let base = Arc::new(Prefix::packed(frame, against));
-        self.bases.choose(workload, &base);
+        choice.add(&base, text);
         writer.put_at_hand(&base, text.to_vec());
         Some(Body::packed(Box::default(), base))
-    }
-
-    /// The text written against the dictionary of the kind, or by itself as long as there is none.
-    fn alone(&mut self, writer: &mut Writer, text: &[u8]) -> Option<(Box<[u8]>, Arc<Prefix>)> {
-        let (Dictionary::Ready(prefix) | Dictionary::Gathering { nothing: prefix, .. }) = &self.dictionary;
-        let frame = writer.write(text, prefix)?;
-        let alone = gains(frame, text).then(|| (frame.into(), Arc::clone(prefix)));
-        self.dictionary.gather(text);
-        alone
     }
 }
 
 impl Dictionary {
+    /// The text written against the dictionary of the kind, or by itself as long as there is none.
+    fn alone(&mut self, writer: &mut Writer, text: &[u8]) -> Option<(Box<[u8]>, Arc<Prefix>)> {
+        let (Self::Ready(prefix) | Self::Gathering { nothing: prefix, .. }) = &*self;
+        let frame = writer.write(text, prefix)?;
+        let alone = gains(frame, text).then(|| (frame.into(), Arc::clone(prefix)));
+        self.gather(text);
+        alone
+    }
+
     fn gather(&mut self, text: &[u8]) {
         let Self::Gathering { texts, count, .. } = self else { return };
         // A giant would leave no room for others.

@@ -13,16 +13,13 @@
 //! - [`PLAIN`]: `count` bytes in place of as many of the base;
 //! - [`MOVED`]: how far the base goes on from here (the sign in the lowest bit), then `count` bytes.
 
+use super::blocks::{different, in_common, nearby};
+use super::digits;
+
 /// The forms of a piece.
 const DIGITS: usize = 0;
 const PLAIN: usize = 1;
 const MOVED: usize = 2;
-
-/// What is written in place of the base is at most so long: a hash of SHA-256 and something before it.
-const LONGEST_REPLACED: usize = 80;
-
-/// How far on in the base the next name or value is looked for before it is looked up.
-const NEARBY: usize = 64;
 
 /// The text of a sibling, ready to be written against.
 pub(super) struct Sibling {
@@ -67,8 +64,8 @@ impl Sibling {
             if at == text.len() {
                 return frame.len() <= most;
             }
-            let piece = if let Some(count) = replaced(&text[at..], &self.text[base..]) {
-                replace(&text[at..at + count], &self.text[base..base + count], frame);
+            let piece = if let Some(count) = different(&text[at..], &self.text[base..]) {
+                replace(&text[at..], &self.text[base..], count, frame);
                 base += count;
                 count
             } else {
@@ -78,7 +75,7 @@ impl Sibling {
                 };
                 number(count << 2 | MOVED, frame);
                 number(signed(base, goes_on), frame);
-                frame.extend_from_slice(&text[at..at + count]);
+                append(&text[at..], count, frame);
                 base = goes_on;
                 count
             };
@@ -97,12 +94,11 @@ impl Sibling {
     /// How many bytes of the text stand by themselves, and where the base goes on behind them. Nothing where that would be
     /// more than there is room for.
     fn resume(&self, text: &[u8], at: usize, base: usize, room: usize) -> Option<(usize, usize)> {
-        let nearby = &self.text[base..self.text.len().min(base + NEARBY)];
         let rest = &text[at..];
         let within = rest.iter().take(room.saturating_add(1)).enumerate();
         for (count, byte) in within.filter(|(_, byte)| matches!(byte, b'"' | b',' | b'}' | b']')) {
             let Some(word) = word(text, at + count) else { break };
-            if let Some(near) = nearby.windows(8).position(|other| *other == word.to_le_bytes()) {
+            if let Some(near) = nearby(&self.text[base..], word.to_le_bytes()) {
                 return Some((count, base + near));
             }
             if *byte == b'"'
@@ -121,38 +117,15 @@ impl Sibling {
     }
 }
 
-/// How many bytes are to be written in place of as many of the base, so that eight follow in which both agree.
-fn replaced(text: &[u8], base: &[u8]) -> Option<usize> {
-    let mut count = 1;
-    while count <= LONGEST_REPLACED {
-        let different = word(text, count)? ^ word(base, count)?;
-        if different == 0 {
-            return Some(count);
-        }
-        // Behind the last byte that differs.
-        count += 8 - (different.leading_zeros() / 8) as usize;
+/// What stands in place of the base's first bytes.
+fn replace(text: &[u8], base: &[u8], count: usize, frame: &mut Vec<u8>) {
+    let start = frame.len();
+    number(count << 2 | DIGITS, frame);
+    if !digits::write(text, base, count, frame) {
+        frame.truncate(start);
+        number(count << 2 | PLAIN, frame);
+        append(text, count, frame);
     }
-    None
-}
-
-fn replace(text: &[u8], base: &[u8], frame: &mut Vec<u8>) {
-    // Without a branch for each byte: which of them are digits can't be foretold.
-    let mut digits = [0; LONGEST_REPLACED + 1];
-    let (mut count, mut differs) = (0, false);
-    for (&byte, &other) in text.iter().zip(base) {
-        let (digit, is_digit) = (DIGIT_OF[usize::from(byte)], DIGIT_OF[usize::from(other)] != NO_DIGIT);
-        digits[count] = digit;
-        count += usize::from(is_digit);
-        differs |= if is_digit { digit == NO_DIGIT } else { byte != other };
-    }
-    if differs {
-        number(text.len() << 2 | PLAIN, frame);
-        return frame.extend_from_slice(text);
-    }
-    number(text.len() << 2 | DIGITS, frame);
-    // One more for the last half of a byte.
-    digits[count] = 0;
-    frame.extend(digits[..count.next_multiple_of(2)].as_chunks().0.iter().map(|[low, high]| low | high << 4));
 }
 
 /// The text of a frame that was written against this base.
@@ -173,7 +146,7 @@ pub(super) fn read(frame: &[u8], base: &[u8]) -> Option<Vec<u8>> {
         let count = piece >> 2;
         match piece & 3 {
             DIGITS => {
-                fill(base.get(at..)?.get(..count)?, &mut rest, &mut text)?;
+                digits::fill(base.get(at..)?.get(..count)?, &mut rest, &mut text)?;
                 at += count;
             }
             PLAIN => {
@@ -195,51 +168,6 @@ pub(super) fn length(mut frame: &[u8]) -> Option<usize> {
     take_number(&mut frame)
 }
 
-/// These bytes of the base with other digits.
-fn fill(base: &[u8], rest: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
-    let mut taken = 0;
-    for &byte in base {
-        if DIGIT_OF[usize::from(byte)] == NO_DIGIT {
-            text.push(byte);
-        } else {
-            let both = *rest.get(taken / 2)?;
-            text.push(DIGITS_OF[usize::from(if taken % 2 == 0 { both & 15 } else { both >> 4 })]);
-            taken += 1;
-        }
-    }
-    *rest = rest.get(taken.div_ceil(2)..)?;
-    Some(())
-}
-
-/// The hexadecimal digits as uids, hashes and numbers are written.
-const DIGITS_OF: &[u8; 16] = b"0123456789abcdef";
-
-/// The value of such a digit.
-const DIGIT_OF: [u8; 256] = {
-    let mut values = [NO_DIGIT; 256];
-    let mut value = 0;
-    while value < NO_DIGIT {
-        values[DIGITS_OF[value as usize] as usize] = value;
-        value += 1;
-    }
-    values
-};
-const NO_DIGIT: u8 = 16;
-
-/// How many bytes both begin with.
-fn in_common(one: &[u8], other: &[u8]) -> usize {
-    let (blocks, others) = (one.as_chunks::<32>().0, other.as_chunks::<32>().0);
-    let mut count = 32 * blocks.iter().zip(others).take_while(|(one, other)| one == other).count();
-    while let (Some(word), Some(other)) = (word(one, count), word(other, count)) {
-        let different = word ^ other;
-        if different != 0 {
-            return count + (different.trailing_zeros() / 8) as usize;
-        }
-        count += 8;
-    }
-    count + one[count..].iter().zip(&other[count..]).take_while(|(one, other)| one == other).count()
-}
-
 /// Eight bytes from here on.
 fn word(text: &[u8], at: usize) -> Option<u64> {
     text.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
@@ -249,6 +177,17 @@ fn slot(places: &[u16], word: u64) -> usize {
     // The upper bits of a product depend on all bits of the word.
     let [.., low, high] = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     usize::from(u16::from_le_bytes([low, high])) & (places.len() - 1)
+}
+
+/// Appends the first bytes of a text. Few are copied as 16: how many are needed can't be foretold.
+fn append(text: &[u8], count: usize, frame: &mut Vec<u8>) {
+    match text.first_chunk::<16>() {
+        Some(chunk) if count <= chunk.len() => {
+            frame.extend_from_slice(chunk);
+            frame.truncate(frame.len() - chunk.len() + count);
+        }
+        _ => frame.extend_from_slice(&text[..count]),
+    }
 }
 
 fn number(mut number: usize, frame: &mut Vec<u8>) {

@@ -3,32 +3,34 @@
 /// Odd, without a pattern.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// 32 bits of a text. Four words at a time, so that no multiplication waits for the one before.
+/// 32 bits of a text. Four pairs of words at a time, so that no multiplication waits for the one before.
 pub(in crate::object) fn sum(text: &[u8]) -> u32 {
     let mut lanes = [1u64, 2, 3, 4].map(|lane| lane.wrapping_mul(FACTOR));
-    let (blocks, rest) = text.as_chunks::<32>();
+    let (words, _) = text.as_chunks::<8>();
+    let (blocks, _) = words.as_chunks::<8>();
     for block in blocks {
-        for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
-            *lane = mix(*lane ^ u64::from_le_bytes(*word));
+        for (lane, pair) in lanes.iter_mut().zip(block.as_chunks().0) {
+            *lane = mix(*lane, *pair);
         }
     }
     let mut all = text.len() as u64;
-    for chunk in rest.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        all = mix(all ^ u64::from_le_bytes(word));
+    for chunk in text[64 * blocks.len()..].chunks(16) {
+        let mut pair = [[0; 8]; 2];
+        pair.as_flattened_mut()[..chunk.len()].copy_from_slice(chunk);
+        all = mix(all, pair);
     }
     for lane in lanes {
-        all = mix(all ^ lane);
+        all = mix(all, [lane.to_le_bytes(), [0; 8]]);
     }
     let [a, b, c, d, ..] = (all ^ (all >> 32)).to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// A word in which each bit of the input has reached most others.
-fn mix(word: u64) -> u64 {
-    let product = (word ^ (word >> 32)).wrapping_mul(FACTOR);
-    product ^ (product >> 29)
+/// A word that each bit of this one and of the pair has reached: both halves of their product.
+fn mix(word: u64, [one, other]: [[u8; 8]; 2]) -> u64 {
+    let (one, other) = (u64::from_le_bytes(one), u64::from_le_bytes(other));
+    let (low, high) = (one ^ word).carrying_mul(other ^ FACTOR, 0);
+    low ^ high
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Packer, State, WORTHWHILE};
+use super::{Packer, Prefix, State, WORTHWHILE, Writer, unpack};
 use crate::object::{Ingest, Object, TypeMeta};
 
 fn object(json: &serde_json::Value) -> Arc<Object> {
@@ -110,6 +111,25 @@ fn an_object_stays_readable_when_its_base_has_left() {
 }
 
 #[test]
+fn another_base_is_noticed() {
+    let text =
+        |digit: &str| format!(r#"{{"a":"{}","b":"{}"}}"#, digit.repeat(300), noise(1, 300)).into_bytes();
+    let nothing = Arc::new(Prefix::text(Box::default()));
+    Writer::with(|writer| {
+        let mut base = |text: &[u8]| {
+            let frame = writer.write(text, &nothing).expect("a frame").into();
+            Arc::new(Prefix::packed(frame, Arc::clone(&nothing)))
+        };
+        let (right, wrong) = (base(&text("1")), base(&text("2")));
+        let mut own = text("1");
+        own[100] = b'7';
+        let frame = writer.write_sibling(&own, &right).expect("a sibling");
+        assert_eq!(unpack(frame, &right), Ok(own));
+        assert_eq!(unpack(frame, &wrong), Err("a text has another sum"));
+    });
+}
+
+#[test]
 fn a_base_goes_with_its_last_reader() {
     let packer = Packer::new();
     let base = packer.pack(sibling(1, 1, 2000));
@@ -147,6 +167,38 @@ fn a_base_that_no_longer_fits_is_given_up() {
     let second: Vec<_> = (0..20).map(|number| packer.pack(rolled_out(number, 2))).collect();
     assert!(held(&first[1..]) < 9 * 200);
     assert!(held(&second[10..]) < 10 * 200, "{}", held(&second[10..]));
+}
+
+/// The object of this number of one workload, in this state of it.
+fn in_state(state: u64, number: usize) -> Arc<Object> {
+    object(&serde_json::json!({
+        "metadata": {"name": number.to_string(), "labels": {"app": "web"}},
+        "status": noise(state, 2000 + 500 * usize::try_from(state).expect("a small number")),
+    }))
+}
+
+#[test]
+fn objects_of_a_workload_are_siblings_of_those_in_the_same_state() {
+    let packer = Packer::new();
+    let objects: Vec<_> =
+        (0..60).map(|number| packer.pack(in_state([0, 1, 0, 0, 2][number % 5], number))).collect();
+    assert!(held(&objects[5..]) < 55 * 60, "{} bytes each", held(&objects[5..]) / 55);
+    let bases: HashSet<_> =
+        objects.iter().map(|object| Arc::as_ptr(object.body.prefix().expect("packed"))).collect();
+    assert_eq!(bases.len(), 3);
+}
+
+#[test]
+fn a_workload_in_more_states_than_it_has_bases_comes_to_its_last() {
+    let packer = Packer::new();
+    let mut before: Vec<_> = (0..4).map(|state| packer.pack(in_state(state, 0))).collect();
+    let after: Vec<_> = (1..40).map(|number| packer.pack(in_state(9, number))).collect();
+    assert!(held(&after[20..]) < 19 * 60, "{} bytes each", held(&after[20..]) / 19);
+    before.extend(after);
+    for (number, object) in before.iter().enumerate() {
+        let wanted = if number < 4 { in_state(number as u64, 0) } else { in_state(9, number - 3) };
+        assert_eq!(object.json(), wanted.json());
+    }
 }
 
 #[test]

@@ -67,28 +67,37 @@ impl Writer {
         answer
     }
 
-    /// The frame of a text that is written against another. Nothing only if zstd itself fails, as without memory.
+    /// The frame of a text by zstd, written against another. Nothing only if zstd itself fails, as without memory.
     pub(super) fn write(&mut self, text: &[u8], against: &Arc<Prefix>) -> Option<&[u8]> {
-        let is_it = |at_hand: &AtHand| std::ptr::eq(at_hand.of.as_ptr(), Arc::as_ptr(against));
+        self.bring_to_hand(against)?;
+        let Self { context, frame, at_hand } = self;
+        frame.reserve(compress_bound(text.len()) + SEAL);
+        at_hand.last_mut()?.compress(context, text, frame).ok()?;
+        seal(frame, Form::Zstd, text);
+        Some(frame)
+    }
+
+    /// The frame of a text as a sibling of this base. Nothing where they are not that much alike.
+    pub(super) fn write_sibling(&mut self, text: &[u8], base: &Arc<Prefix>) -> Option<&[u8]> {
+        self.bring_to_hand(base)?;
+        let Self { frame, at_hand, .. } = self;
+        if !at_hand.last_mut()?.sibling()?.write(text, text.len() / ALIKE, frame) {
+            return None;
+        }
+        seal(frame, Form::Sibling, text);
+        Some(frame)
+    }
+
+    /// Makes a text the last of those at hand, and room for a frame.
+    fn bring_to_hand(&mut self, prefix: &Arc<Prefix>) -> Option<()> {
+        self.frame.clear();
+        self.frame.shrink_to(KEPT_CAPACITY);
+        let is_it = |at_hand: &AtHand| std::ptr::eq(at_hand.of.as_ptr(), Arc::as_ptr(prefix));
         match self.at_hand.iter().rposition(is_it) {
             Some(at) => self.at_hand[at..].rotate_left(1),
-            None => self.put_at_hand(against, unpack(&[], against).ok()?),
+            None => self.put_at_hand(prefix, unpack(&[], prefix).ok()?),
         }
-        let Self { context, frame, at_hand } = self;
-        let at_hand = at_hand.last_mut()?;
-        at_hand.expect_siblings(against);
-        frame.clear();
-        frame.shrink_to(KEPT_CAPACITY);
-        frame.reserve(compress_bound(text.len()) + SEAL);
-        let form = match &at_hand.text {
-            Text::Sibling(base, _) if base.write(text, text.len() / ALIKE, frame) => Form::Sibling,
-            _ => {
-                at_hand.compress(context, text, frame).ok()?;
-                Form::Zstd
-            }
-        };
-        seal(frame, form, text);
-        Some(frame)
+        Some(())
     }
 
     /// Has the text of a prefix ready.
@@ -107,18 +116,16 @@ impl Writer {
 }
 
 impl AtHand {
-    /// The text of an object is the base of a workload.
-    fn expect_siblings(&mut self, prefix: &Prefix) {
-        if let Text::Plain(text) = &mut self.text
-            && prefix.against.is_some()
-        {
+    /// Ready for siblings, unless it has been made ready for zstd alone.
+    fn sibling(&mut self) -> Option<&Sibling> {
+        if let Text::Plain(text) = &mut self.text {
             self.text = Text::Sibling(Sibling::of(std::mem::take(text)), None);
         }
+        if let Text::Sibling(base, _) = &self.text { Some(base) } else { None }
     }
 
     /// By zstd.
     fn compress(&mut self, context: &mut CCtx<'_>, text: &[u8], frame: &mut Vec<u8>) -> SafeResult {
-        frame.clear();
         if std::mem::replace(&mut self.used, true) {
             self.digest();
         }
