@@ -264,7 +264,7 @@ fn quick_metadata(json: &[u8], at: usize, kept: bool) -> Option<(Metadata<'_>, u
 
 /// Takes a string without escapes, and says where it ends.
 fn plain<'a>(json: &'a [u8], at: usize, to: &mut Option<Cow<'a, str>>) -> Option<usize> {
-    let end = (*json.get(at)? == b'"').then(|| json::string(json, at + 1))??;
+    let end = (*json.get(at)? == b'"').then(|| json::value(json, at))??;
     let inside = &json[at + 1..end - 1];
     if memchr::memchr(b'\\', inside).is_some() {
         return None;
@@ -310,7 +310,7 @@ pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> 
     let text = str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
     let quick = quick(json, ingest.keep_managed_fields).filter(|(_, end)| *end == json.len());
     let envelope = quick.map_or_else(|| thorough(text), |(envelope, _)| Ok(envelope))?;
-    object(text, envelope, ingest)
+    object(json, envelope, ingest)
 }
 
 /// See [`Object::from_plain_json`].
@@ -324,13 +324,16 @@ pub(super) fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
 #[cfg(feature = "api")]
 pub(super) fn read_front(text: &[u8], ingest: &Ingest) -> Option<(Object, usize)> {
     let (envelope, end) = quick(text, ingest.keep_managed_fields)?;
-    let text = str::from_utf8(&text[..end]).ok()?;
-    Some((object(text, envelope, ingest).ok()?, end))
+    let json = &text[..end];
+    // Most texts are ASCII, and that is seen sooner.
+    if !json.is_ascii() && str::from_utf8(json).is_err() {
+        return None;
+    }
+    Some((object(json, envelope, ingest).ok()?, end))
 }
 
-/// The object of a text that has been read.
-fn object(text: &str, envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
-    let json = text.as_bytes();
+/// The object of a text that has been read. It must be UTF-8.
+fn object(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
     let Envelope { api_version, kind, metadata } = envelope;
     let metadata = metadata.ok_or(ObjectError::Nameless)?;
     let workload = metadata.workload();

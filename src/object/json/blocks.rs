@@ -21,6 +21,13 @@ pub(crate) fn masks<const N: usize>(
     masks
 }
 
+/// These bytes, too few for a block, as the beginning of one, before spaces.
+pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+    let mut block = [b' '; BLOCK];
+    block[..bytes.len()].copy_from_slice(bytes);
+    block
+}
+
 /// What of the blocks before reaches into the next one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Strings {
@@ -47,17 +54,17 @@ impl Strings {
     }
 
     /// The bytes that a backslash stands before which is not escaped itself.
+    #[inline]
     fn escaped(&mut self, backslashes: u64) -> u64 {
-        let mut escaped = u64::from(std::mem::take(&mut self.escapes));
-        let mut left = backslashes & !escaped;
-        while left != 0 {
-            let backslash = left & left.wrapping_neg();
-            let next = backslash << 1;
-            self.escapes |= next == 0;
-            escaped |= next;
-            left &= !(backslash | next);
-        }
-        escaped
+        const ODD: u64 = u64::MAX / 3 * 2;
+        let first = u64::from(self.escapes);
+        let runs = backslashes & !first;
+        // The difference carries through a run of backslashes to its end: one that begins at an even place comes out
+        // whole, one that begins at an odd place empty. Against the odd places that is every other one from its first
+        // on, which are those that escape, and with them what stands behind the run if its last one escapes it.
+        let every_other = (runs << 1 | ODD).wrapping_sub(runs) ^ ODD;
+        self.escapes = (every_other & runs) >> (BLOCK - 1) == 1;
+        every_other ^ (backslashes | first)
     }
 
     /// These bytes, too few for a block, as the end of one, behind spaces: what follows them is the next block, as
@@ -73,5 +80,43 @@ impl Strings {
             *last = b'\\';
         }
         block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn a_backslash_escapes_what_follows_unless_it_is_escaped(
+            blocks in proptest::collection::vec((any::<u64>(), any::<u64>()), 1..6),
+            many: bool,
+        ) {
+            let (mut strings, mut escapes) = (Strings::default(), false);
+            for (one, other) in blocks {
+                let backslashes = if many { one | other } else { one & other };
+                let mut wanted = 0;
+                for at in 0..BLOCK {
+                    wanted |= u64::from(escapes) << at;
+                    escapes = !escapes && backslashes >> at & 1 == 1;
+                }
+                prop_assert_eq!(strings.escaped(backslashes), wanted, "{:b}", backslashes);
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_backslashes_may_be_as_long_as_blocks() {
+        let mut strings = Strings::default();
+        for (backslashes, wanted) in
+            [(u64::MAX << 1, 0x5555_5555_5555_5554), (u64::MAX, 0x5555_5555_5555_5555), (1, 1), (0, 0)]
+        {
+            assert_eq!(strings.escaped(backslashes), wanted);
+        }
     }
 }

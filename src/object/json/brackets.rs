@@ -3,7 +3,7 @@
 //!
 //! For text that was validated before, and for what is thrown away.
 
-use super::blocks::{BLOCK, Strings, masks};
+use super::blocks::{BLOCK, Strings, masks, padded};
 
 /// Where the array or object ends whose opening bracket stands at `at`; nothing where it does not end. Of text that is
 /// no JSON the answer means nothing more than that as many brackets were opened as closed, outside of strings.
@@ -16,12 +16,11 @@ pub(super) fn end(text: &[u8], at: usize) -> Option<usize> {
             return Some(at + number * BLOCK + end);
         }
     }
-    let mut last = [b' '; BLOCK];
-    last[..rest.len()].copy_from_slice(rest);
-    step(&last, &mut depth, &mut strings).map(|end| at + blocks.len() * BLOCK + end)
+    step(&padded(rest), &mut depth, &mut strings).map(|end| at + blocks.len() * BLOCK + end)
 }
 
 /// Goes on by one block, and says where in it the last open bracket is closed.
+#[inline]
 fn step(block: &[u8; BLOCK], depth: &mut u32, strings: &mut Strings) -> Option<usize> {
     // The two opening brackets differ in one bit, and the two closing ones do; no other byte becomes one of them.
     let [quotes, backslashes, mut opening, mut closing] =
