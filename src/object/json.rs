@@ -17,7 +17,7 @@ use specials::Specials;
 /// Arrays and objects inside each other, one bit each.
 const DEPTH: u32 = u64::BITS;
 
-/// Where the value ends that begins at `at`. `text` must be UTF-8.
+/// Where the value ends that begins at `at`. Of strings in `text` that are not UTF-8 whoever asks takes care.
 pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
     // A bit for each array or object around, the innermost last: set for an object.
     let mut around = 0u64;
@@ -77,7 +77,7 @@ pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Where the value ends that begins at `at`, of text that has been validated, or of which this value is thrown away: of
-/// arrays and objects only the brackets are looked at. `text` must be UTF-8.
+/// arrays and objects only the brackets are looked at.
 pub(super) fn past(text: &[u8], at: usize) -> Option<usize> {
     match *text.get(at)? {
         b'{' | b'[' => brackets::end(text, at),
