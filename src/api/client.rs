@@ -356,15 +356,17 @@ mod tests {
     #[tokio::test]
     async fn what_is_packed_wrongly_is_told_from_what_broke_off() {
         let whole = gzipped(b"{}");
-        for (body, is_wrong) in
-            [(b"{}".to_vec(), true), ([&whole, &b"{}"[..]].concat(), true), (whole[..20].to_vec(), false)]
-        {
+        for (body, wanted) in [
+            (b"{}".to_vec(), "is damaged: "),
+            ([&whole, &b"{}"[..]].concat(), "is damaged: "),
+            (whole[..20].to_vec(), " broke: the answer ended in the middle"),
+        ] {
             let server = TestServer::start(move |_| packed("gzip", &body)).await;
             let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
             let error = answer.body(1 << 20).await.unwrap_err();
-            assert_eq!(matches!(error, listwatch::Error::Decode(_)), is_wrong, "{error:?}");
-            assert_eq!(matches!(error, listwatch::Error::Transport(_)), !is_wrong, "{error:?}");
-            assert!(error.to_string().contains("packed by gzip"), "{error}");
+            assert!(matches!(error, listwatch::Error::Transport(_)), "{error:?}");
+            let told = error.to_string();
+            assert!(told.contains(wanted) && told.contains("packed by gzip"), "{told}");
         }
     }
 

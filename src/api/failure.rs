@@ -112,9 +112,12 @@ pub(super) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
 
 /// The meaning of a body that broke off, of which nothing had come for so long.
 pub(super) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
-    // No connection broke: it would be as wrong over another one.
+    // No connection broke, but what is to be done is the same: another answer may be right.
     if let Some(Damaged::Wrong(_)) = error.downcast_ref() {
-        return Error::Decode(sentence(error));
+        return Error::Transport(format!(
+            "the answer of the server {authority} is damaged: {}",
+            sentence(error)
+        ));
     }
     let chain = Chain::of(error);
     // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.

@@ -16,9 +16,9 @@ const WINDOW_BITS: u8 = 15;
 /// What came is not what a server packed.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::api) enum Damaged {
-    #[error("what the server says to have packed by gzip can't be unpacked")]
+    #[error("what it says to have packed by gzip can't be unpacked")]
     Wrong(#[from] flate2::DecompressError),
-    #[error("the answer ended in the middle of what the server packed by gzip")]
+    #[error("the answer ended in the middle of what is packed by gzip")]
     CutOff,
 }
 
