@@ -55,6 +55,8 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "demo/cluster.rs",
             // How long a whole answer of a server may take, which who asks says.
             "api/transport/mod.rs",
+            // How long hyper's pool may take to hand out a connection.
+            "api/transport/opening.rs",
             // How long a server may be silent, as HTTP/2 counts it for itself.
             "api/transport/pulse.rs",
             // How long somebody is waited for without a word.

@@ -16,6 +16,8 @@ pub(crate) struct Proxy {
     open: Arc<Mutex<Vec<TcpStream>>>,
     /// How many of them stand.
     connections: Arc<AtomicUsize>,
+    /// How many there were.
+    accepted: Arc<AtomicUsize>,
     accepting: Option<Acceptor>,
 }
 
@@ -31,8 +33,14 @@ impl Proxy {
     pub(crate) fn before(target: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        let mut proxy =
-            Self { port, target, open: Arc::default(), connections: Arc::default(), accepting: None };
+        let mut proxy = Self {
+            port,
+            target,
+            open: Arc::default(),
+            connections: Arc::default(),
+            accepted: Arc::default(),
+            accepting: None,
+        };
         proxy.accept(listener);
         proxy
     }
@@ -45,6 +53,11 @@ impl Proxy {
     /// How many connections stand: neither side has closed them.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many connections were begun so far.
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
     }
 
     /// Breaks every connection and refuses new ones.
@@ -70,13 +83,14 @@ impl Proxy {
     fn accept(&mut self, listener: TcpListener) {
         let ended = Arc::new(AtomicBool::new(false));
         let (open, target, stop) = (Arc::clone(&self.open), self.target, Arc::clone(&ended));
-        let connections = Arc::clone(&self.connections);
+        let (connections, accepted) = (Arc::clone(&self.connections), Arc::clone(&self.accepted));
         let thread = thread::spawn(move || {
             for client in listener.incoming() {
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
                 let Ok(client) = client else { continue };
+                accepted.fetch_add(1, Ordering::SeqCst);
                 // A server that is down: closing the client's side is what the client sees of it.
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)) else { continue };
                 let _joined = join(&client, &server, &connections);

@@ -11,6 +11,7 @@ use tower::util::BoxCloneSyncService;
 use tower::{BoxError, service_fn};
 
 use super::dial::{self, Undialed};
+use super::opening::Opening;
 use super::{Body, CONNECTION_WINDOW, Http, STREAM_WINDOW};
 use crate::api::config::Way;
 
@@ -37,6 +38,7 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig) -> Option<Http> {
         .no_zstd()
         .no_deflate()
         .connect_timeout(dial::CONNECT_TIMEOUT)
+        .connector_layer(Opening::of(way))
         .tcp_nodelay(true)
         .tcp_keepalive(dial::KEEPALIVE)
         .tcp_keepalive_interval(dial::KEEPALIVE_INTERVAL)

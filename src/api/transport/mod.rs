@@ -4,6 +4,7 @@ mod dial;
 mod direct;
 mod gunzip;
 mod link;
+mod opening;
 mod proxied;
 mod pulse;
 
@@ -29,9 +30,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::AsyncReadExt;
 use tokio::time::{self, Instant};
 use tower::util::BoxCloneSyncService;
-use tower::{BoxError, ServiceExt};
+use tower::{BoxError, Layer, ServiceExt};
 
 use self::gunzip::Gunzip;
+use self::opening::{Opening, asking};
 use super::config::{Protocol, Proxy, Way};
 use super::failure::is_alert;
 
@@ -101,7 +103,7 @@ impl Transport {
         }
         let mut tries = 0;
         loop {
-            match within(until, self.http.clone().oneshot(request.clone())).await? {
+            match within(until, asking(self.http.clone().oneshot(request.clone()))).await? {
                 Ok(answer) => {
                     self.answered.store(true, Ordering::Relaxed);
                     let (mut head, body) = answer.into_parts();
@@ -151,7 +153,7 @@ fn by_other_ways(way: &Way, tls: rustls::ClientConfig) -> Http {
         .http2_keep_alive_timeout(way.ping_timeout)
         // As client-go. A connection that the pool has left to its one watch counts as idle, and would not be pinged.
         .http2_keep_alive_while_idle(true)
-        .build(dial::connector(way, tls));
+        .build(Opening::of(way).layer(dial::connector(way, tls)));
     let http = http.map_request(|request: http::Request<Bytes>| request.map(Full::new));
     let http = http
         .map_response(|answer| answer.map(|body| Body::new(body.map_err(BoxError::from))))
