@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Page, page_after};
 use super::backoff::Backoff;
 use super::clock::within_of_source;
 use super::event::ReflectorEvent;
@@ -15,7 +15,7 @@ use super::machine::{Machine, State, begin_list};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
 use super::verdict::Phase;
-use crate::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, ResourceVersionMatch};
+use crate::listwatch::{Error, ListMeta, ListOptions, ListerWatcher, ResourceVersionMatch};
 use crate::object::{Object, Origin, ResourceVersion};
 
 /// Items of a page, where nothing else is said.
@@ -176,7 +176,12 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         ahead: &mut Option<Ahead<'a, L>>,
     ) -> Result<ListMeta, Error> {
         let now = self.options.clock.now();
-        let asked = ahead.take().filter(|ahead| ahead.is_it(options, now));
+        let mut asked = ahead.take().filter(|ahead| ahead.is_it(options));
+        if asked.as_ref().is_some_and(|ahead| !ahead.is_fresh(now)) {
+            self.reads_ahead = false;
+            asked = None;
+        }
+        *ahead = asked.as_mut().and_then(Ahead::take_then);
         let mut stream = self.start(page, options, asked).await?;
         if page == 0 {
             begin_list(self.store, self.origin, self.is_doubtful);
@@ -189,13 +194,13 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             let read = || self.source.objects_read();
             let next = within_of_list(&*self.options.clock, self.store, read, limit, stream.next());
             let next = match ahead {
-                Some(ahead) => ahead.beside(next).await,
+                Some(ahead) => ahead.beside(self.source, || self.options.clock.now(), next).await,
                 None => next.await,
             };
             let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
-            if self.reads_ahead && ahead.is_none() && !stream.meta().continue_token.is_empty() {
-                let next = page_after(options.limit, stream.meta().continue_token.clone());
-                *ahead = Some(Ahead::new(self.source, next, self.options.clock.now()));
+            if self.reads_ahead && ahead.is_none() {
+                let now = self.options.clock.now();
+                *ahead = Ahead::after(options.limit, stream.meta(), self.source, now);
             }
             refuse_table(&object)?;
             match self.store.list_item(object, self.origin) {
@@ -212,11 +217,11 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         page: usize,
         options: &ListOptions,
         mut asked: Option<Ahead<'a, L>>,
-    ) -> Result<L::List, Error> {
+    ) -> Result<Page<L::List>, Error> {
         for _ in 1..PAGE_TRIES {
             let answer = match asked.take() {
                 Some(ahead) => self.answered(ahead.answer()).await?,
-                None => self.answered(self.source.list(options)).await?,
+                None => self.asked(options).await?,
             };
             let error = match answer {
                 Ok(stream) => return Ok(stream),
@@ -230,23 +235,22 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             self.options.tell(&ReflectorEvent::Retrying { after });
             self.options.clock.sleep(after).await;
         }
-        self.answered(self.source.list(options)).await?
+        self.asked(options).await?
+    }
+
+    async fn asked(&self, options: &ListOptions) -> Result<Result<Page<L::List>, Error>, Error> {
+        self.answered(async { self.source.list(options).await.map(Page::new) }).await
     }
 
     /// What the source answers first.
     async fn answered(
         &self,
-        asked: impl Future<Output = Result<L::List, Error>>,
-    ) -> Result<Result<L::List, Error>, Error> {
+        asked: impl Future<Output = Result<Page<L::List>, Error>>,
+    ) -> Result<Result<Page<L::List>, Error>, Error> {
         let limit = self.options.list_idle_limit;
         let answer = within_of_source(&*self.options.clock, self.source, limit, asked);
         answer.await.ok_or_else(|| silent("the list", limit))
     }
-}
-
-/// What asks for a page by its token. The token says all: a server refuses a version beside it.
-fn page_after(limit: u32, continue_token: String) -> ListOptions {
-    ListOptions { limit, continue_token, ..ListOptions::default() }
 }
 
 /// The error of something that says nothing any more.

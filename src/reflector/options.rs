@@ -48,8 +48,8 @@ pub struct ReflectorOptions {
     pub page_size: Option<u32>,
     /// Whether the first state is asked for by a list before any other way, and each of its pages as soon as an object of
     /// the one before has come and says how, while the others still come in. For who asks once, and a source that answers
-    /// pages from memory (a Kubernetes server since 1.34, KEP-4988): it makes two at a time. Where the source refuses it, or
-    /// it breaks off, the other ways are taken at once and from then on; where the source can't be reached, does not know
+    /// pages from memory (a Kubernetes server since 1.34, KEP-4988): it makes up to three at a time. Where the source refuses it,
+    /// or it breaks off, the other ways are taken at once and from then on; where the source can't be reached, does not know
     /// who asks or wants to be asked later, it is as with any list. [`Reflector::list_once`](super::Reflector::list_once) only
     /// asks for pages early. Default: no.
     ///

@@ -171,18 +171,20 @@ impl ListerWatcher for Asked {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_page_is_asked_for_while_the_one_before_comes_in() {
-    for (pages_first, expected) in [
-        (true, "a after 1 end after 2 b after 2 end after 3 c after 3 end after 3"),
-        (false, "a after 1 end after 1 b after 2 end after 2 c after 3 end after 3"),
-    ] {
+async fn each_page_is_asked_for_once_the_one_before_has_begun_to_come_and_two_wait_at_most() {
+    let ahead =
+        "a after 1, b after 2, end after 3, c after 3, end after 4, d after 4, end after 4, end after 4";
+    let in_turn =
+        "a after 1, end after 1, b after 2, end after 2, c after 3, end after 3, d after 4, end after 4";
+    for (pages_first, expected) in [(true, ahead), (false, in_turn)] {
         let source = three();
+        source.add(pod("d"));
         let asked_of = Asked::of(&source);
         let then = Arc::clone(&asked_of.then);
         let content = state_of(asked_of, ReflectorOptions { pages_first, ..in_ones() }).await;
-        assert_eq!(then.lock().expect("no panic").join(" "), expected);
-        assert_eq!(asked(&source.requests()), ["list /1", "list C1/1", "list C2/1", "watch 4"]);
-        assert_eq!(content, ["a@2", "b@3", "c@4"]);
+        assert_eq!(then.lock().expect("no panic").join(", "), expected);
+        assert_eq!(asked(&source.requests()), ["list /1", "list C1/1", "list C2/1", "list C3/1", "watch 5"]);
+        assert_eq!(content, ["a@2", "b@3", "c@4", "d@5"]);
     }
 }
 
@@ -222,8 +224,8 @@ async fn of_pages_that_expired_ahead_nothing_is_kept() {
 async fn pages_that_are_slow_to_be_made_or_to_come_are_each_read_once() {
     let [none, second, eleven] = [0, 1, 11].map(Duration::from_secs);
     let each = ["list /1", "list C1/1", "list C2/1", "watch 4"];
-    // What waited for its turn for too long is asked for again.
-    let anew = ["list /1", "list C1/1", "list C1/1", "list C3/1", "list C3/1", "watch 4"];
+    // What waited for its turn for too long is asked for again, and the others in their turn.
+    let anew = ["list /1", "list C1/1", "list C2/1", "list C1/1", "list C3/1", "watch 4"];
     for (takes, expected) in [
         ([none, none], &each[..]),
         ([second, none], &each),
