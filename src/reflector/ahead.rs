@@ -3,7 +3,7 @@
 //! A Kubernetes server says in the first words of a page how the next is asked for, and makes each page by itself: asked
 //! for ahead, the next is made on another of its cores and is there when this one ends. The one after it is asked for when
 //! the next has begun to come, so that a server which has made two at the same pace has a third to make. No more than those
-//! two: what nobody reads yet waits in the windows of their streams.
+//! two: what nobody reads yet waits on its connection.
 
 use std::future::{self, Future};
 use std::pin::{Pin, pin};
@@ -14,8 +14,8 @@ use crate::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher};
 use crate::object::Object;
 
 /// A server ends an answer that is not read after 60 s; a page that waited for this long for its turn is asked for anew, so
-/// that one which comes in slowly has as much time as it would have had without. And it is the last that was asked for
-/// ahead: who reads so slowly gains nothing by it, and has what is thrown away take the place of what is read.
+/// that one which comes in slowly has as much time as it would have had without. And one page less is asked for ahead from
+/// then on: on a slow way what is thrown away takes the place of what is read.
 const FRESH: Duration = Duration::from_secs(10);
 
 /// A page that is asked for by a continue token.
@@ -98,31 +98,31 @@ impl<'s, L: ListerWatcher> Ahead<'s, L> {
         }
     }
 
-    /// What that future answers, for whose time the questions go on.
+    /// What that future answers, for whose time the questions go on. The page after this one is asked for as `then` says of
+    /// what this one says of itself.
     pub(super) async fn beside<T>(
         &mut self,
-        source: &'s L,
-        now: impl Fn() -> Instant,
+        then: impl Fn(&ListMeta) -> Option<Self>,
         future: impl Future<Output = T>,
     ) -> T {
         let mut future = pin!(future);
         loop {
             tokio::select! {
                 biased;
-                () = self.step(source, &now) => {}
+                () = self.step(&then) => {}
                 done = &mut future => return done,
             }
         }
     }
 
     /// Goes on to where more is known, which may be never. Dropping the future loses nothing.
-    async fn step(&mut self, source: &'s L, now: impl Fn() -> Instant) {
+    async fn step(&mut self, then: impl Fn(&ListMeta) -> Option<Self>) {
         match &mut self.answer {
             Answer::Awaited(_) => self.answered().await,
             Answer::Here(Ok(page)) if page.first.is_none() => {
                 let first = page.stream.next().await;
                 if first.is_ok() {
-                    self.then = Self::after(self.options.limit, page.meta(), source, now()).map(Box::new);
+                    self.then = then(page.meta()).map(Box::new);
                 }
                 page.first = Some(first);
             }

@@ -24,6 +24,9 @@ const PAGE_SIZE: u32 = 500;
 /// How often one page is asked for when the source says how long to wait in between.
 const PAGE_TRIES: u32 = 10;
 
+/// Pages that are asked for ahead of their turn, at most: the next, and the one after it.
+pub(super) const PAGES_AHEAD: u8 = 2;
+
 /// What a list brought.
 #[derive(Default)]
 pub(super) struct Fetched {
@@ -44,7 +47,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let version = self.version_to_ask(Phase::List);
         let limit = page_size(&self.options, self.memory.learned.paginated, &version);
         let (origin, is_doubtful) = (self.state_origin(), self.is_doubtful());
-        let reads_ahead = self.asks_pages_first();
+        let depth = if self.asks_pages_first() { PAGES_AHEAD } else { 0 };
         let pages = Pages {
             source: &self.source,
             store: &*self.store,
@@ -54,7 +57,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             is_doubtful,
             // The first page's trouble is that of the whole list, which the machine judges.
             patient_from: 1,
-            reads_ahead,
+            depth,
         };
         let fetched = pages.fetch(&version, limit).await?;
         if version.is_any() && fetched.paginated {
@@ -115,8 +118,8 @@ pub(super) struct Pages<'a, L, S> {
     pub(super) is_doubtful: bool,
     /// From which page on (the first is 0) the source is asked again when it says how long to wait.
     pub(super) patient_from: usize,
-    /// Whether a page is asked for as soon as the one before says how.
-    pub(super) reads_ahead: bool,
+    /// How many pages are asked for ahead of their turn, as soon as the one before says how.
+    pub(super) depth: u8,
 }
 
 impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
@@ -178,7 +181,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         let now = self.options.clock.now();
         let mut asked = ahead.take().filter(|ahead| ahead.is_it(options));
         if asked.as_ref().is_some_and(|ahead| !ahead.is_fresh(now)) {
-            self.reads_ahead = false;
+            self.depth = self.depth.saturating_sub(1);
             asked = None;
         }
         *ahead = asked.as_mut().and_then(Ahead::take_then);
@@ -187,6 +190,9 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             begin_list(self.store, self.origin, self.is_doubtful);
         }
         let _flushed = Flush(self.store);
+        let after =
+            |meta: &ListMeta| Ahead::after(options.limit, meta, self.source, self.options.clock.now());
+        let then = |meta: &ListMeta| if self.depth > 1 { after(meta) } else { None };
         loop {
             consume_budget().await;
             self.store.ready().await;
@@ -194,13 +200,12 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             let read = || self.source.objects_read();
             let next = within_of_list(&*self.options.clock, self.store, read, limit, stream.next());
             let next = match ahead {
-                Some(ahead) => ahead.beside(self.source, || self.options.clock.now(), next).await,
+                Some(ahead) => ahead.beside(then, next).await,
                 None => next.await,
             };
             let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
-            if self.reads_ahead && ahead.is_none() {
-                let now = self.options.clock.now();
-                *ahead = Ahead::after(options.limit, stream.meta(), self.source, now);
+            if self.depth > 0 && ahead.is_none() {
+                *ahead = after(stream.meta());
             }
             refuse_table(&object)?;
             match self.store.list_item(object, self.origin) {

@@ -49,7 +49,7 @@ use tokio_util::sync::CancellationToken;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Origin, ResourceVersion};
 use backoff::Backoff;
-use list::{Pages, page_size};
+use list::{PAGES_AHEAD, Pages, page_size};
 use machine::{Machine, store_list};
 use memory::LastVersion;
 
@@ -148,7 +148,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 origin: Origin::List,
                 is_doubtful: false,
                 patient_from: 0,
-                reads_ahead: self.options.pages_first,
+                depth: if self.options.pages_first { PAGES_AHEAD } else { 0 },
             };
             match pages.fetch(&version, page_size(&self.options, false, &version)).await {
                 Err(Error::Expired(_) | Error::TooLargeResourceVersion(_)) if !version.is_unset() => {

@@ -54,7 +54,8 @@ pub struct ReflectorOptions {
     /// asks for pages early. Default: no.
     ///
     /// There are pages only where `first_version` is not "0", of which a Kubernetes server ignores the limit. A page that is
-    /// asked for early comes in before its turn: a source that bounds how long an answer may take bounds that too.
+    /// asked for early comes in before its turn, and has up to two others to come before it: a source that bounds how long an
+    /// answer may take bounds that too.
     pub pages_first: bool,
     /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
     pub watch_list: bool,

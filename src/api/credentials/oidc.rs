@@ -25,7 +25,7 @@ use url::Url;
 use super::renewing::{Issued, Issuer, Occasion};
 use super::shared::Registry;
 use super::{basic, bearer, cut, id_token};
-use crate::api::config::Config;
+use crate::api::config::{Config, Way};
 use crate::api::error::Error;
 use crate::api::failure::{sentence, system_words};
 use crate::api::notice::Notice;
@@ -344,5 +344,7 @@ fn transport(issuer: &Url, root_cert: Option<Vec<Vec<u8>>>, config: &Config) -> 
     let uri = uri.map_err(|_| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
     let mut trust = kube_client::Config::new(uri);
     trust.root_cert = root_cert;
-    Ok(Transport::new(&config.way_to(issuer)?, tls::client_config(&trust)?, true))
+    // One request after the other, and to two hosts perhaps: there is nothing to share.
+    let way = Way { http1_only: true, ..config.way_to(issuer)? };
+    Ok(Transport::new(&way, tls::client_config(&trust)?, true))
 }

@@ -11,7 +11,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tower::timeout::Timeout;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt, service_fn};
 
@@ -20,7 +19,7 @@ use super::proxied;
 use crate::api::config::Way;
 use crate::api::failure::system_words;
 
-/// How long it may take until a connection is open, TLS included.
+/// How long it may take until a connection is open, TLS and the wait for another's included.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const KEEPALIVE: Duration = Duration::from_secs(30);
 pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
@@ -32,7 +31,8 @@ pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Link>, Box
 /// Opens plain connections.
 pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, Undialed>;
 
-/// What opens connections that way, with that TLS to the server, and to the proxy where that speaks TLS as well.
+/// What opens connections that way, with that TLS to the server, and to the proxy where that speaks TLS as well. How long
+/// that may take is the caller's to say.
 pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
     tls.alpn_protocols.clear();
     let tcp = tcp();
@@ -55,7 +55,7 @@ pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
         }
         None => HttpsConnector::from((dial, tls)),
     };
-    BoxCloneSyncService::new(Timeout::new(https, CONNECT_TIMEOUT))
+    BoxCloneSyncService::new(https)
 }
 
 /// What is offered to the server, the best first.

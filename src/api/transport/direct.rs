@@ -1,5 +1,6 @@
 //! Connections straight to the server, under the name that its URL has: reqwest's.
 
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -70,6 +71,10 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig) -> Option<Http> {
 
 /// The error without the URL; one of opening the connection in the words of the other ways.
 fn undialed(server: &Uri, error: reqwest::Error) -> BoxError {
+    // Who waited for another's connection never dialed.
+    if error.is_connect() && error.is_timeout() {
+        return Undialed::new(server, io::Error::from(io::ErrorKind::TimedOut).into()).into();
+    }
     let error: BoxError = error.without_url().into();
     let is_undialed =
         std::iter::successors(Some(&*error as &(dyn std::error::Error + 'static)), |error| error.source())

@@ -29,6 +29,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::AsyncReadExt;
 use tokio::time::{self, Instant};
+use tower::timeout::Timeout;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Layer, ServiceExt};
 
@@ -144,6 +145,8 @@ impl Transport {
 
 /// An HTTP client over connections that [`dial`] opens: behind a proxy, or to a server that goes by another name.
 fn by_other_ways(way: &Way, tls: rustls::ClientConfig) -> Http {
+    let opener = Opening::of(way).layer(dial::connector(way, tls));
+    let opener: dial::Connector = BoxCloneSyncService::new(Timeout::new(opener, dial::CONNECT_TIMEOUT));
     let http = Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
@@ -153,7 +156,7 @@ fn by_other_ways(way: &Way, tls: rustls::ClientConfig) -> Http {
         .http2_keep_alive_timeout(way.ping_timeout)
         // As client-go. A connection that the pool has left to its one watch counts as idle, and would not be pinged.
         .http2_keep_alive_while_idle(true)
-        .build(Opening::of(way).layer(dial::connector(way, tls)));
+        .build(opener);
     let http = http.map_request(|request: http::Request<Bytes>| request.map(Full::new));
     let http = http
         .map_response(|answer| answer.map(|body| Body::new(body.map_err(BoxError::from))))

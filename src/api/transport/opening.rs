@@ -19,8 +19,9 @@ use tower::{BoxError, Layer, Service, ServiceExt};
 
 use crate::api::config::Way;
 
-/// How long a connection that is open may take until the pool hands it out.
-const HAND_OUT: Duration = Duration::from_secs(1);
+/// How long a connection that is open may take until the pool hands it out, which it does at once unless it broke, or its
+/// request was given up. Short, since whoever has waited for that opens one without regard to others.
+const HAND_OUT: Duration = Duration::from_millis(250);
 
 tokio::task_local! {
     static ASKED: ();
@@ -137,31 +138,28 @@ impl Opening {
         C: Connection + Send + 'static,
         F: Future<Output = Result<C, BoxError>> + Send + 'static,
     {
-        loop {
-            match self.turn() {
-                Turn::Open(first) => {
-                    // A task, so that the others learn what comes of it also while nobody polls the request that was first.
-                    // It ends with that.
-                    let mut task = JoinSet::new();
-                    task.spawn(first.open(connect));
-                    return task.join_next().await.ok_or("nothing was opened")??;
-                }
-                Turn::OpenOwn => return connect.await,
-                Turn::Follow(mut told) => {
-                    let outcome = told.wait_for(Option::is_some).await.ok().and_then(|outcome| *outcome);
-                    // Its reason is not ours to tell, and another address may answer.
-                    if matches!(outcome, Some(Outcome::Failed)) {
-                        return connect.await;
-                    }
-                }
-                Turn::WaitUntil(due) => {
-                    time::sleep_until(due).await;
-                    if ASKED.try_with(|()| ()).is_err() {
-                        return Err("another connection has served the request".into());
-                    }
+        match self.turn() {
+            Turn::Open(first) => {
+                // A task, so that the others learn what comes of it also while nobody polls the request that was first. It
+                // ends with that.
+                let mut task = JoinSet::new();
+                task.spawn(first.open(connect));
+                return task.join_next().await.ok_or("nothing was opened")??;
+            }
+            Turn::OpenOwn => {}
+            Turn::Follow(mut told) => {
+                // Of what failed the reason is not ours to tell, and another address may answer.
+                let outcome = told.wait_for(Option::is_some).await.ok().and_then(|outcome| *outcome);
+                if matches!(outcome, Some(Outcome::Shared)) {
+                    time::sleep(HAND_OUT).await;
                 }
             }
+            Turn::WaitUntil(due) => time::sleep_until(due).await,
         }
+        if ASKED.try_with(|()| ()).is_err() {
+            return Err("another connection has served the request".into());
+        }
+        connect.await
     }
 }
 
@@ -306,18 +304,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_still_waits_when_it_should_have_been_handed_out_opens_one() {
+    async fn who_still_waits_when_it_should_have_been_handed_out_opens_its_own() {
         let bench = Bench::new();
-        let (_first, second, third) = (bench.ask().await, bench.ask().await, bench.ask().await);
+        let (_first, _second, _third) = (bench.ask().await, bench.ask().await, bench.ask().await);
         bench.end(Ok(SHARED)).await;
         time::advance(HAND_OUT / 2).await;
-        settled().await;
+        let _fourth = bench.ask().await;
         assert_eq!(bench.begun(), 0);
         time::advance(HAND_OUT).await;
         settled().await;
-        assert_eq!(bench.begun(), 1, "one for both");
-        bench.end(Ok(SHARED)).await;
-        assert_eq!([second.is_finished(), third.is_finished()].map(u8::from).iter().sum::<u8>(), 1);
+        assert_eq!(bench.begun(), 3, "each for itself, and at once");
     }
 
     #[tokio::test]
@@ -356,11 +352,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_first_gives_up_the_next_begins() {
+    async fn what_the_first_gives_up_the_others_begin() {
         let bench = Bench::new();
         let (first, second) = (bench.ask().await, bench.ask().await);
+        let needless = asked_and_left(bench.connect()).await;
         first.abort();
         settled().await;
+        assert!(tokio::spawn(needless).await.unwrap().is_err());
         bench.begun.lock().unwrap().remove(0);
         bench.end(Ok(SHARED)).await;
         assert!(second.await.unwrap().unwrap().is_shared);

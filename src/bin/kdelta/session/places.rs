@@ -11,8 +11,8 @@ use tokio::time::Instant;
 const LISTS_AT_A_TIME: usize = 32;
 
 /// A place for each initial state that is on its way, or for each page of it. Taken before it is asked for, and given back
-/// with the end of its stream, so that whoever waits for one waits for streams that are read, or come right after one that
-/// is. Clones share the places.
+/// with the end of its stream, so that whoever waits for one waits for streams that are read, or whose turn is next or next
+/// but one. Clones share the places.
 #[derive(Clone)]
 pub(super) struct Places(Arc<Semaphore>);
 
