@@ -243,6 +243,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         self.asked(options).await?
     }
 
+    /// Asks for one page in its turn.
     async fn asked(&self, options: &ListOptions) -> Result<Result<Page<L::List>, Error>, Error> {
         self.answered(async { self.source.list(options).await.map(Page::new) }).await
     }
