@@ -1,7 +1,7 @@
-//! The README as a newcomer reads it: each console sample is typed as it stands there, on the demo, and prints what
-//! stands below it in all but names and numbers that change from run to run.
+//! The console samples of README.md and docs/tour.md: each command runs on the demo and prints the lines below it, apart
+//! from names and numbers that change from run to run.
 //!
-//! `KDELTA_UPDATE_SNAPSHOTS=1` writes the samples anew, from what was printed.
+//! `KDELTA_UPDATE_SNAPSHOTS=1` regenerates the samples.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,8 +23,9 @@ struct Typed {
     printed: Vec<String>,
 }
 
-fn readme() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
+/// A file of the repository.
+fn page(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 /// The console samples of a text, and the text around them: one piece more than there are samples.
@@ -107,7 +108,7 @@ impl Shell {
         if let Some(missing) =
             ["kubectl", "jq"].into_iter().find(|tool| names(command, tool) && !is_there(tool))
         {
-            eprintln!("SKIPPED {command:?} of README.md: {missing} is missing");
+            eprintln!("SKIPPED {command:?} of the documentation: {missing} is missing");
             return None;
         }
         if let Some(behind) = command.strip_suffix('&') {
@@ -193,7 +194,17 @@ fn headers(lines: &[String]) -> BTreeSet<String> {
 
 #[test]
 fn each_console_sample_of_the_readme_prints_what_stands_there() {
-    let text = fs::read_to_string(readme()).expect("README.md");
+    check_samples("README.md");
+}
+
+#[test]
+fn each_console_sample_of_the_tour_prints_what_stands_there() {
+    check_samples("docs/tour.md");
+}
+
+/// Runs each command of a page and compares what it prints, or rewrites the page.
+fn check_samples(name: &str) {
+    let text = fs::read_to_string(page(name)).expect(name);
     let (around, mut samples) = samples(&text);
     assert_eq!(together(&around, &samples), text, "the samples are read whole");
     let update = std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
@@ -218,15 +229,18 @@ fn each_console_sample_of_the_readme_prints_what_stands_there() {
         }
     }
     if update {
-        fs::write(readme(), together(&around, &samples)).expect("README.md");
+        fs::write(page(name), together(&around, &samples)).expect(name);
     }
 }
 
 #[test]
-fn the_readme_has_the_samples_of_its_tour_and_the_two_commands_of_a_newcomer() {
-    let text = fs::read_to_string(readme()).expect("README.md");
-    let (_, samples) = samples(&text);
-    assert!(samples.iter().flatten().count() >= 12, "the tour has become short");
+fn the_readme_has_samples_and_the_two_commands_of_a_newcomer() {
+    let text = fs::read_to_string(page("README.md")).expect("README.md");
+    for (name, least) in [("README.md", 8), ("docs/tour.md", 12)] {
+        let (_, samples) = samples(&fs::read_to_string(page(name)).expect(name));
+        assert!(samples.iter().flatten().count() >= least, "{name} has become short");
+    }
+    assert!(text.lines().count() <= 200, "README.md is a front page");
     assert!(
         text.contains("```sh\ncargo run --release -- watch pods --demo\ncargo test\n```\n"),
         "two commands"

@@ -1,4 +1,4 @@
-//! What is said of JSON lines in several places is the same in all of them.
+//! JSON lines are described alike by the schema, docs/json-lines.md and the program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::support::{TestEnv, schema};
 
-/// The words in backticks of the first column of the README's table of fields.
-fn readme_fields() -> Vec<String> {
-    let readme =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
-    let table = readme.split("| Field | Meaning |").nth(1).expect("the table of fields");
+/// The words in backticks in the first column of the table in docs/json-lines.md.
+fn documented_fields() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json-lines.md");
+    let page = fs::read_to_string(page).expect("docs/json-lines.md");
+    let table = page.split("| Field | Meaning |").nth(1).expect("the table of fields");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let first = rows.filter_map(|row| row.split('|').nth(1).map(str::to_owned));
     first.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
@@ -30,11 +30,11 @@ fn program_fields() -> Vec<String> {
 }
 
 #[test]
-fn readme_program_and_schema_know_the_same_fields() {
+fn docs_program_and_schema_list_the_same_fields() {
     let schema = schema();
     let wanted: BTreeSet<String> =
         schema["properties"].as_object().expect("properties").keys().cloned().collect();
-    for (place, fields) in [("README", readme_fields()), ("--fields", program_fields())] {
+    for (place, fields) in [("docs", documented_fields()), ("--fields", program_fields())] {
         let found: BTreeSet<String> = fields.iter().cloned().collect();
         assert_eq!(found.len(), fields.len(), "{place}: each once: {fields:?}");
         assert_eq!(found, wanted, "{place}");

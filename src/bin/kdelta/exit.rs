@@ -31,19 +31,19 @@ pub(crate) enum ExitCode {
     Terminated = 143,
 }
 
-/// What the exit codes mean, in the order of their numbers. The help and the manual print it; the README has the same.
+/// The meanings of the exit codes, by number. The help and the manual print them; docs/exit-codes.md has the same table.
 const MEANINGS: [(&[ExitCode], &str); 6] = [
     (&[ExitCode::Ok], "done, also when nothing matched"),
     (
         &[ExitCode::Error],
-        "the server, the credentials, the configuration, the connection, a NAME that is missing, or an output that can't be written",
+        "runtime error: server, credentials, configuration, connection, missing NAME, or output",
     ),
-    (&[ExitCode::Usage], "what was typed can't be meant"),
+    (&[ExitCode::Usage], "usage error"),
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
-    (&[ExitCode::Partial], "some of what was watched failed, the rest went on to its end"),
+    (&[ExitCode::Partial], "some of the requested parts failed, the rest completed"),
     (
         &[ExitCode::HungUp, ExitCode::Interrupted, ExitCode::BrokenPipe, ExitCode::Terminated],
-        "ended by SIGHUP, by SIGINT, by a closed pipe, by SIGTERM",
+        "ended by SIGHUP, SIGINT, a closed pipe, or SIGTERM",
     ),
 ];
 
