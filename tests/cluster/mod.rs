@@ -20,6 +20,7 @@ mod pages;
 mod pages_first;
 mod parity;
 mod pods;
+mod rbac;
 mod recovery;
 mod replay;
 mod representations;
