@@ -5,6 +5,7 @@ mod cluster;
 mod commands;
 mod generated;
 mod help;
+mod hostile;
 mod pipeline;
 mod readme;
 mod support;

@@ -1,0 +1,267 @@
+//! One call of the program under limits, and a table of such calls.
+
+use std::fmt;
+use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wait4::Wait4 as _;
+
+use super::server::HostileServer;
+use crate::support::TestEnv;
+
+/// Scenarios that run side by side. Most of them wait for a server.
+const AT_A_TIME: usize = 8;
+
+/// The part of a stream that is kept: a hostile server may have the program print without end.
+const KEPT: usize = 4 << 20;
+
+/// How often a running child is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a scenario may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// The wall-clock time of the child.
+    pub(crate) time: Duration,
+    /// The resident memory of the child, in bytes.
+    pub(crate) memory: u64,
+}
+
+impl Default for Limits {
+    /// Generous for a machine under load, and far below "never" and "all".
+    fn default() -> Self {
+        Self { time: Duration::from_secs(40), memory: 256 << 20 }
+    }
+}
+
+type Check = Box<dyn Fn(&Outcome) + Send>;
+
+/// One call of the program.
+pub(crate) struct Scenario {
+    name: String,
+    env: TestEnv,
+    command: Command,
+    stdin: Option<Stdio>,
+    limits: Limits,
+    check: Check,
+}
+
+/// The end of a call, within its limits.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The exit code; none after a signal.
+    pub(crate) code: Option<i32>,
+    /// The first 4 MiB of standard output.
+    pub(crate) stdout: String,
+    /// The first 4 MiB of standard error.
+    pub(crate) stderr: String,
+    /// The wall-clock time of the child.
+    pub(crate) elapsed: Duration,
+    /// The peak of its resident memory, in bytes.
+    pub(crate) memory: u64,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (code, elapsed, memory) = (self.code, self.elapsed, self.memory >> 20);
+        let [out, err] = [&self.stdout, &self.stderr].map(|text| text.chars().take(2000).collect::<String>());
+        write!(f, "exit {code:?} after {elapsed:.1?} with {memory} MiB\n--- stdout\n{out}\n--- stderr\n{err}")
+    }
+}
+
+impl Scenario {
+    /// A call of the program with these arguments and an environment that holds nothing but an empty home folder. The
+    /// default check is that it ends within the default limits.
+    pub(crate) fn new(name: impl Into<String>, arguments: &[&str]) -> Self {
+        Self::within(TestEnv::new(), name, arguments)
+    }
+
+    /// The same in a home folder that the test has prepared.
+    pub(crate) fn within(env: TestEnv, name: impl Into<String>, arguments: &[&str]) -> Self {
+        let command = env.kdelta(arguments).into_command();
+        Self {
+            name: name.into(),
+            env,
+            command,
+            stdin: None,
+            limits: Limits::default(),
+            check: Box::new(|_| {}),
+        }
+    }
+
+    /// Connects to that server. The caller keeps the server for as long as the scenario runs.
+    pub(crate) fn on(mut self, server: &HostileServer) -> Self {
+        // A file and not a flag: a line that is to be completed takes no flag behind it.
+        let config = serde_json::json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "hostile",
+            "clusters": [{"name": "hostile", "cluster": {"server": server.url()}}],
+            "users": [{"name": "hostile", "user": {"token": "s3cr3t-t0k3n"}}],
+            "contexts": [{"name": "hostile", "context": {"cluster": "hostile", "user": "hostile"}}],
+        });
+        let file = self.env.file("hostile.kubeconfig", &config.to_string());
+        self.command.env("KUBECONFIG", file);
+        self
+    }
+
+    /// Sets one variable of its environment.
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Gives it something to read.
+    pub(crate) fn stdin(mut self, from: impl Into<Stdio>) -> Self {
+        self.stdin = Some(from.into());
+        self
+    }
+
+    /// Replaces the time limit.
+    pub(crate) fn within_seconds(mut self, seconds: u64) -> Self {
+        self.limits.time = Duration::from_secs(seconds);
+        self
+    }
+
+    /// Replaces the memory limit.
+    pub(crate) fn within_mebibytes(mut self, mebibytes: u64) -> Self {
+        self.limits.memory = mebibytes << 20;
+        self
+    }
+
+    /// Checks the end of the call by assertions. Called once.
+    pub(crate) fn check(mut self, check: impl Fn(&Outcome) + Send + 'static) -> Self {
+        self.check = Box::new(check);
+        self
+    }
+
+    /// Runs the call to its end.
+    ///
+    /// # Errors
+    /// It did not keep its limits, panicked, was ended by a signal, or its check failed.
+    fn run(mut self) -> Result<(), String> {
+        let name = &self.name;
+        self.command.stdin(self.stdin.take().unwrap_or_else(Stdio::null));
+        let child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let (outcome, exceeded) = outcome(child.map_err(|error| format!("{name}: {error}"))?, self.limits);
+        if let Some(exceeded) = exceeded {
+            return Err(format!("{name}: killed after {exceeded}: {outcome}"));
+        }
+        if outcome.code.is_none() || outcome.code == Some(101) || outcome.stderr.contains("panicked at") {
+            return Err(format!("{name}: it broke down: {outcome}"));
+        }
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| (self.check)(&outcome)));
+        checked.map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("its check failed");
+            format!("{name}: {text}\n{outcome}")
+        })
+    }
+}
+
+/// Waits for the end of a child, and kills it beyond its limits, which is the second part of the answer.
+fn outcome(mut child: Child, limits: Limits) -> (Outcome, Option<String>) {
+    let began = Instant::now();
+    let stdout = kept(child.stdout.take().expect("a pipe"));
+    let stderr = kept(child.stderr.take().expect("a pipe"));
+    let mut exceeded = None;
+    let used = loop {
+        // Reaped here and nowhere else, so that the child can be killed until then.
+        if let Some(used) = child.try_wait4().expect("a child") {
+            break used;
+        }
+        let memory = peak(child.id());
+        if exceeded.is_none() && (began.elapsed() > limits.time || memory > limits.memory) {
+            exceeded = Some(format!("{:.0?} with {} MiB", began.elapsed(), memory >> 20));
+            child.kill().expect("a running child");
+        }
+        thread::sleep(LOOK);
+    };
+    let memory = used.rusage.maxrss;
+    if memory > limits.memory {
+        exceeded.get_or_insert_with(|| format!("its end with {} MiB", memory >> 20));
+    }
+    let [stdout, stderr] = [stdout, stderr].map(|reading| {
+        let kept = reading.join().expect("a thread that only reads");
+        String::from_utf8_lossy(&kept).into_owned()
+    });
+    (Outcome { code: used.status.code(), stdout, stderr, elapsed: began.elapsed(), memory }, exceeded)
+}
+
+/// The peak of a running child's memory, in bytes; 0 where the system has no such file.
+fn peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kibibytes.unwrap_or_default() << 10
+}
+
+/// Reads a stream to its end and keeps the beginning.
+fn kept(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        let mut piece = vec![0; 64 << 10];
+        while let Ok(length @ 1..) = stream.read(&mut piece) {
+            kept.extend_from_slice(&piece[..length.min(KEPT - kept.len())]);
+        }
+        kept
+    })
+}
+
+/// Runs all scenarios of a table and fails with all that did not hold.
+#[track_caller]
+pub(crate) fn run_all(scenarios: Vec<Scenario>) {
+    let count = scenarios.len();
+    let queue = Arc::new(Mutex::new(scenarios.into_iter()));
+    let (failures, done) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    thread::scope(|scope| {
+        for _ in 0..AT_A_TIME.min(count) {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some(scenario) = next else { return };
+                    if let Err(failure) = scenario.run() {
+                        failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+                    }
+                    done.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+    });
+    assert_eq!(done.load(Ordering::SeqCst), count, "every scenario ran");
+    let failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(failures.is_empty(), "{} of {count} failed:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hostile::Reply;
+
+    /// Why a watch that goes on is no scenario that holds.
+    fn failure(limit: impl Fn(Scenario) -> Scenario) -> String {
+        let server = HostileServer::start(HostileServer::honest);
+        let scenario = Scenario::new("goes on", &["watch", "pods"]).on(&server);
+        limit(scenario).run().expect_err("it exceeds its limit")
+    }
+
+    #[test]
+    fn a_child_is_killed_beyond_its_limits() {
+        let told = failure(|scenario| scenario.within_seconds(1));
+        assert!(told.starts_with("goes on: killed after "), "{told}");
+        let told = failure(|scenario| scenario.within_mebibytes(1));
+        assert!(told.starts_with("goes on: killed after "), "{told}");
+    }
+
+    #[test]
+    fn a_failed_check_is_reported_with_what_was_printed() {
+        let server = HostileServer::start(|_| Reply::status(403, "Forbidden", "not you"));
+        let scenario = Scenario::new("forbidden", &["get", "pods"]).on(&server);
+        let told = scenario.check(|outcome| assert_eq!(outcome.code, Some(7))).run().expect_err("it is 1");
+        assert!(told.contains("right: Some(7)") && told.contains("not you"), "{told}");
+    }
+}
