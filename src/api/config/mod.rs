@@ -18,6 +18,7 @@ mod user;
 mod way;
 
 pub use load::Contexts;
+pub(super) use options::search_path;
 pub use options::{ConfigOptions, InCluster};
 pub(super) use origin::{Origin, end_of_writing};
 pub use proxy::EnvironmentProxies;

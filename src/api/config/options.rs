@@ -105,7 +105,7 @@ impl ConfigOptions {
     /// What the environment of this process says: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`,
     /// `KDELTA_WATCH_CONNECTIONS`, `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, `HTTP2_PING_TIMEOUT_SECONDS`, `HTTP_PROXY`,
     /// `HTTPS_PROXY`, `NO_PROXY`, and a pod's `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and `POD_NAMESPACE`.
-    /// The only place that asks.
+    /// Nothing else is read from the environment but `PATH`, in which a credential plugin is searched for when it is run.
     #[must_use]
     pub fn from_env() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -132,6 +132,17 @@ impl ConfigOptions {
             ..Self::default()
         }
     }
+}
+
+/// `PATH` and, where program names have endings, `PATHEXT`: read when a credential plugin is run.
+pub(in crate::api) fn search_path() -> (Option<OsString>, Vec<OsString>) {
+    let path = std::env::var_os("PATH");
+    if !cfg!(windows) {
+        return (path, vec![OsString::new()]);
+    }
+    let endings = std::env::var("PATHEXT").unwrap_or_else(|_| ".com;.exe;.bat;.cmd".to_owned());
+    let endings = endings.split(';').filter(|ending| !ending.is_empty());
+    (path, std::iter::once("").chain(endings).map(OsString::from).collect())
 }
 
 #[cfg(not(windows))]

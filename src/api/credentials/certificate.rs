@@ -13,6 +13,7 @@ use rustls::sign::CertifiedKey;
 use secrecy::ExposeSecret;
 
 use super::FILE_LIFE;
+use super::version_one::public_key_info;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
 
@@ -130,12 +131,29 @@ pub(super) fn identity(certificates: &[u8], key: &[u8]) -> Result<Arc<CertifiedK
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| key_words(&error, key))?;
     let provider = rustls::crypto::ring::default_provider();
-    let certified = CertifiedKey::from_der(chain, key, &provider).map_err(|error| match error {
-        rustls::Error::InconsistentKeys(_) => "tls: private key does not match public key".to_owned(),
-        rustls::Error::InvalidCertificate(_) => "x509: malformed certificate".to_owned(),
-        _ => "tls: failed to parse private key".to_owned(),
-    })?;
+    let key = provider.key_provider.load_private_key(key);
+    let certified = CertifiedKey::new(chain, key.map_err(|_| "tls: failed to parse private key".to_owned())?);
+    match_keys(&certified)?;
     Ok(Arc::new(certified))
+}
+
+/// Compares the public key of the first certificate with that of the private key.
+fn match_keys(certified: &CertifiedKey) -> Result<(), String> {
+    use rustls::InconsistentKeys::{KeyMismatch, Unknown};
+    let matched =
+        match (certified.cert.first().and_then(|own| public_key_info(own)), certified.key.public_key()) {
+            (Some(info), Some(key)) if info != key.as_ref() => Err(KeyMismatch.into()),
+            (Some(_), _) => Ok(()),
+            (None, _) => certified.keys_match(),
+        };
+    match matched {
+        // A key that does not give its public half can't be compared; rustls uses it as well.
+        Ok(()) | Err(rustls::Error::InconsistentKeys(Unknown)) => Ok(()),
+        Err(rustls::Error::InconsistentKeys(_)) => {
+            Err("tls: private key does not match public key".to_owned())
+        }
+        Err(_) => Err("x509: malformed certificate".to_owned()),
+    }
 }
 
 fn key_words(error: &PemError, key: &[u8]) -> String {

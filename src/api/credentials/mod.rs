@@ -11,6 +11,7 @@ mod exec_credential;
 mod family;
 mod id_token;
 mod impersonation;
+mod lookup;
 mod oidc;
 mod plugin;
 mod refusals;
@@ -19,6 +20,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod token_file;
+mod version_one;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -11,6 +11,7 @@ use super::child::{self, Ended, Failure};
 use super::cut;
 use super::exec_credential::{self, Cluster};
 use super::family::Place;
+use super::lookup::{self, NotFound};
 use super::renewing::{Issued, Issuer, Occasion, PATIENCE};
 use super::shared::Registry;
 use crate::api::config::Config;
@@ -87,7 +88,7 @@ impl Plugin {
 
     async fn run(&self, why: Occasion<'_>) -> Result<Issued, String> {
         let interactive = self.is_interactive()?;
-        let mut command = Command::new(&self.command);
+        let mut command = self.program().map_err(|missing| self.not_found(&missing))?;
         // Over our own environment, which a child inherits.
         command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
         let info = exec_credential::info(&self.version, self.cluster.as_ref(), interactive);
@@ -114,13 +115,35 @@ impl Plugin {
         exec_credential::read(&ended.stdout, &self.version)
     }
 
+    /// The program that the command names. It still sees itself called by that name.
+    fn program(&self) -> Result<Command, NotFound> {
+        let mut command = Command::new(lookup::find(&self.command)?);
+        #[cfg(unix)]
+        command.arg0(&self.command);
+        Ok(command)
+    }
+
+    /// kubectl's words. They do not say that the program is there, in a folder that is not searched: that comes after.
+    fn not_found(&self, missing: &NotFound) -> String {
+        let command = &self.command;
+        let hint = if self.install_hint.is_empty() { "" } else { "\n\n" };
+        let words = format!("exec: executable {command} not found{NOT_INSTALLED}{hint}{}", self.install_hint);
+        match missing {
+            NotFound::Nowhere => words,
+            NotFound::ByRelativeEntry(entry) => format!(
+                "{words}\n\nPATH leads to {command} only through its relative entry {:?}, from which no plugin is run: \
+                 make the entry absolute, or give the plugin's whole path.",
+                entry.display().to_string()
+            ),
+        }
+    }
+
     /// Of its command line only the program is shown: arguments and environment may hold a credential.
     fn not_run(&self, failure: &Failure) -> String {
         let command = &self.command;
         match failure {
             Failure::Start(error) if error.kind() == io::ErrorKind::NotFound => {
-                let hint = if self.install_hint.is_empty() { "" } else { "\n\n" };
-                format!("exec: executable {command} not found{NOT_INSTALLED}{hint}{}", self.install_hint)
+                self.not_found(&NotFound::Nowhere)
             }
             Failure::Start(error) => format!("exec: fork/exec {command}: {}", system_words(error)),
             Failure::Io(error) => format!("exec: executable {command}: {}", system_words(error)),

@@ -16,7 +16,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
 
-use crate::support::{OnServer, Proxy, TestEnv, Testbed, config_maps, eventually, server_keys};
+use crate::support::{OnServer, Plugin, Proxy, TestEnv, Testbed, config_maps, eventually, server_keys};
 
 const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
 
@@ -35,6 +35,26 @@ fn a_certificate_is_let_in_whatever_form_its_key_has() {
         let data = json!({"client-certificate-data": certificate, "client-key-data": key});
         assert_eq!(on.ask_as(&data, &[&key]), Ok(String::new()), "{form}");
     }
+}
+
+#[test]
+fn a_version_one_certificate_is_let_in_from_files_data_and_a_plugin() {
+    let Some(on) = TestEnv::on_server() else { return };
+    for form in ["sec1", "pkcs1"] {
+        let pair = on.env.certificate(on.testbed, form, &["--v1", "--form", form]);
+        assert_eq!(on.ask_as(&files(&pair), &["PRIVATE KEY"]), Ok(String::new()), "{form}");
+        let read = |path: &Path| std::fs::read_to_string(path).expect("a file of the test");
+        let (certificate, key) = (read(&pair.0), read(&pair.1));
+        let encoded = |text: &str| STANDARD.encode(text);
+        let data =
+            json!({"client-certificate-data": encoded(&certificate), "client-key-data": encoded(&key)});
+        assert_eq!(on.ask_as(&data, &[]), Ok(String::new()), "{form}");
+        let status = json!({"clientCertificateData": certificate, "clientKeyData": key});
+        let plugin = Plugin::new(&on.env, "v1", &status);
+        assert!(on.ask_as(&plugin.user("v1"), &[]).is_ok(), "{form}");
+    }
+    let stranger = on.env.certificate(on.testbed, "stranger", &["--v1", "--stranger"]);
+    assert_eq!(on.ask_as(&files(&stranger), &[]), Err(UNAUTHORIZED.into()));
 }
 
 #[test]

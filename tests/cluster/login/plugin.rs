@@ -278,6 +278,47 @@ fn a_plugin_that_is_missing_is_told_as_kubectl_tells_it() {
 }
 
 #[test]
+fn a_plugin_in_a_relative_path_entry_is_refused_as_kubectl_refuses_it() {
+    let Some(on) = TestEnv::on_server() else { return };
+    let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
+    std::fs::create_dir(on.env.home().join("bin")).expect("a folder");
+    // Links to the shell: see [`Plugin::new`] for why the script itself is not run.
+    for link in ["kdelta-plugin", "bin/kdelta-plugin"] {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/bin/sh", on.env.home().join(link)).expect("a link");
+    }
+    let mut user = plugin.user("v1");
+    user["exec"]["command"] = json!("kdelta-plugin");
+    let config = on.env.login(on.testbed, on.testbed.server(), &user);
+    let config = config.to_str().expect("UTF-8");
+    let system = std::env::var("PATH").expect("a path");
+    let ask = |mut command: std::process::Command, path: &str| {
+        let path = format!("{path}:{system}");
+        command.env("HOME", on.env.home()).env("PATH", path).current_dir(on.env.home());
+        command.stdin(std::process::Stdio::null()).output().expect("it runs")
+    };
+    let words = ["get", "ns", "default", "-o", "name"];
+    let ours = |path: &str| ask(on.env.kdelta(&words).env("KUBECONFIG", config).into_command(), path);
+    for (path, entry) in [("bin", "bin"), (".", "."), ("", "")] {
+        let output = ours(path);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let start =
+            "Unable to connect to the server: getting credentials: exec: executable kdelta-plugin not found";
+        assert!(output.status.code() == Some(1) && error.starts_with(start), "{path:?}: {output:?}");
+        assert!(error.contains(&format!("relative entry {entry:?}")), "{error}");
+        if let Some(command) = kubectl(config, &["get", "ns", "default"]) {
+            let output = ask(command, path);
+            let theirs = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(theirs.contains(start) && !output.status.success(), "{path:?}: {theirs}");
+        }
+    }
+    assert_eq!(plugin.runs(), 0);
+    let absolute = on.env.home().join("bin");
+    let output = ours(absolute.to_str().expect("UTF-8"));
+    assert_eq!((output.status.code(), plugin.runs()), (Some(0), 1), "{output:?}");
+}
+
+#[test]
 fn a_plugins_command_is_relative_to_its_kubeconfig() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
