@@ -22,7 +22,7 @@ pub(super) enum InitialFailure {
     NotStarted(Error),
     /// The watch broke, or ended, on the way.
     Broken(Error),
-    /// The source sends events but not the bookmark that ends them.
+    /// The source let the deadline pass: for the start of the watch, or for the bookmark that ends the initial state.
     NoBookmark(Error),
     /// It came, and the store refused it.
     NotStored(Error),
@@ -39,7 +39,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             allow_bookmarks: true,
             timeout: Some(self.options.watch_timeout()),
         };
-        let mut live = self.start_watch(options).await.map_err(InitialFailure::NotStarted)?;
+        let limit = self.options.initial_events_deadline;
+        let started = self.start_watch(options, limit).await.map_err(InitialFailure::NotStarted)?;
+        let mut live = started.ok_or_else(|| not_started(limit))?;
         let origin = self.state_origin();
         begin_list(&*self.store, origin, self.is_doubtful());
         let fetched = self.receive_initial(&mut live, origin).await?;
@@ -124,6 +126,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.report(deleted);
         }
     }
+}
+
+fn not_started(limit: Duration) -> InitialFailure {
+    let limit = limit.as_secs();
+    let text = format!("the server did not start the watch for the initial state within {limit}s");
+    InitialFailure::NoBookmark(Error::Timeout(text))
 }
 
 fn no_bookmark(limit: Duration) -> InitialFailure {

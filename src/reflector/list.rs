@@ -24,6 +24,9 @@ const PAGE_SIZE: u32 = 500;
 /// How often one page is asked for when the source says how long to wait in between.
 const PAGE_TRIES: u32 = 10;
 
+/// Pages without an object, one after the other, that a list may have. A Kubernetes server fills a page or ends the list.
+const EMPTY_PAGES: u32 = 100;
+
 /// Pages that are asked for ahead of their turn, at most: the next, and the one after it.
 pub(super) const PAGES_AHEAD: u8 = 2;
 
@@ -139,7 +142,9 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         // One earlier token, moved on at each power of two: whatever the length of a circle, it is met again in time.
         let mut landmark = String::new();
         let mut ahead = None;
+        let mut empty = 0;
         loop {
+            let before = (fetched.items.len(), fetched.taken, self.source.objects_read());
             let meta = match self.page(page, &options, &mut fetched, &mut ahead).await {
                 Ok(meta) => meta,
                 Err(Error::Expired(_)) if !options.continue_token.is_empty() && !began_anew => {
@@ -160,6 +165,13 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             }
             if meta.continue_token == landmark {
                 return Err(Error::Decode("the list goes in a circle: a continue token came again".into()));
+            }
+            let is_empty = before == (fetched.items.len(), fetched.taken, self.source.objects_read());
+            empty = if is_empty { empty + 1 } else { 0 };
+            if empty > EMPTY_PAGES {
+                return Err(Error::Decode(format!(
+                    "the list has no end: {empty} pages in a row were empty and named a next one"
+                )));
             }
             fetched.paginated = true;
             page += 1;

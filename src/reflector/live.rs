@@ -112,20 +112,26 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             timeout: Some(self.options.watch_timeout()),
             ..WatchOptions::default()
         };
-        self.start_watch(options).await
+        // The response may take no longer to begin than the watch itself.
+        let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
+        let started = self.start_watch(options, limit).await?;
+        started.ok_or_else(|| silent("the start of the watch", limit))
     }
 
-    /// Starts a watch. The answer may take no longer than the watch itself.
-    pub(super) async fn start_watch(&self, options: WatchOptions) -> Result<Live<L::Watch>, Error> {
+    /// Starts a watch; returns nothing if its response does not begin within the limit.
+    pub(super) async fn start_watch(
+        &self,
+        options: WatchOptions,
+        limit: Duration,
+    ) -> Result<Option<Live<L::Watch>>, Error> {
         let (asked_at, before) = (self.options.clock.now(), self.source.held_up());
-        let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
         let answer =
             within_of_source(&*self.options.clock, &self.source, limit, self.source.watch(&options)).await;
-        let stream = answer.ok_or_else(|| silent("the start of the watch", limit))??;
+        let Some(stream) = answer.transpose()? else { return Ok(None) };
         // A log-in may take longer than the watch, whose time the source counts from when it is asked.
         let held_up = self.source.held_up().saturating_sub(before);
         let opened = (asked_at + held_up).min(self.options.clock.now());
-        Ok(Live::new(stream, options, opened))
+        Ok(Some(Live::new(stream, options, opened)))
     }
 
     /// Carries the events of one watch into the store until it ends.

@@ -59,7 +59,8 @@ pub struct ReflectorOptions {
     pub pages_first: bool,
     /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
     pub watch_list: bool,
-    /// How long to wait for the bookmark that ends the initial state once its events stop arriving, 10 s by default.
+    /// How long to wait for the watch that is to send the initial state to start, and then for the bookmark that ends it
+    /// once its events stop arriving, 10 s by default.
     /// The clock starts anew with each object that comes in as added; from the first event of another kind, which a
     /// server sends only after the initial state, it runs on. Time spent waiting for the store does not count. A
     /// source that lets it run out is listed from then on; one that has read objects meanwhile without handing them on

@@ -3,6 +3,7 @@
 mod back;
 mod faults;
 mod held_up;
+mod limits;
 mod list_watch;
 mod once;
 mod pages_first;

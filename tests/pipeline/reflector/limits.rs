@@ -1,0 +1,87 @@
+//! Limits on sources that go on without delivering anything.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use kdelta::listwatch::{ListMeta, ListWatch, ListerWatcher, PageStream};
+use kdelta::testing::{FakeWatch, pod};
+use tokio::time::Instant;
+
+/// Pages without an object, each with a token of its own, up to that page.
+fn empty_pages(count: usize) -> (FakeSource, impl Fn() -> usize, Reflector<impl ListerWatcher, Notebook>) {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let pages = Arc::new(AtomicUsize::new(0));
+    let (objects, counted) = (source.clone(), Arc::clone(&pages));
+    let list = move |_: ListOptions| {
+        let page = counted.fetch_add(1, Ordering::SeqCst) + 1;
+        let items = if page > count { objects.objects() } else { Vec::new() };
+        let continue_token = if page > count { String::new() } else { format!("token {page}") };
+        let page = PageStream::new(items, ListMeta { resource_version: "7".into(), continue_token });
+        async move { Ok::<_, Error>(page) }
+    };
+    let watch = |_: WatchOptions| std::future::pending::<Result<FakeWatch, Error>>();
+    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::new(Notebook::default()), plain());
+    (source, move || pages.load(Ordering::SeqCst), reflector)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_empty_pages_ends_with_an_error() {
+    let (_source, pages, reflector) = empty_pages(100);
+    assert_eq!(reflector.list_once().await.expect("a list"), "7".into());
+    assert_eq!(pages(), 101);
+    // Many, and not without end: a list that follows them all is to fail this test.
+    let (_source, pages, reflector) = empty_pages(10_000);
+    let error = reflector.list_once().await.expect_err("it never delivers an object");
+    assert!(matches!(error, Error::Decode(_)), "{error:?}");
+    assert_eq!(error.to_string(), "the list has no end: 101 pages in a row were empty and named a next one");
+    assert_eq!(pages(), 101);
+}
+
+/// The request for the initial state is not even accepted.
+#[tokio::test(start_paused = true)]
+async fn the_deadline_of_an_initial_state_covers_the_start_of_its_watch() {
+    let source = FakeSource::new();
+    source.add(pod("a"));
+    let list = {
+        let source = source.clone();
+        move |options: ListOptions| {
+            let source = source.clone();
+            async move { source.list(&options).await }
+        }
+    };
+    let watch = {
+        let source = source.clone();
+        move |options: WatchOptions| {
+            let source = source.clone();
+            async move {
+                if options.send_initial_events {
+                    return std::future::pending().await;
+                }
+                source.watch(&options).await
+            }
+        }
+    };
+    let events = Lines::default();
+    let lines = events.clone();
+    let observer: kdelta::reflector::Observer = Arc::new(move |event| lines.push(line(event)));
+    let options = ReflectorOptions { watch_list: true, observer: Some(observer), ..plain() };
+    let store = Arc::new(Notebook::default());
+    let reflector =
+        Reflector::new(ListWatch::new(list, watch).with_watch_list(), Arc::clone(&store), options);
+    let began = Instant::now();
+    let running = tokio::spawn(reflector.run(CancellationToken::new()));
+    until(|| source.open_watches() == 1).await;
+    assert_eq!(began.elapsed().as_secs(), 10);
+    assert_eq!(store.content(), ["a@2"]);
+    assert_eq!(
+        events.all(),
+        [
+            "no watch-list any more: the server did not start the watch for the initial state within 10s",
+            "list of 1 at 2 by list"
+        ]
+    );
+    source.modify(pod("a"));
+    until(|| store.content() == ["a@3"]).await;
+    running.abort();
+}
