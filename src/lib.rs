@@ -97,7 +97,7 @@
 //!
 //! # Import rules
 //!
-//! `object` imports nothing. `diff`, `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
+//! `object` and `clock` import nothing, and every room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
 //! import `listwatch` and `object`; `informer` imports all of them but `api`, `demo` and `testing`, and `watchtools`
 //! stands on it. A reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no
 //! store (it asks [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs`
@@ -106,6 +106,7 @@
 
 #[cfg(feature = "api")]
 pub mod api;
+pub mod clock;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod diff;

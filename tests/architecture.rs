@@ -8,17 +8,18 @@ use std::process::Command;
 
 /// Each room of the library, with the rooms it may name.
 const LIBRARY: &[(&str, &[&str])] = &[
+    ("clock", &[]),
     ("object", &[]),
     ("diff", &["object"]),
     ("listwatch", &["object"]),
     ("store", &["object"]),
     ("queue", &["object"]),
-    ("reflector", &["listwatch", "object"]),
+    ("reflector", &["clock", "listwatch", "object"]),
     ("api", &["listwatch", "object"]),
     ("demo", &["listwatch", "object"]),
-    ("testing", &["listwatch", "object"]),
-    ("informer", &["listwatch", "object", "queue", "reflector", "store"]),
-    ("watchtools", &["informer", "listwatch", "object"]),
+    ("testing", &["clock", "listwatch", "object"]),
+    ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
+    ("watchtools", &["clock", "informer", "listwatch", "object"]),
 ];
 
 /// Each room of the program, with the rooms it may name.
@@ -51,7 +52,7 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
     (
         &["time::sleep", "time::interval", "time::timeout"],
         &[
-            "reflector/clock.rs",
+            "clock/mod.rs",
             "demo/cluster.rs",
             // How long a whole answer of a server may take, which who asks says.
             "api/transport/mod.rs",

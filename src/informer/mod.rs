@@ -62,7 +62,6 @@ pub use shared::{SharedIndexInformer, SharedInformer};
 pub use weighed_channel::{TrySendError, WeighedPermit, WeighedReceiver, WeighedSender, weighed_channel};
 
 // What the tools above are made with is had from here, so that they know nothing below but the seam and the nouns.
-pub(crate) use crate::reflector::{Clock, Sleep, TokioClock};
 pub(crate) use crate::store::Indexer;
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::Clock;
 use crate::object::{Key, Object};
-use crate::reflector::Clock;
 
 /// The variable by which users of client-go ask for a detector. The library reads no environment: a program that
 /// honours it hands a detector to [`Builder::mutation_detector`](super::Builder::mutation_detector).
@@ -136,9 +136,9 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
+    use crate::clock::TokioClock;
     use crate::informer::SharedIndexInformer;
     use crate::informer::testing::fixtures::pod;
-    use crate::reflector::TokioClock;
     use crate::testing::FakeSource;
 
     /// What an object must never be: it changes behind an `Arc`.

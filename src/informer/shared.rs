@@ -15,10 +15,11 @@ use super::pump::Pump;
 use super::registration::{Registration, Subscription};
 use super::run::{Running, run_beside};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
+use crate::clock::Clock;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Packer, ResourceVersion};
 use crate::queue::{DEFAULT_BYTES, Transformer};
-use crate::reflector::{Clock, Observer, ReflectorHandle, ShouldResync};
+use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
 /// Makes the reflector, once it is known how often to resync.

@@ -6,12 +6,12 @@
 
 use std::pin::pin;
 
-use super::clock::within_of_source;
 use super::event::ReflectorEvent;
 use super::list::silent;
 use super::machine::{Machine, State};
 use super::memory::{Loss, Sight};
 use super::sink::ReflectorStore;
+use super::source_deadline::within_of_source;
 use super::verdict::Phase;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;

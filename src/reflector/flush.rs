@@ -4,8 +4,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use super::clock::{Clock, within};
 use super::sink::ReflectorStore;
+use crate::clock::{Clock, within};
 
 /// How long a list may let us wait until the store is to do something with what came before: no longer than is noticed,
 /// and long enough that a list in full flow never does.

@@ -8,12 +8,12 @@ use tokio::task::coop::consume_budget;
 
 use super::ahead::{Ahead, Page, page_after};
 use super::backoff::Backoff;
-use super::clock::within_of_source;
 use super::event::ReflectorEvent;
 use super::flush::{Flush, within_of_list};
 use super::machine::{Machine, State, begin_list};
 use super::options::ReflectorOptions;
 use super::sink::ReflectorStore;
+use super::source_deadline::within_of_source;
 use super::verdict::Phase;
 use crate::listwatch::{Error, ListMeta, ListOptions, ListerWatcher, ResourceVersionMatch};
 use crate::object::{Object, Origin, ResourceVersion};

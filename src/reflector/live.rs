@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
 
-use super::clock::{within, within_of_source};
 use super::event::ReflectorEvent;
 use super::list::{refuse_table, silent};
 use super::machine::Machine;
 use super::sink::ReflectorStore;
+use super::source_deadline::within_of_source;
+use crate::clock::within;
 use crate::listwatch::{Error, ListerWatcher, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, Origin, ResourceVersion};
 

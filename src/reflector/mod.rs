@@ -19,10 +19,7 @@
 mod ahead;
 mod backoff;
 mod check;
-mod clock;
 mod event;
-#[cfg(any(test, feature = "testing"))]
-mod fake_clock;
 mod flush;
 mod initial;
 mod list;
@@ -31,13 +28,11 @@ mod machine;
 mod memory;
 mod options;
 mod sink;
+mod source_deadline;
 mod verdict;
 
 pub use backoff::BackoffOptions;
-pub use clock::{Clock, Sleep, TokioClock};
 pub use event::ReflectorEvent;
-#[cfg(any(test, feature = "testing"))]
-pub use fake_clock::FakeClock;
 pub use options::{GiveUp, Jitter, Observer, ReflectorOptions, ShouldResync};
 pub use sink::ReflectorStore;
 pub use verdict::Phase;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backoff::{BackoffOptions, scaled};
-use super::clock::{Clock, TokioClock};
 use super::event::ReflectorEvent;
+use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
 use crate::object::ResourceVersion;
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::task::coop::consume_budget;
 
 use super::WatchToolsError;
-use crate::informer::{Clock, Sleep, TokioClock};
+use crate::clock::{Clock, Sleep, TokioClock};
 use crate::listwatch::{Error, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, ResourceVersion};
 
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use crate::listwatch::{ListOptions, ListWatch, PageStream};
     use crate::object::{Ingest, TypeMeta};
-    use crate::reflector::FakeClock;
+    use crate::testing::FakeClock;
     use crate::testing::{FakeSource, pod};
 
     /// What a server does with one watch.

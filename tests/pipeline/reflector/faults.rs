@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use kdelta::reflector::FakeClock;
+use kdelta::testing::FakeClock;
 use kdelta::testing::pod;
 
 // G1

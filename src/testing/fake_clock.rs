@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use super::{Clock, Sleep};
+use crate::clock::{Clock, Sleep};
 
 /// A [`Clock`] whose time passes only by [`FakeClock::advance`]. Clones share one time.
 #[derive(Clone)]
