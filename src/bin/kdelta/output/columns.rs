@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::table::WIDEST;
 use crate::view::escape_cell;
 
 /// A column of such a table.
@@ -24,7 +25,14 @@ impl Column {
 
     fn cell(self, text: &str) -> String {
         match self {
-            Self::Text(_) => format!("{:<3}", escape_cell(text)),
+            Self::Text(_) => {
+                let cell = escape_cell(text);
+                // Every other line is padded to the widest cell.
+                match cell.char_indices().nth(WIDEST) {
+                    Some((end, _)) => format!("{}...", &cell[..end]),
+                    None => format!("{cell:<3}"),
+                }
+            }
             Self::Number(_) => text.to_owned(),
         }
     }
@@ -90,6 +98,14 @@ mod tests {
     #[test]
     fn no_text_column_is_narrower_than_kubectls() {
         assert_eq!(drawn(&[("a", 1)], false), "a     1\n");
+    }
+
+    #[test]
+    fn a_huge_value_is_cut_and_does_not_pad_every_line_to_its_width() {
+        let huge = "x".repeat(1_000_000);
+        let text = drawn(&[(&huge, 1), ("a", 2)], false);
+        assert_eq!(text.len(), 2 * (WIDEST + "...".len() + 3 + 1 + 1));
+        assert!(text.starts_with(&format!("{}...   1\n", &huge[..WIDEST])));
     }
 
     #[test]

@@ -16,9 +16,16 @@ use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn};
 const NARROWEST: usize = 6;
 const PADDING: usize = 3;
 
+/// The widest cell that shapes its column, in characters. A wider one is printed whole and shifts the rest of its line:
+/// it would be paid for by as many blanks in every other line.
+pub(super) const WIDEST: usize = 2048;
+
 /// How many lines wait at most for the widths of those that follow. kubectl waits for all; nobody sees the difference
 /// before a table of this length has its widest cell beyond it.
 const MOST_WAITING: usize = 1 << 18;
+
+/// The bytes of the lines that wait, at most.
+const MOST_WAITING_TEXT: usize = 64 << 20;
 
 /// How much text is laid out before it is handed on; and the room that is kept for the next lines, in bytes and in cells.
 /// An endless table may begin with a large one.
@@ -106,7 +113,8 @@ impl Table {
         }
         self.block.push(line.cells.iter(), line.kind);
         self.spare = line.cells;
-        if self.block.lines.len() >= MOST_WAITING { self.flush(out) } else { Ok(()) }
+        let is_full = self.block.lines.len() >= MOST_WAITING || self.block.text.len() >= MOST_WAITING_TEXT;
+        if is_full { self.flush(out) } else { Ok(()) }
     }
 
     /// Adds a line under the one added last, which is no row and shapes no column.
@@ -251,7 +259,9 @@ impl<W: Write> Writer<'_, W> {
             while end < to
                 && let Some(cell) = self.block.width(end, column)
             {
-                width = width.max(cell + PADDING);
+                if cell <= WIDEST {
+                    width = width.max(cell + PADDING);
+                }
                 end += 1;
             }
             if end == line {
@@ -283,7 +293,8 @@ impl<W: Write> Writer<'_, W> {
         for (column, cell) in self.block.cells_of(line).enumerate() {
             self.text.push_str(self.block.cell_text(cell));
             if let Some(stop) = self.stops.get(column) {
-                let blanks = stop.saturating_sub(self.block.cells[cell].width);
+                let width = self.block.cells[cell].width;
+                let blanks = if width > WIDEST { PADDING } else { stop.saturating_sub(width) };
                 self.text.extend(std::iter::repeat_n(' ', blanks));
             }
         }
@@ -381,6 +392,26 @@ mod tests {
              c               first...                 日本\n\
              longer-name-b   evil ^[[31m red          has   tab\n"
         );
+    }
+
+    #[test]
+    fn a_huge_cell_shifts_its_own_line_only() {
+        let (huge, wide) = ("x".repeat(WIDEST + 1), "y".repeat(WIDEST));
+        let mut printed = Printed::new(Extent::Finite);
+        printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &[&["a", "1"], &[&huge, "2"]]);
+        assert_eq!(printed.text(), format!("NAME   LAST\na      1\n{huge}   2\n"));
+        printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &[&["a", "3"], &[&wide, "4"]]);
+        assert_eq!(printed.text(), format!("a{}   3\n{wide}   4\n", " ".repeat(WIDEST - 1)));
+    }
+
+    #[test]
+    fn lines_wait_for_each_other_up_to_an_amount_of_text() {
+        let mut printed = Printed::new(Extent::Finite);
+        let huge = "x".repeat(1 << 20);
+        let rows = vec![[huge.as_str(), "1"]; (MOST_WAITING_TEXT >> 20) + 1];
+        let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
+        printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &rows);
+        assert!(printed.out.len() >= MOST_WAITING_TEXT && printed.table.block.text.len() < 2 << 20);
     }
 
     // The same with -L app,x.y/tier --show-labels.

@@ -1,9 +1,10 @@
 //! From what a part tells to what is printed: a line for each delta, marks where the format has them.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{self, AtomicBool};
 
 use jiff::Timestamp;
 use kdelta::diff::Scope;
@@ -128,7 +129,8 @@ impl<W: Write> Printer<W> {
         let member = self.parts.get_mut(&part).filter(|_| is_resumable);
         let resume = member.and_then(|member| {
             if is_told_in_order {
-                member.resume = Some(change.object.resource_version().clone());
+                let version = change.object.resource_version();
+                member.resume = Some(later(member.resume.take(), version));
             }
             member.resume.as_ref().filter(|_| is_told_in_order || change.origin == Origin::Resync)
         });
@@ -146,7 +148,8 @@ impl<W: Write> Printer<W> {
 
     /// Whether one can go on from where a part is: a watch of one name says nothing of the others.
     fn is_resumable(&self, part: usize) -> bool {
-        let selects_here = self.selects_here.get(&part).is_some_and(|here| here.load(Ordering::Relaxed));
+        let selects_here =
+            self.selects_here.get(&part).is_some_and(|here| here.load(atomic::Ordering::Relaxed));
         self.selected.resumable && !selects_here && self.collections.is_whole(part)
     }
 
@@ -221,6 +224,17 @@ impl<W: Write> Printer<W> {
     ) -> io::Result<()> {
         let Some(Member { part, .. }) = self.parts.get(&part) else { return Ok(()) };
         self.stream.mark(&mark(part, received, kind), resume, &mut self.out)
+    }
+}
+
+/// The version to resume at after an event of that version. Never an older one: a server may send a delete with the
+/// version of the object's last update, and a reader that resumed there would be told again what it has read. A version
+/// that has no order does not replace one that has.
+fn later(resume: Option<ResourceVersion>, version: &ResourceVersion) -> ResourceVersion {
+    let is_ordered = |version: &ResourceVersion| version.compare(version).is_ok();
+    match resume {
+        Some(resume) if is_ordered(&resume) && resume.compare(version) != Ok(Ordering::Less) => resume,
+        _ => version.clone(),
     }
 }
 
@@ -345,6 +359,36 @@ mod tests {
         let resumes: Vec<_> = lines_of(printer).iter().map(|line| line["resume"].clone()).collect();
         let [none, at_9, at_20] = [serde_json::Value::Null, "9".into(), "20".into()];
         assert_eq!(resumes, [&none, &at_9, &at_9, &at_20, &at_20, &none, &none].map(Clone::clone));
+    }
+
+    #[test]
+    fn resume_never_goes_down_between_two_gaps() {
+        let (mut printer, _) = printer(true);
+        let synced =
+            |version: &str| Notification::Mark(queue::Mark::Synced { resource_version: version.into() });
+        let live =
+            |version| Added { object: pod("u-1", version), is_in_initial_list: false, origin: Origin::Watch };
+        let gone =
+            |version| Deleted { object: DeletedObject::Known(pod("u-1", version)), origin: Origin::Watch };
+        let lasted = std::time::Duration::ZERO;
+        let gap = Notification::Mark(queue::Mark::Gap { from: "20".into(), to: "9".into(), lasted });
+        let notifications = [
+            synced("9"),
+            live("8"),
+            live("20"),
+            gone("19"),
+            live("x"),
+            live(""),
+            live("100"),
+            live("30"),
+            gap,
+            live("11"),
+            gone("10"),
+        ];
+        told(&mut printer, notifications);
+        let lines = lines_of(printer);
+        let resumes: Vec<_> = lines.iter().map(|line| line["resume"].as_str().unwrap_or("none")).collect();
+        assert_eq!(resumes, ["9", "9", "20", "20", "20", "20", "100", "100", "none", "11", "11"]);
     }
 
     #[test]
