@@ -90,8 +90,8 @@
 //! - **Nothing twice, nothing for ever.** A handler that joins late is first told the whole state, once. A deletion
 //!   that no watch told is found by the next list and told as a tombstone with the last known state.
 //! - **Everything is bounded.** A slow handler fills its channel, then the queue, and then the reflector stops reading
-//!   from the socket. Both have a bound on their items and on the bytes of the objects in them. A list that is taken as a whole, and a resync, may exceed that by as much as the source or the
-//!   store holds.
+//!   from the socket. Both have a bound on their items and on the bytes of the objects in them. A list that is taken as a whole, a resync, and
+//!   the unread initial state of a subscription may exceed that by as much as the source or the store holds.
 //! - **Errors are values.** No index function, transformer, handler or byte from the network panics the machine, unless
 //!   the program is built to abort at a panic.
 //!

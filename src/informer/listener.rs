@@ -1,8 +1,7 @@
 //! The way to one handler: a bounded channel with two ends, or what waits merged per object.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
@@ -11,10 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::Notification;
 use super::coalesce::{Next, Pending};
+use super::overflow::Overflow;
 use super::progress::Progress;
-use super::weighed_channel::{WeighedReceiver, WeighedSender, weighed_channel};
+use super::weighed_channel::{TrySendError, WeighedReceiver, WeighedSender, weighed_channel};
 use crate::object::{Object, Origin, Packer};
 use crate::queue::Mark;
+use crate::store::Indexer;
 
 /// What goes through the channel.
 enum Message {
@@ -23,10 +24,6 @@ enum Message {
     Snapshot(Vec<Arc<Object>>, Option<Mark>),
     One(Notification),
 }
-
-/// What did not fit into the channel when the informer stopped, so that the stop waits for no reader. It holds no more
-/// than the queue did, and is read after the channel.
-type Tail = Arc<Mutex<VecDeque<Notification>>>;
 
 /// The sending end (client-go: `processorListener`).
 pub(super) struct ProcessorListener {
@@ -41,7 +38,9 @@ enum Way {
         /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
         /// informer has stopped, or by the receiving end when the handler is gone.
         sender: WeighedSender<Message>,
-        tail: Tail,
+        overflow: Arc<Overflow>,
+        /// Whether the initial state goes to the overflow when the channel is full, instead of waiting for the reader.
+        has_unbounded_start: bool,
     },
     Pending(Arc<Pending>),
 }
@@ -63,14 +62,18 @@ pub(super) struct Inbox {
 }
 
 enum Source {
-    Channel { receiver: WeighedReceiver<Message>, tail: Tail },
+    Channel { receiver: WeighedReceiver<Message>, overflow: Arc<Overflow> },
     Pending(Arc<Pending>),
 }
 
 impl Drop for Source {
     fn drop(&mut self) {
-        if let Self::Pending(pending) = self {
-            pending.abandon();
+        match self {
+            Self::Channel { receiver, overflow } => {
+                receiver.close();
+                overflow.close();
+            }
+            Self::Pending(pending) => pending.abandon(),
         }
     }
 }
@@ -79,9 +82,9 @@ impl Source {
     /// The next message, or `None` when there will be no more.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
         match self {
-            Self::Channel { receiver, tail } => {
-                let received = ready!(receiver.poll_recv(context));
-                Poll::Ready(received.or_else(|| put_aside_first(tail)))
+            Self::Channel { receiver, overflow } => {
+                let waker = context.waker().clone();
+                overflow.next_after(Some(&waker), || receiver.poll_recv(context), Message::One)
             }
             Self::Pending(pending) => pending.poll_take(context).map(Message::of),
         }
@@ -90,11 +93,17 @@ impl Source {
     /// The next message if it is there.
     fn try_next(&mut self) -> Option<Message> {
         match self {
-            Self::Channel { receiver, tail } => match receiver.try_recv() {
-                Ok(message) => Some(message),
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => put_aside_first(tail),
-            },
+            Self::Channel { receiver, overflow } => {
+                let received = || match receiver.try_recv() {
+                    Ok(message) => Poll::Ready(Some(message)),
+                    Err(TryRecvError::Empty) => Poll::Pending,
+                    Err(TryRecvError::Disconnected) => Poll::Ready(None),
+                };
+                match overflow.next_after(None, received, Message::One) {
+                    Poll::Ready(message) => message,
+                    Poll::Pending => None,
+                }
+            }
             Self::Pending(pending) => Message::of(pending.take()),
         }
     }
@@ -110,10 +119,6 @@ impl Message {
     }
 }
 
-fn put_aside_first(tail: &Tail) -> Option<Message> {
-    tail.lock().unwrap_or_else(PoisonError::into_inner).pop_front().map(Message::One)
-}
-
 /// Both ends of a way on which nobody waits: what the handler has not read is merged per object.
 pub(super) fn coalescing(packer: Option<Arc<Packer>>) -> (ProcessorListener, Inbox) {
     let pending = Arc::new(Pending::new(packer));
@@ -121,12 +126,27 @@ pub(super) fn coalescing(packer: Option<Arc<Packer>>) -> (ProcessorListener, Inb
     (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
 }
 
-/// Both ends of a channel that holds `capacity` notifications, and so many bytes of objects.
+/// Returns both ends of a channel that holds `capacity` notifications and `bytes` of objects. A handler that does not keep
+/// up with the initial state holds it up.
 pub(super) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
+    channel_with_start(capacity, bytes, false)
+}
+
+/// Returns both ends of such a channel for a reader that may begin to read after the informer has synced: an initial state
+/// that exceeds the bounds is kept behind the channel, as references to what the store holds.
+pub(super) fn subscription(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
+    channel_with_start(capacity, bytes, true)
+}
+
+fn channel_with_start(
+    capacity: usize,
+    bytes: usize,
+    has_unbounded_start: bool,
+) -> (ProcessorListener, Inbox) {
     let (sender, receiver) = weighed_channel(capacity, bytes);
-    let tail = Tail::default();
-    let way = Way::Channel { sender, tail: Arc::clone(&tail) };
-    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, tail }))
+    let overflow = Arc::<Overflow>::default();
+    let way = Way::Channel { sender, overflow: Arc::clone(&overflow), has_unbounded_start };
+    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, overflow }))
 }
 
 impl ProcessorListener {
@@ -144,32 +164,65 @@ impl ProcessorListener {
         }
     }
 
-    /// Sends; waits while a channel is full, until `hurry`. A handler that is gone or removed is sent nothing.
+    /// Sends; waits while the channel is full, until `hurry`. A handler that is gone or removed receives nothing.
     pub(super) async fn send(&self, notification: Notification, hurry: &CancellationToken) {
-        let (sender, tail) = match &self.way {
-            Way::Channel { sender, tail } => (sender, tail),
+        let (sender, overflow) = match &self.way {
+            Way::Channel { sender, overflow, .. } => (sender, overflow),
             Way::Pending(pending) => return pending.put(notification, &self.progress),
         };
-        let put_aside = |notification| {
-            if !sender.is_closed() {
-                tail.lock().unwrap_or_else(PoisonError::into_inner).push_back(notification);
-            }
-        };
         if hurry.is_cancelled() {
-            // Not into the channel, whatever room it has by now: the tail comes after it.
-            return put_aside(notification);
+            // Not into the channel, whatever room it has by now: the overflow comes after it.
+            return overflow.push(notification);
         }
+        let permit = async {
+            overflow.emptied(&self.removed).await;
+            sender.reserve().await
+        };
         tokio::select! {
             biased;
-            permit = sender.reserve() => {
+            permit = permit => {
                 if let Some(permit) = permit {
                     let weight = notification.weight();
                     permit.send(Message::One(notification), weight);
                 }
             }
             () = self.removed.cancelled() => {}
-            () = hurry.cancelled() => put_aside(notification),
+            () = hurry.cancelled() => overflow.push(notification),
         }
+    }
+
+    /// Sends a notification of the initial state. A subscription waits for no reader: where its channel is full, the
+    /// overflow refers to the object as `store` holds it, which may be compressed.
+    pub(super) async fn send_initial(
+        &self,
+        notification: Notification,
+        store: &dyn Indexer,
+        hurry: &CancellationToken,
+    ) {
+        let Way::Channel { sender, overflow, has_unbounded_start: true } = &self.way else {
+            return self.send(notification, hurry).await;
+        };
+        let mut notification = notification;
+        if overflow.is_empty() && !hurry.is_cancelled() {
+            let weight = notification.weight();
+            match sender.try_send(Message::One(notification), weight) {
+                Err(TrySendError::Full(Message::One(full))) => notification = full,
+                // Sent, or the reader is gone.
+                _ => return,
+            }
+        }
+        overflow.push(as_stored(notification, store));
+    }
+}
+
+/// Replaces the added object by the stored one of the same state.
+fn as_stored(notification: Notification, store: &dyn Indexer) -> Notification {
+    match notification {
+        Notification::Added { object, is_in_initial_list, origin } => {
+            let stored = store.get(&object).ok().flatten().filter(|stored| stored.same_state(&object));
+            Notification::Added { object: stored.unwrap_or(object), is_in_initial_list, origin }
+        }
+        other => other,
     }
 }
 
@@ -320,7 +373,7 @@ mod tests {
         listener.send(added(2), &hurry).await;
         hurry.cancel();
         listener.send(added(3), &hurry).await;
-        let Way::Channel { tail, .. } = &listener.way else { panic!("a channel") };
-        assert!(tail.lock().expect("no panic").is_empty());
+        let Way::Channel { overflow, .. } = &listener.way else { panic!("a channel") };
+        assert!(overflow.is_empty());
     }
 }

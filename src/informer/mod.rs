@@ -33,6 +33,7 @@ mod listener;
 mod mutation;
 mod notification;
 mod one_handler;
+mod overflow;
 mod plain_store;
 mod process_loop;
 mod processor;

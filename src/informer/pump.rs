@@ -62,12 +62,23 @@ impl Pump {
     /// Pops until the queue is closed and empty. From `hurry` on it waits for no handler.
     pub(super) async fn process_loop(&self, hurry: &CancellationToken) {
         let mut outbox = Outbox::new();
-        while pop(&*self.queue, &mut |popped| self.process(popped, &mut outbox)).await.is_ok() {
+        let mut is_initial = false;
+        while pop(&*self.queue, &mut |popped| {
+            is_initial = popped.is_in_initial_list || matches!(popped.item, Item::Mark(Mark::Synced { .. }));
+            self.process(popped, &mut outbox);
+        })
+        .await
+        .is_ok()
+        {
             if !self.synced.is_set() && self.queue.has_synced() {
                 self.synced.set();
             }
             for (listener, notification) in outbox.drain(..) {
-                listener.send(notification, hurry).await;
+                if is_initial {
+                    listener.send_initial(notification, &*self.store, hurry).await;
+                } else {
+                    listener.send(notification, hurry).await;
+                }
             }
             // A full queue that nobody listens to must not keep the runtime from its other tasks.
             consume_budget().await;

@@ -48,8 +48,9 @@ impl fmt::Debug for Registration {
 
 /// Notifications to be read one by one: a handler for those who have a task of their own. Dropping it ends it.
 ///
-/// Whoever does not read holds up, once the buffer is full, every other handler, and at last the source; unless it
-/// was made with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
+/// The initial state waits for the reader without a bound of its own, as references to what the store holds, so the
+/// informer syncs even if this is read later. After it, a reader that does not keep up holds up every other handler once its
+/// buffer is full, and at last the source; unless it was made with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
 ///
 /// It is a [`Stream`] as well, for whoever has adapters for those; it ends as [`Subscription::recv`] does.
 ///

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::builder::Builder;
 use super::controller::Controlled;
 use super::inlet::Inlet;
-use super::listener::{Inbox, channel, coalescing};
+use super::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
 use super::pump::Pump;
 use super::registration::{Registration, Subscription};
 use super::run::{Running, run_beside};
@@ -152,14 +152,21 @@ impl SharedIndexInformer {
         options: HandlerOptions,
     ) -> Result<Registration, InformerError> {
         let removed = CancellationToken::new();
-        let (registration, inbox) = self.register(options, &removed)?;
+        let ends = match options.on_slow {
+            OnSlow::Block { capacity, bytes } => channel(capacity, bytes),
+            OnSlow::Coalesce => coalescing(self.shared.packer.clone()),
+        };
+        let (registration, inbox) = self.register(ends, options.resync, &removed)?;
         let progress = Arc::clone(&registration.progress);
         self.shared.pump.processor.spawn(handler, inbox, progress, removed)?;
         Ok(registration)
     }
 
-    /// The same for a reader with a task of its own: notifications to be read one by one, at most `capacity` of them
-    /// (and 16 MiB) waiting, besides what the store holds now.
+    /// Registers a reader with a task of its own, which reads notifications one by one.
+    ///
+    /// At most `capacity` of them (and 16 MiB) wait to be read. The initial state does not count: it waits as references
+    /// to what the store holds, so that the informer syncs whether or not it is read. Later notifications that exceed the
+    /// bounds hold up the informer until they are read.
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
@@ -201,24 +208,25 @@ impl SharedIndexInformer {
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
     pub fn subscribe_with_options(&self, options: HandlerOptions) -> Result<Subscription, InformerError> {
-        let (registration, inbox) = self.register(options, &CancellationToken::new())?;
+        let ends = match options.on_slow {
+            OnSlow::Block { capacity, bytes } => subscription(capacity, bytes),
+            OnSlow::Coalesce => coalescing(self.shared.packer.clone()),
+        };
+        let (registration, inbox) = self.register(ends, options.resync, &CancellationToken::new())?;
         let processor = Arc::clone(&self.shared.pump.processor);
         Ok(Subscription { inbox, registration, processor })
     }
 
     fn register(
         &self,
-        options: HandlerOptions,
+        (listener, inbox): (ProcessorListener, Inbox),
+        resync: Option<Duration>,
         removed: &CancellationToken,
     ) -> Result<(Registration, Inbox), InformerError> {
-        let (listener, inbox) = match options.on_slow {
-            OnSlow::Block { capacity, bytes } => channel(capacity, bytes),
-            OnSlow::Coalesce => coalescing(self.shared.packer.clone()),
-        };
         let pump = &self.shared.pump;
         let registration =
             Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&pump.synced) };
-        pump.register(listener, options.resync, self.shared.clock.now(), removed)?;
+        pump.register(listener, resync, self.shared.clock.now(), removed)?;
         Ok((registration, inbox))
     }
 

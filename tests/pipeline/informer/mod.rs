@@ -1,6 +1,7 @@
 //! The whole informer on a fake source, in the paused time of the runtime where not said otherwise.
 
 mod by_hand;
+mod early;
 mod faults;
 mod handlers;
 mod leftovers;
