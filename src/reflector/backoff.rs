@@ -1,19 +1,35 @@
-//! How long to wait before the next try.
+//! Waits between tries: one exponential sequence, and the two that a reflector uses.
 
 use std::time::Duration;
 
 use super::options::Jitter;
 
-/// How the waits grow. The default is client-go's: 800 ms, doubled up to 30 s, each spread over up to twice itself.
+/// The lifetime of a watch that resets the back-off between watches.
+pub(super) const SETTLED: Duration = Duration::from_secs(30);
+
+/// The lifetime of a watch that resets the back-off between lists. client-go resets its only back-off after as long.
+pub(super) const HEALTHY: Duration = Duration::from_mins(2);
+
+/// The growth of the waits between tries. The default is client-go's: 800 ms, doubled up to 30 s, each spread over up to
+/// twice itself.
+///
+/// A reflector runs two sequences with these numbers. Lists and watches are paced separately, because a list costs the
+/// server the whole collection:
+/// - between watches, the sequence starts again after a watch that lived for 30 s;
+/// - between lists, it starts again after a watch that lived for two minutes. The first list after such a watch is sent
+///   at once; every other one waits, a list that follows a 410 included.
+///
+/// Events, bookmarks and successful lists reset neither sequence. A watch that the source ends cleanly after 30 s or more
+/// is followed by the next one at once; after less, the next watch waits too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BackoffOptions {
     /// The first wait.
     pub start: Duration,
-    /// What each wait is multiplied with to give the next.
+    /// The factor between one wait and the next.
     pub factor: f64,
-    /// The longest wait, before jitter.
+    /// The longest wait, before jitter: with the default jitter, waits at the cap are between `cap` and `2 * cap`.
     pub cap: Duration,
-    /// How far a wait `d` is spread: uniform in `[d, d + jitter * d)`, so that many clients do not come back at once.
+    /// The spread of a wait `d`: uniform in `[d, d + jitter * d)`, so that many clients do not return at once.
     pub jitter: f64,
 }
 
@@ -23,12 +39,12 @@ impl Default for BackoffOptions {
     }
 }
 
-/// A duration times a factor that somebody has set; itself where that would be no duration any more.
+/// Multiplies a duration by a configured factor; returns the duration itself where the product is none.
 pub(super) fn scaled(duration: Duration, factor: f64) -> Duration {
     Duration::try_from_secs_f64(duration.as_secs_f64() * factor).unwrap_or(duration)
 }
 
-/// The wait that comes next.
+/// One sequence of growing waits.
 pub(super) struct Backoff {
     options: BackoffOptions,
     jitter: Jitter,
@@ -40,8 +56,8 @@ impl Backoff {
         Self { options, jitter, next: options.start.min(options.cap) }
     }
 
-    /// How long to wait now. What the server asked for counts more than our own sequence, which then stays where it
-    /// is; a request to come back at once is not followed.
+    /// Returns the next wait. A wait that the server asked for replaces the sequence's own and does not advance it, but
+    /// is at least the first wait of the sequence.
     pub(super) fn next(&mut self, retry_after: Option<Duration>) -> Duration {
         if let Some(asked) = retry_after {
             return asked.max(self.options.start.min(self.options.cap));
@@ -51,9 +67,41 @@ impl Backoff {
         scaled(wait, 1.0 + self.options.jitter.max(0.0) * (self.jitter)())
     }
 
-    /// Things went well: the next trouble is a first one.
+    /// Starts the sequence again.
     pub(super) fn reset(&mut self) {
         self.next = self.options.start.min(self.options.cap);
+    }
+}
+
+/// The two sequences of a reflector, reset by the lifetimes of its watches and by nothing else.
+pub(super) struct Backoffs {
+    pub(super) relist: Backoff,
+    pub(super) rewatch: Backoff,
+    /// A watch lived for [`HEALTHY`], and no list was made since.
+    relists_at_once: bool,
+}
+
+impl Backoffs {
+    pub(super) fn new(options: BackoffOptions, jitter: &Jitter) -> Self {
+        let sequence = || Backoff::new(options, Jitter::clone(jitter));
+        Self { relist: sequence(), rewatch: sequence(), relists_at_once: false }
+    }
+
+    /// Records that a watch has ended.
+    pub(super) fn watch_ended(&mut self, lived: Duration) {
+        if lived >= SETTLED {
+            self.rewatch.reset();
+        }
+        if lived >= HEALTHY {
+            self.relist.reset();
+            self.relists_at_once = true;
+        }
+    }
+
+    /// Returns the wait before the next list; nothing where it may be sent at once.
+    pub(super) fn before_list(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
+        let at_once = std::mem::take(&mut self.relists_at_once) && retry_after.is_none();
+        (!at_once).then(|| self.relist.next(retry_after))
     }
 }
 
@@ -110,5 +158,40 @@ mod tests {
         assert_eq!(backoff.next(Some(Duration::from_secs(7))), Duration::from_secs(7));
         assert_eq!(backoff.next(Some(Duration::ZERO)), Duration::from_millis(800));
         assert_eq!(backoff.next(None), Duration::from_millis(1200));
+    }
+
+    fn both() -> Backoffs {
+        let jitter: Jitter = Arc::new(|| 0.0);
+        Backoffs::new(BackoffOptions::default(), &jitter)
+    }
+
+    #[test]
+    fn lifetime_of_a_watch_resets_what_it_is_long_enough_for() {
+        let millis = |wait: Option<Duration>| wait.map(|wait| wait.as_millis());
+        for (lived, rewatch, relist) in [
+            (0, 1600, Some(1600)),
+            (29_999, 1600, Some(1600)),
+            (30_000, 800, Some(1600)),
+            (119_999, 800, Some(1600)),
+            (120_000, 800, None),
+        ] {
+            let mut backoffs = both();
+            let first = (backoffs.rewatch.next(None).as_millis(), millis(backoffs.before_list(None)));
+            assert_eq!(first, (800, Some(800)));
+            backoffs.watch_ended(Duration::from_millis(lived));
+            assert_eq!(backoffs.rewatch.next(None).as_millis(), rewatch, "{lived}");
+            assert_eq!(millis(backoffs.before_list(None)), relist, "{lived}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_list_after_a_healthy_watch_is_sent_at_once() {
+        let mut backoffs = both();
+        backoffs.watch_ended(HEALTHY);
+        backoffs.watch_ended(HEALTHY);
+        assert_eq!(backoffs.before_list(None), None);
+        assert_eq!(backoffs.before_list(None), Some(Duration::from_millis(800)));
+        backoffs.watch_ended(HEALTHY);
+        assert_eq!(backoffs.before_list(Some(Duration::from_secs(3))), Some(Duration::from_secs(3)));
     }
 }

@@ -76,6 +76,6 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         (loss.relisting, loss.went_back) = (true, true);
         self.memory.version_unavailable = true;
         self.options.tell(&ReflectorEvent::WentBack { from, to: latest });
-        Ok(State::Begin)
+        Ok(self.relist(None))
     }
 }

@@ -47,7 +47,8 @@ pub enum ReflectorEvent {
         /// What went wrong.
         error: Error,
     },
-    /// The next try is in a while. Follows its [`ReflectorEvent::Lost`].
+    /// The next try waits. Follows its [`ReflectorEvent::Lost`], or comes without one where the source has ended a watch
+    /// cleanly within 30 s: nothing is lost then, and the next watch only begins later.
     Retrying {
         /// How long.
         after: Duration,

@@ -20,8 +20,12 @@ use crate::object::{Key, Object, Origin, ResourceVersion};
 pub(super) enum InitialFailure {
     /// The source did not start the watch.
     NotStarted(Error),
-    /// The watch broke, or ended, on the way.
+    /// The watch broke on the way.
     Broken(Error),
+    /// The source ended the watch on the way. A Kubernetes server does so when the changes that happen meanwhile exceed the
+    /// buffer that it keeps for the watch (100 events for most types): another watch would end in the same way, and a list
+    /// does not.
+    Ended(Error),
     /// The source let the deadline pass: for the start of the watch, or for the bookmark that ends the initial state.
     NoBookmark(Error),
     /// It came, and the store refused it.
@@ -76,7 +80,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 Some(Some(Err(error))) => return Err(InitialFailure::Broken(error)),
                 Some(None) => {
                     let error = "the watch ended before its initial state did";
-                    return Err(InitialFailure::Broken(Error::Transport(error.into())));
+                    return Err(InitialFailure::Ended(Error::Transport(error.into())));
                 }
                 None => return Err(no_bookmark(limit)),
             };

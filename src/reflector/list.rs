@@ -55,7 +55,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             source: &self.source,
             store: &*self.store,
             options: &self.options,
-            backoff: &mut self.backoff,
+            backoff: &mut self.backoffs.relist,
             origin,
             is_doubtful,
             // The first page's trouble is that of the whole list, which the machine judges.

@@ -99,8 +99,6 @@ pub(super) enum End {
     Broken {
         /// Why.
         error: Error,
-        /// Whether that was before it was any use.
-        at_once: bool,
     },
 }
 
@@ -161,13 +159,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     silence.lasted = silence.lasted.saturating_add(wake);
                     if silence.left().is_zero() {
                         let error = silent("the watch", silence.limit);
-                        return End::Broken { error, at_once: false };
+                        return End::Broken { error };
                     }
                 }
                 Some(Some(Ok(event))) => {
                     silence = Silence::default();
                     if let Err(error) = self.apply(live, event) {
-                        return End::Broken { error, at_once: !live.delivered };
+                        return End::Broken { error };
                     }
                     self.recovered(live, now);
                 }
@@ -176,7 +174,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     let stood = clock.now().saturating_duration_since(live.opened);
                     let at_once = !live.delivered && stood < VERY_SHORT;
                     return match end {
-                        Some(Err(error)) => End::Broken { error, at_once },
+                        Some(Err(error)) => End::Broken { error },
                         _ if at_once => End::Wordless,
                         _ => End::Clean { early: live.left(clock.now()) > EARLY },
                     };
@@ -227,13 +225,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         Ok(())
     }
 
-    /// A watch that delivers has recovered from whatever there was.
+    /// Forgets the failures that only count in a row. The back-offs go on: a source that fails after one event each time
+    /// must not be asked at the shortest wait for ever.
     fn watch_delivered(&mut self) {
-        self.memory.watch_works = true;
         self.memory.expired_watches = 0;
         self.memory.early_watches = 0;
         self.memory.short_watches = 0;
-        self.backoff.reset();
     }
 
     /// Tells, once, that a watch that had been lost stands again.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
 
-use super::backoff::Backoff;
+use super::backoff::{Backoffs, SETTLED};
 use super::event::ReflectorEvent;
 use super::initial::InitialFailure;
 use super::list::Fetched;
@@ -29,11 +29,6 @@ const SHORT_WATCHES: u32 = 3;
 /// lags or will never get there.
 const EARLY_WATCHES: u32 = 5;
 
-/// A watch that stood for so long, or for the longest wait where that is shorter, worked, though nothing happened in its
-/// time: a connection that is cut now and then must not be waited for longer each time. client-go begins its waits anew
-/// after as long.
-const STOOD: Duration = Duration::from_mins(2);
-
 /// What the reflector is doing.
 pub(super) enum State<W> {
     /// The whole state is wanted. Chooses the way to it: [`State::WatchListing`] or [`State::Listing`].
@@ -53,8 +48,9 @@ pub(super) enum State<W> {
     /// it is in no trouble, beside the same question. Success leads to [`State::Watching`]; trouble to [`State::Waiting`]
     /// and back here, or to [`State::Begin`] where the version is the trouble.
     Opening,
-    /// Follows a watch. Its clean end leads to [`State::Opening`]; trouble leads where that of [`State::Opening`]
-    /// does, except that a watch which only went silent is opened again at once.
+    /// Follows a watch. Its clean end leads to [`State::Opening`], through [`State::Waiting`] where the watch was short;
+    /// an error leads where that of [`State::Opening`] does, except that a longer watch which only went silent is opened
+    /// again at once.
     Watching(Live<W>),
     /// Sits a back-off out.
     Waiting {
@@ -77,15 +73,15 @@ pub(super) struct Machine<L, S> {
     pub(super) source: L,
     pub(super) store: Arc<S>,
     pub(super) options: ReflectorOptions,
-    pub(super) backoff: Backoff,
+    pub(super) backoffs: Backoffs,
     pub(super) memory: Memory,
     last: LastVersion,
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) fn new(source: L, store: Arc<S>, options: ReflectorOptions, last: LastVersion) -> Self {
-        let backoff = Backoff::new(options.backoff, Arc::clone(&options.jitter));
-        Self { source, store, options, backoff, memory: Memory::default(), last }
+        let backoffs = Backoffs::new(options.backoff, &options.jitter);
+        Self { source, store, options, backoffs, memory: Memory::default(), last }
     }
 
     /// Steps for ever, or until an error that ends the run.
@@ -140,17 +136,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 let live = self.open().await;
                 self.opened(live)
             }
-            State::Watching(mut live) => match self.followed(&mut live).await {
-                End::Clean { early } => {
-                    self.memory.short_watches = 0;
-                    if early {
-                        self.memory.source = Sight::Lost;
-                    }
-                    Ok(State::Opening)
-                }
-                End::Wordless => self.ended_wordless(),
-                End::Broken { error, at_once } => self.broke(error, at_once),
-            },
+            State::Watching(mut live) => {
+                let end = self.follow(&mut live).await;
+                let lived = self.options.clock.now().saturating_duration_since(live.opened);
+                self.ended(end, lived)
+            }
             State::Waiting { after, then } => {
                 self.options.clock.sleep(after).await;
                 Ok(match then {
@@ -173,14 +163,24 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
     }
 
-    async fn followed(&mut self, live: &mut Live<L::Watch>) -> End {
-        let end = self.follow(live).await;
-        let stood = self.options.clock.now().saturating_duration_since(live.opened);
-        if stood >= self.options.backoff.cap.min(STOOD) {
-            self.backoff.reset();
+    /// Handles the end of a watch by how long it lived: what follows a short one is paced, however it ended.
+    fn ended(&mut self, end: End, lived: Duration) -> Result<State<L::Watch>, Error> {
+        self.backoffs.watch_ended(lived);
+        let is_settled = lived >= SETTLED;
+        if is_settled {
             self.memory.early_watches = 0;
         }
-        end
+        match end {
+            End::Clean { early } => {
+                self.memory.short_watches = 0;
+                if early {
+                    self.memory.source = Sight::Lost;
+                }
+                Ok(if is_settled { State::Opening } else { self.rewatch_later(None) })
+            }
+            End::Wordless => self.ended_wordless(),
+            End::Broken { error } => self.broke(error, is_settled),
+        }
     }
 
     /// A watch must not go on from a source that was out of sight. A list shows where it stands, but not that its versions
@@ -207,6 +207,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 self.failed(Phase::WatchList, error)
             }
             InitialFailure::NoBookmark(error) => Ok(self.fall_back(error, true)),
+            InitialFailure::Ended(error) => Ok(self.fall_back(error, false)),
             InitialFailure::Broken(error) => {
                 self.memory.broken_initials += 1;
                 if self.memory.broken_initials == BROKEN_INITIALS {
@@ -228,10 +229,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.follow_verdict(Phase::Watch, error, verdict)
     }
 
-    fn broke(&mut self, error: Error, at_once: bool) -> Result<State<L::Watch>, Error> {
+    fn broke(&mut self, error: Error, is_settled: bool) -> Result<State<L::Watch>, Error> {
         self.lose_sight(Phase::Watch, &error);
         let verdict = match verdict(Phase::Watch, &error) {
-            Verdict::Rewatch if at_once => Verdict::RewatchLater,
+            Verdict::Rewatch if !is_settled => Verdict::RewatchLater,
             verdict => verdict,
         };
         self.follow_verdict(Phase::Watch, error, verdict)
@@ -278,16 +279,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         self.options.tell(&ReflectorEvent::Lost { phase, error });
         Ok(match verdict {
             Verdict::Rewatch => State::Opening,
-            Verdict::RewatchLater => self.wait(retry_after, Next::Opening),
-            Verdict::Relist if self.memory.watch_works => {
-                self.tell_relisting();
-                State::Begin
-            }
-            _ => {
-                let waiting = self.wait(retry_after, Next::Begin);
-                self.tell_relisting();
-                waiting
-            }
+            Verdict::RewatchLater => self.rewatch_later(retry_after),
+            _ => self.relist(retry_after),
         })
     }
 
@@ -316,8 +309,22 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         asked.as_ref().is_some_and(|give_up| give_up(error))
     }
 
-    fn wait(&mut self, retry_after: Option<Duration>, then: Next) -> State<L::Watch> {
-        let after = self.backoff.next(retry_after);
+    fn rewatch_later(&mut self, retry_after: Option<Duration>) -> State<L::Watch> {
+        let after = self.backoffs.rewatch.next(retry_after);
+        self.wait(after, Next::Opening)
+    }
+
+    /// Leads to the whole state, through the wait that is due before it.
+    pub(super) fn relist(&mut self, retry_after: Option<Duration>) -> State<L::Watch> {
+        let next = match self.backoffs.before_list(retry_after) {
+            Some(after) => self.wait(after, Next::Begin),
+            None => State::Begin,
+        };
+        self.tell_relisting();
+        next
+    }
+
+    fn wait(&self, after: Duration, then: Next) -> State<L::Watch> {
         self.options.tell(&ReflectorEvent::Retrying { after });
         State::Waiting { after, then }
     }
@@ -403,15 +410,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         store_list(&*self.store, items, &version, origin)?;
         self.memory.loss = None;
         self.last.set(version.clone());
-        // A list that succeeds is no success as long as no watch can be had from it: without this a source whose
-        // watches fail would be listed at the shortest wait for ever.
-        if !self.memory.synced || self.memory.watch_works {
-            self.backoff.reset();
-        }
         self.memory.synced = true;
         self.memory.source = Sight::Kept;
         self.memory.version_unavailable = false;
-        self.memory.watch_works = false;
         self.memory.broken_initials = 0;
         self.memory.short_watches = 0;
         self.options.tell(&ReflectorEvent::Listed { phase, origin, version, items: count, lasted });

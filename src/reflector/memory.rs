@@ -17,8 +17,6 @@ pub(super) struct Memory {
     pub(super) no_pages_first: bool,
     /// The last version can't be asked for: the next state is fetched without.
     pub(super) version_unavailable: bool,
-    /// The watch has delivered since the last whole state.
-    pub(super) watch_works: bool,
     /// The loss that has not been made good yet.
     pub(super) loss: Option<Loss>,
     /// What is known of who answers.

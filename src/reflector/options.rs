@@ -78,7 +78,7 @@ pub struct ReflectorOptions {
     pub resync_period: Option<Duration>,
     /// Asked before each resync; without it every one takes place.
     pub should_resync: Option<ShouldResync>,
-    /// How the waits between tries grow.
+    /// The growth of the waits between tries, of lists and of watches separately.
     pub backoff: BackoffOptions,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,

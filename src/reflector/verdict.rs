@@ -36,11 +36,11 @@ pub(super) enum Verdict {
     Rewatch,
     /// The watch again at the last version, after a wait.
     RewatchLater,
-    /// The whole state, now if the watch has delivered since the last time, else after a wait.
+    /// The whole state: what happened since is known to be lost.
     Relist,
-    /// The whole state, after a wait.
+    /// The whole state: a watch that goes on would fail again.
     RelistLater,
-    /// The whole state without asking for a version, now; after a wait if none was asked for already.
+    /// The whole state without asking for a version, now; as [`Verdict::RelistLater`] if none was asked for already.
     RelistUnset,
     /// List instead of watch-list, this once.
     FallBack,

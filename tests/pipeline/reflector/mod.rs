@@ -6,6 +6,7 @@ mod held_up;
 mod limits;
 mod list_watch;
 mod once;
+mod pacing;
 mod pages_first;
 mod resume;
 mod sieve;

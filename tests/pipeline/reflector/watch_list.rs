@@ -174,7 +174,7 @@ async fn a_source_that_is_busy_or_away_is_asked_again() {
 
 // H4 stream ends before sync
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_ends_before_the_bookmark_starts_over_once_and_is_then_a_list() {
+async fn a_watch_that_breaks_before_the_bookmark_starts_over_once_and_is_then_a_list() {
     for times in [1, 2] {
         let source = pods(&["a"]);
         source.set_initial_events(InitialEvents::WithoutEnd);
@@ -186,7 +186,7 @@ async fn a_watch_that_ends_before_the_bookmark_starts_over_once_and_is_then_a_li
             } else {
                 InitialEvents::WithoutEnd
             });
-            source.drop_watches();
+            source.break_watches(&cut());
         }
         run.caught_up().await;
         let wanted: &[&str] = if times == 1 {
@@ -197,6 +197,24 @@ async fn a_watch_that_ends_before_the_bookmark_starts_over_once_and_is_then_a_li
         assert_eq!(asked(&source.requests()), wanted);
         assert_eq!(run.store.content(), ["a@2"]);
     }
+}
+
+/// A Kubernetes server ends the watch of a slow reader in order when more changes happen than it buffers.
+#[tokio::test(start_paused = true)]
+async fn initial_state_whose_watch_ends_cleanly_is_listed_at_once() {
+    let source = pods(&["a"]);
+    source.set_initial_events(InitialEvents::WithoutEnd);
+    let run = start(&source, streaming());
+    until(|| source.open_watches() == 1).await;
+    source.add_silently(pod("b"));
+    let before = tokio::time::Instant::now();
+    source.drop_watches();
+    run.caught_up().await;
+    assert!(before.elapsed().as_millis() < 100, "no back-off: the source is there");
+    assert_eq!(asked(&source.requests()), ["watch-list ", "list 0/500", "watch 3"]);
+    let text = "no watch-list: the watch ended before its initial state did";
+    assert_eq!(run.events.all(), [text, "list of 2 at 3 by list"]);
+    assert_eq!(run.store.content(), ["a@2", "b@3"]);
 }
 
 // H4 stream ends after sync

@@ -41,7 +41,7 @@ use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
 use cluster::{Listeners, Selected};
 
-/// The longest wait between two tries. A person watches, so it is shorter than a controller's.
+/// The longest wait between two tries, jitter included. A person watches, so it is shorter than a controller's.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The default of `--chunk-size`: the reflector's own rules hold then.
@@ -193,9 +193,28 @@ pub(crate) fn reflector_options(
         first_version,
         page_size,
         watch_list: selection.list_mode != ListMode::List,
-        backoff: BackoffOptions { cap: LONGEST_WAIT, ..defaults.backoff },
+        backoff: backoff(),
         observer,
         give_up: Some(source.gives_up(false)),
         ..defaults
+    }
+}
+
+/// client-go's back-off with a cap that holds with its jitter: there, waits are uniform in 2.5 to 5 s.
+fn backoff() -> BackoffOptions {
+    let defaults = BackoffOptions::default();
+    BackoffOptions { cap: LONGEST_WAIT.div_f64(1.0 + defaults.jitter), ..defaults }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longest_wait_includes_jitter() {
+        let BackoffOptions { start, cap, jitter, .. } = backoff();
+        assert_eq!(cap, Duration::from_millis(2500));
+        assert_eq!(cap.mul_f64(1.0 + jitter), LONGEST_WAIT);
+        assert!(start < cap);
     }
 }
