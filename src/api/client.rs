@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use http::StatusCode;
 use http::header::{ACCEPT, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
+use percent_encoding::percent_decode_str;
 use tokio::time;
 use tower::BoxError;
 use tracing::debug;
@@ -232,6 +233,11 @@ impl Client {
         Some(Pulse::new(session.lane().0, question, signs, way.ping_after?, way.ping_timeout))
     }
 
+    /// Passes a notice to the listener of this client.
+    pub(super) fn notify(&self, notice: Notice<'_>) {
+        self.inner.warnings.notify(notice);
+    }
+
     /// The bytes of the bodies of all answers so far, after decompression.
     #[must_use]
     pub fn received(&self) -> u64 {
@@ -253,11 +259,29 @@ impl Client {
         let mut url = self.inner.config.url().clone();
         let path = format!("{}{}", url.path().trim_end_matches('/'), request.path);
         url.set_path(&path);
+        if !is_kept(&request.path, &path, url.path()) {
+            let message =
+                format!("the request can't be sent: its path {:?} leaves that of the server", request.path);
+            return Err(listwatch::Error::Invalid(listwatch::Status {
+                message,
+                ..listwatch::Status::default()
+            }));
+        }
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
         url.as_str().parse().map_err(unaskable)
     }
+}
+
+/// Whether a path below the server's stays there: the URL has all of the path, which the parser of URLs shortens by dot
+/// segments, and no server finds dot segments in it after decoding it.
+fn is_kept(below: &str, path: &str, in_url: &str) -> bool {
+    let is_dots = |segment: &[u8]| matches!(segment, b"." | b"..");
+    let decoded: Vec<u8> = percent_decode_str(below).collect();
+    below.starts_with('/')
+        && percent_decode_str(in_url).eq(percent_decode_str(path))
+        && !decoded.split(|byte| *byte == b'/').any(is_dots)
 }
 
 /// What can't be put into a request: no server would understand it.
@@ -317,6 +341,31 @@ mod tests {
         assert!(asked.contains(&format!("user-agent: kdelta/{} (", env!("CARGO_PKG_VERSION"))), "{asked}");
         assert!(asked.contains("accept: application/json;as=Table\r\n"), "{asked}");
         assert!(asked.contains("accept-encoding: gzip\r\n"), "{asked}");
+    }
+
+    #[tokio::test]
+    async fn a_path_that_leaves_the_servers_is_not_sent() {
+        let server = TestServer::start(|_| json(200, "{}")).await;
+        let client = client(&format!("{}/base", server.url));
+        for path in [
+            "/../x",
+            "/a/../../x",
+            "/./x",
+            "/a/%2e%2e/%2e%2E/x",
+            "/a/..%2f..%2fx",
+            "/a\\..\\..\\x",
+            "/.\t./x",
+            "/\n../x",
+            "x",
+            "",
+            "//a/..",
+        ] {
+            let error = client.send(&Request::new(path)).await.err();
+            assert!(matches!(error, Some(listwatch::Error::Invalid(_))), "{path:?}: {error:?}");
+        }
+        assert!(server.asked().is_empty(), "{:?}", server.asked());
+        client.send(&Request::new("//127.0.0.1:1/a/b..c/...")).await.unwrap();
+        assert!(server.asked().concat().starts_with("GET /base//127.0.0.1:1/a/b..c/... HTTP/1.1\r\n"));
     }
 
     /// An answer to be taken as it is packed.

@@ -6,6 +6,14 @@
 pub enum Notice<'a> {
     /// What the server warns of, as of an API that is deprecated; each text once.
     Warning(&'a str),
+    /// The server's discovery names API groups, versions or resources that can't stand in a URL; they are left out. Once for
+    /// each [`Discovery`](super::Discovery).
+    UnusableNames {
+        /// How many names there are.
+        count: usize,
+        /// The first of them.
+        example: &'a str,
+    },
     /// A line that a credential plugin wrote to its standard error, as soon as it is there. At most 4 KiB of a line and
     /// 64 KiB of a run are told.
     Plugin(&'a str),

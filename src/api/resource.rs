@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 use super::bare::{Bare, Pace};
 use super::decode::{Decoder, Naming};
@@ -12,7 +13,7 @@ use super::representation::{Asked, IncludeObject, Representation};
 use super::streams::{Items, ResourceList, ResourceWatch};
 use super::{Client, Limits, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
-use crate::object::{ApiResource, Ingest, Object, ResourceVersion};
+use crate::object::{ApiResource, Ingest, Object, ResourceVersion, path_segment_problems};
 
 /// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
 #[derive(Clone)]
@@ -21,6 +22,7 @@ pub struct ResourceClient {
     resource: ApiResource,
     ingest: Ingest,
     namespace: Option<String>,
+    name: Option<String>,
     label_selector: String,
     field_selector: String,
     representation: Representation,
@@ -40,6 +42,7 @@ impl ResourceClient {
             ingest: Ingest::of(resource.type_meta()),
             resource,
             namespace: None,
+            name: None,
             label_selector: String::new(),
             field_selector: String::new(),
             representation: Representation::Objects,
@@ -55,6 +58,14 @@ impl ResourceClient {
     #[must_use]
     pub fn namespace(mut self, namespace: Option<String>) -> Self {
         self.namespace = namespace.filter(|namespace| !namespace.is_empty());
+        self
+    }
+
+    /// Only the object of this name; `None` is all. The field selector holds as well. A name that no object can have is
+    /// [`Error::Invalid`] when it is requested.
+    #[must_use]
+    pub fn named(mut self, name: Option<String>) -> Self {
+        self.name = name;
         self
     }
 
@@ -131,8 +142,12 @@ impl ResourceClient {
         self.decoder(whole, Naming::Asked).one(&body)
     }
 
-    /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. The HTTP library escapes what a URL can't hold.
+    /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. Every part of it is one segment of a path.
     fn path(&self) -> Result<String, Error> {
+        if !self.resource.has_valid_names() {
+            let (version, resource) = (self.resource.api_version(), &self.resource.resource);
+            return Err(invalid(format!("no server has a resource {resource:?} of {version:?}")));
+        }
         let ApiResource { group, version, resource, .. } = &self.resource;
         let root =
             if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
@@ -151,7 +166,7 @@ impl ResourceClient {
 
     /// Whether it is about objects of one name.
     pub(super) fn is_by_name(&self) -> bool {
-        self.field_selector.starts_with("metadata.name=")
+        self.name.is_some() || self.field_selector.starts_with("metadata.name=")
     }
 
     fn request(&self, path: String, form: Representation, asked: Asked) -> Request {
@@ -164,7 +179,7 @@ impl ResourceClient {
 
     fn list_request(&self, form: Representation, options: &ListOptions) -> Result<Request, Error> {
         let mut request = self.request(self.path()?, form, Asked::List).timeout(self.request_timeout);
-        request = self.with_selectors(request);
+        request = self.with_selectors(request)?;
         if options.limit != 0 {
             request = request.query("limit", options.limit.to_string());
         }
@@ -183,7 +198,7 @@ impl ResourceClient {
     fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
         let form = self.representation.whole();
         let mut request = self.request(self.path()?, form, Asked::Watch).query("watch", "true");
-        request = self.with_selectors(request);
+        request = self.with_selectors(request)?;
         if options.allow_bookmarks {
             request = request.query("allowWatchBookmarks", "true");
         }
@@ -202,15 +217,22 @@ impl ResourceClient {
         Ok(request)
     }
 
-    fn with_selectors(&self, mut request: Request) -> Request {
-        for (name, selector) in
-            [("labelSelector", &self.label_selector), ("fieldSelector", &self.field_selector)]
-        {
+    fn with_selectors(&self, mut request: Request) -> Result<Request, Error> {
+        let fields = match &self.name {
+            None => self.field_selector.clone(),
+            Some(name) => {
+                path_segment("resource name", name)?;
+                let own_name = format!("metadata.name={}", escaped_value(name));
+                let both = [own_name.as_str(), &self.field_selector];
+                both.into_iter().filter(|term| !term.is_empty()).collect::<Vec<_>>().join(",")
+            }
+        };
+        for (name, selector) in [("labelSelector", &self.label_selector), ("fieldSelector", &fields)] {
             if !selector.is_empty() {
                 request = request.query(name, selector.as_str());
             }
         }
-        request
+        Ok(request)
     }
 
     fn decoder(&self, form: Representation, naming: Naming) -> Decoder {
@@ -241,6 +263,7 @@ impl fmt::Debug for ResourceClient {
             .field("client", &self.client)
             .field("resource", &self.resource)
             .field("namespace", &self.namespace)
+            .field("name", &self.name)
             .field("label_selector", &self.label_selector)
             .field("field_selector", &self.field_selector)
             .field("representation", &self.representation)
@@ -304,18 +327,43 @@ impl ListerWatcher for ResourceClient {
     }
 }
 
-/// A name that can stand in a path as it is. What a server's own rules say of it, the server says.
-fn path_segment<'a>(what: &str, name: &'a str) -> Result<&'a str, Error> {
-    let problem = match name {
-        "" => "may not be empty",
-        "." => "may not be '.'",
-        ".." => "may not be '..'",
-        _ if name.contains('/') => "may not contain '/'",
-        _ if name.contains('%') => "may not contain '%'",
-        _ => return Ok(name),
-    };
-    let message = format!("invalid {what} {name:?}: [{problem}]");
-    Err(Error::Invalid(Status { message, ..Status::default() }))
+/// The characters of a name that a path does not carry as they are, by the rule of Go's `net/url`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b':')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'@');
+
+/// Encodes a name as one segment of a path.
+///
+/// # Errors
+/// [`Error::Invalid`] for a name that can't be one, in client-go's words. The server knows the other rules.
+fn path_segment<'a>(what: &str, name: &'a str) -> Result<PercentEncode<'a>, Error> {
+    let problems = path_segment_problems(name);
+    match () {
+        () if name.is_empty() => Err(invalid(format!("{what} may not be empty"))),
+        () if !problems.is_empty() => {
+            Err(invalid(format!("invalid {what} {name:?}: [{}]", problems.join(" "))))
+        }
+        () => Ok(utf8_percent_encode(name, ENCODED)),
+    }
+}
+
+/// A value as a term of a field selector has it.
+fn escaped_value(value: &str) -> String {
+    value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=")
+}
+
+fn invalid(message: String) -> Error {
+    Error::Invalid(Status { message, ..Status::default() })
 }
 
 #[cfg(test)]
@@ -638,5 +686,68 @@ mod tests {
         assert_eq!(seen(&server).0, "/api/v1/nodes/system:a%20b%3Fc%23d");
         let elsewhere = ResourceClient::new(client(&server.url), deployments()).namespace(Some("..".into()));
         assert!(matches!(elsewhere.list(&ListOptions::default()).await, Err(Error::Invalid(_))));
+    }
+
+    /// A URL of HTTP takes a backslash for a slash, and drops tabs and newlines.
+    #[tokio::test]
+    async fn what_a_url_parser_would_take_for_something_else_is_encoded() {
+        let server = TestServer::start(|_| json(200, r#"{"metadata":{"name":"a"}}"#)).await;
+        let resource = ResourceClient::new(client(&format!("{}/base", server.url)), nodes());
+        for (name, segment) in [
+            ("a\\..\\..\\b", "a%5C..%5C..%5Cb"),
+            (".\t.", ".%09."),
+            ("a\nb", "a%0Ab"),
+            ("ü@:,;=$&+", "%C3%BC@:,;=$&+"),
+        ] {
+            // The answer is of another name.
+            let _ = resource.get_named(name).await;
+            assert_eq!(seen(&server).0, format!("/base/api/v1/nodes/{segment}"), "{name:?}");
+        }
+        let namespace = "a\\..\\b".to_owned();
+        let scoped = ResourceClient::new(client(&server.url), deployments()).namespace(Some(namespace));
+        let _ = scoped.list(&ListOptions::default()).await;
+        assert_eq!(seen(&server).0, "/apis/apps/v1/namespaces/a%5C..%5Cb/deployments");
+    }
+
+    #[tokio::test]
+    async fn a_resource_with_a_name_that_is_no_part_of_a_url_is_refused() {
+        let server = TestServer::start(|_| json(200, r#"{"items":[]}"#)).await;
+        let resources = [
+            ApiResource { group: "../../../gr".into(), ..deployments() },
+            ApiResource { version: "../v1".into(), ..deployments() },
+            ApiResource { version: String::new(), ..nodes() },
+            ApiResource { resource: "../../../../etc/passwd".into(), ..deployments() },
+            ApiResource { resource: "%2e%2e".into(), ..deployments() },
+        ];
+        for resource in resources {
+            let client = ResourceClient::new(client(&server.url), resource.clone());
+            let listed = client.list(&ListOptions::default()).await.err();
+            let watched = client.watch(&WatchOptions::default()).await.err();
+            let one = client.get_named("a").await.err();
+            for error in [listed, watched, one] {
+                assert!(matches!(error, Some(Error::Invalid(_))), "{resource:?}: {error:?}");
+            }
+        }
+        assert!(server.asked().is_empty(), "{:?}", server.asked());
+    }
+
+    #[tokio::test]
+    async fn the_objects_of_one_name_are_selected_by_it_alone() {
+        let server = TestServer::start(|_| json(200, r#"{"items":[]}"#)).await;
+        let named = |name: &str| {
+            let client = ResourceClient::new(client(&server.url), nodes()).field_selector("spec.x=y");
+            client.named(Some(name.to_owned()))
+        };
+        named("a,b=\\c").list(&ListOptions::default()).await.expect("a list");
+        assert_eq!(
+            seen(&server).0,
+            "/api/v1/nodes?fieldSelector=metadata.name%3Da%5C%2Cb%5C%3D%5C%5Cc%2Cspec.x%3Dy"
+        );
+        let asked = server.asked().len();
+        for name in ["", "..", "a/b", "a%b"] {
+            assert!(matches!(named(name).list(&ListOptions::default()).await, Err(Error::Invalid(_))));
+            assert!(matches!(named(name).watch(&WatchOptions::default()).await, Err(Error::Invalid(_))));
+        }
+        assert_eq!(server.asked().len(), asked);
     }
 }

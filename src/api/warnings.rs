@@ -22,6 +22,13 @@ impl Warnings {
         Self { told: Mutex::default(), listener }
     }
 
+    /// Passes a notice to the listener, if there is one.
+    pub(super) fn notify(&self, notice: Notice<'_>) {
+        if let Some(tell) = &self.listener {
+            tell(notice);
+        }
+    }
+
     /// Tells what these headers warn of.
     pub(super) fn of(&self, headers: &HeaderMap) {
         let Some(tell) = &self.listener else { return };

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::names::{is_dns_label, is_dns_subdomain};
+
 /// `apiVersion` and `kind`, as every object carries them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TypeMeta {
@@ -27,6 +29,15 @@ pub struct ApiResource {
 }
 
 impl ApiResource {
+    /// Whether group, version and plural name are DNS names, as Kubernetes requires: only then they can stand in a URL.
+    /// The group of the core is empty.
+    #[must_use]
+    pub fn has_valid_names(&self) -> bool {
+        (self.group.is_empty() || is_dns_subdomain(&self.group))
+            && is_dns_label(&self.version)
+            && is_dns_label(&self.resource)
+    }
+
     /// `v1` or `group/version`.
     #[must_use]
     pub fn api_version(&self) -> String {

@@ -6,6 +6,7 @@ mod body;
 mod json;
 mod key;
 mod kind;
+mod names;
 mod origin;
 mod packing;
 mod path;
@@ -24,6 +25,7 @@ pub use key::{
     deletion_handling_meta_namespace_key, meta_namespace_key, split_meta_namespace_key,
 };
 pub use kind::{ApiResource, TypeMeta};
+pub use names::{is_dns_label, is_dns_subdomain, path_segment_problems};
 pub use origin::Origin;
 pub use packing::{Footprint, Packer};
 pub use path::{FieldPath, PathCursor, PathError};

@@ -67,9 +67,14 @@ impl Cache {
         if stored.form != FORM || stored.server != self.server || age >= self.life.as_secs() {
             return None;
         }
+        let resources: Vec<_> = stored.resources.into_iter().map(StoredResource::load).collect();
+        // None was written with such a name.
+        if !resources.iter().all(|found| found.resource.has_valid_names()) {
+            return None;
+        }
         let missing = stored.missing.into_iter();
         let catalog = Catalog::new(
-            stored.resources.into_iter().map(StoredResource::load).collect(),
+            resources,
             missing.map(|(group, version, reason)| Missing { group, version, reason }).collect(),
         );
         Some((Told { catalog: Arc::new(catalog), version: stored.version }, Duration::from_secs(age)))

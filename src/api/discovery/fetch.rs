@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::Told;
 use super::catalog::{Catalog, Discovered, Missing};
 use super::version::{Info, ServerVersion};
-use super::wire::{Answer, GroupVersion, ResourceList, Root};
+use super::wire::{Answer, GroupVersion, ResourceList, Root, UnusableNames};
 use crate::api::{Client, Request};
 use crate::listwatch::Error;
 
@@ -24,27 +24,32 @@ const AT_A_TIME: usize = 8;
 /// How long a server may take to say its version, which only helps to choose among good ways.
 const VERSION_LIMIT: Duration = Duration::from_secs(2);
 
-/// Everything a server offers, and which it is. A part that can't be had is carried as missing.
+/// Everything a server offers, and which it is. A part that can't be had is carried as missing; names that can't stand in
+/// a URL are left out.
 ///
 /// # Errors
 /// When neither the core group nor the others answer: what the core group failed with.
-pub(super) async fn fetch(client: &Client, timeout: Option<Duration>) -> Result<Told, Error> {
+pub(super) async fn fetch(
+    client: &Client,
+    timeout: Option<Duration>,
+) -> Result<(Told, UnusableNames), Error> {
     let version = async { Ok(version(client, timeout).await) };
-    let (catalog, version) = tokio::try_join!(catalog(client, timeout), version)?;
-    Ok(Told { catalog: Arc::new(catalog), version })
+    let ((catalog, unusable), version) = tokio::try_join!(catalog(client, timeout), version)?;
+    Ok((Told { catalog: Arc::new(catalog), version }, unusable))
 }
 
-async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<Catalog, Error> {
+async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog, UnusableNames), Error> {
     let (core, groups) = tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    let (mut found, mut missing, mut unusable) = (Vec::new(), Vec::new(), UnusableNames::default());
     match (core, groups) {
         (Err(error), Err(_)) => return Err(error),
         (core, groups) => {
             for part in [core, groups] {
                 match part {
-                    Ok((more, without)) => {
+                    Ok((more, without, names)) => {
                         found.extend(more);
                         missing.extend(without);
+                        unusable.extend(names);
                     }
                     Err(error) => missing.push(Missing {
                         group: String::new(),
@@ -55,7 +60,7 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<Catalog, 
             }
         }
     }
-    Ok(Catalog::new(found, missing))
+    Ok((Catalog::new(found, missing), unusable))
 }
 
 /// Which version the server is, where it says so in time.
@@ -69,19 +74,22 @@ async fn root(
     client: &Client,
     path: &str,
     timeout: Option<Duration>,
-) -> Result<(Vec<Discovered>, Vec<Missing>), Error> {
+) -> Result<(Vec<Discovered>, Vec<Missing>, UnusableNames), Error> {
     let request = Request::new(path).accept(ACCEPT).timeout(timeout);
     let root: Root = ask(client, &request).await?;
-    match root.read().map_err(Error::Decode)? {
-        Answer::Whole(found, missing) => Ok((found, missing)),
-        Answer::Parts(parts) => Ok(one_by_one(client, parts, timeout).await),
-    }
+    let mut unusable = UnusableNames::default();
+    let (found, missing) = match root.read(&mut unusable).map_err(Error::Decode)? {
+        Answer::Whole(found, missing) => (found, missing),
+        Answer::Parts(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
+    };
+    Ok((found, missing, unusable))
 }
 
 async fn one_by_one(
     client: &Client,
     parts: Vec<GroupVersion>,
     timeout: Option<Duration>,
+    unusable: &mut UnusableNames,
 ) -> (Vec<Discovered>, Vec<Missing>) {
     let asking = parts.into_iter().map(|part| async move {
         let answer: Result<ResourceList, Error> =
@@ -93,9 +101,10 @@ async fn one_by_one(
     let mut answers = stream::iter(asking).buffered(AT_A_TIME);
     while let Some((part, answer)) = answers.next().await {
         match answer {
-            Ok(list) => found.extend(list.read(&part)),
+            Ok(list) => found.extend(list.read(&part, unusable)),
             Err(error) => {
-                missing.push(Missing { group: part.group, version: part.version, reason: error.to_string() });
+                let (group, version) = part.into_names();
+                missing.push(Missing { group, version, reason: error.to_string() });
             }
         }
     }

@@ -8,6 +8,8 @@ mod catalog;
 mod fetch;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod untrusted_names;
 mod version;
 mod wire;
 
@@ -17,12 +19,13 @@ pub use version::ServerVersion;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Mutex;
 use tracing::debug;
 
-use super::{Client, Error};
+use super::{Client, Error, Notice};
 use crate::object::ApiResource;
 use cache::Cache;
 use catalog::NoMatch;
@@ -110,6 +113,9 @@ struct Inner {
     known: Mutex<Option<Known>>,
     /// How long what a file says counts for every question.
     cache_life: Duration,
+    /// Whether the listener knows that names were left out: a watch of every kind discovers again and again. Relaxed: no
+    /// other memory depends on it.
+    reported_unusable: AtomicBool,
 }
 
 /// What a server told.
@@ -148,6 +154,7 @@ impl Discovery {
             cache,
             known: Mutex::new(None),
             cache_life: options.cache_life,
+            reported_unusable: AtomicBool::new(false),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -247,7 +254,12 @@ impl Discovery {
 
     async fn ask(&self, known: &mut Option<Known>) -> Result<Known, Error> {
         // Boxed: it is rarely run, and would be part of all that asks.
-        let told = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
+        let (told, unusable) = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
+        if let Some(example) = &unusable.example
+            && !self.inner.reported_unusable.swap(true, Ordering::Relaxed)
+        {
+            self.inner.client.notify(Notice::UnusableNames { count: unusable.count, example });
+        }
         let catalog = &told.catalog;
         debug!(
             resources = catalog.resources.len(),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::catalog::{Discovered, Missing};
-use crate::object::ApiResource;
+use crate::object::{ApiResource, is_dns_label, is_dns_subdomain};
 
 /// Any answer to `/api` or `/apis`; which one it is, its kind tells.
 #[derive(Debug, Default, Deserialize)]
@@ -18,14 +18,56 @@ pub(super) struct Root {
     groups: Option<Vec<Group>>,
 }
 
-/// A group version to be asked for by itself.
+/// A group version to be requested on its own. Both names can stand in a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GroupVersion {
-    pub(super) group: String,
-    pub(super) version: String,
+    group: String,
+    version: String,
+}
+
+/// The names of a server that can't stand in a URL, and so can't be meant: counted, with the first as an example.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct UnusableNames {
+    pub(super) count: usize,
+    pub(super) example: Option<String>,
+}
+
+impl UnusableNames {
+    /// Adds those of another response.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.count += other.count;
+        self.example = self.example.take().or(other.example);
+    }
+
+    /// Returns whether the name is usable, and counts one that is not.
+    fn check(&mut self, is_usable: bool, name: &str) -> bool {
+        if !is_usable {
+            self.count += 1;
+            self.example.get_or_insert_with(|| name.to_owned());
+        }
+        is_usable
+    }
+
+    fn check_group(&mut self, name: &str) -> bool {
+        self.check(name.is_empty() || is_dns_subdomain(name), name)
+    }
+
+    fn check_version(&mut self, name: &str) -> bool {
+        self.check(is_dns_label(name), name)
+    }
+
+    /// Subresources and custom metrics have a slash in their names; they are no resources of their own.
+    fn check_resource(&mut self, name: &str) -> bool {
+        !name.contains('/') && self.check(is_dns_label(name), name)
+    }
 }
 
 impl GroupVersion {
+    /// Returns the names for a [`Missing`].
+    pub(super) fn into_names(self) -> (String, String) {
+        (self.group, self.version)
+    }
+
     pub(super) fn path(&self) -> String {
         match self.group.as_str() {
             "" => format!("/api/{}", self.version),
@@ -42,18 +84,32 @@ pub(super) enum Answer {
     Parts(Vec<GroupVersion>),
 }
 
+impl Answer {
+    /// The group versions of groups, each with its versions, whose names are usable.
+    fn parts(groups: impl IntoIterator<Item = (String, Vec<String>)>, unusable: &mut UnusableNames) -> Self {
+        let mut parts = Vec::new();
+        for (group, versions) in groups {
+            if unusable.check_group(&group) {
+                let versions = versions.into_iter().filter(|version| unusable.check_version(version));
+                parts.extend(versions.map(|version| GroupVersion { group: group.clone(), version }));
+            }
+        }
+        Self::Parts(parts)
+    }
+}
+
 impl Root {
-    pub(super) fn read(self) -> Result<Answer, String> {
+    /// Names that can't stand in a URL are left out and counted in `unusable`.
+    pub(super) fn read(self, unusable: &mut UnusableNames) -> Result<Answer, String> {
         match self.kind.as_str() {
-            "APIGroupDiscoveryList" => Ok(whole(self.items.unwrap_or_default())),
+            "APIGroupDiscoveryList" => Ok(whole(self.items.unwrap_or_default(), unusable)),
             "APIVersions" => {
-                let versions = self.versions.unwrap_or_default().into_iter();
-                Ok(Answer::Parts(
-                    versions.map(|version| GroupVersion { group: String::new(), version }).collect(),
-                ))
+                let core = (String::new(), self.versions.unwrap_or_default());
+                Ok(Answer::parts([core], unusable))
             }
             "APIGroupList" => {
-                Ok(Answer::Parts(self.groups.unwrap_or_default().into_iter().flat_map(Group::read).collect()))
+                let groups = self.groups.unwrap_or_default().into_iter().map(Group::read);
+                Ok(Answer::parts(groups, unusable))
             }
             other => Err(format!("an answer of kind {other:?} is no list of API groups")),
         }
@@ -99,18 +155,25 @@ struct ResponseKind {
     kind: String,
 }
 
-fn whole(groups: Vec<AggregatedGroup>) -> Answer {
+fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> Answer {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for group in groups {
         let name = group.metadata.unwrap_or_default().name;
+        if !unusable.check_group(&name) {
+            continue;
+        }
         for version in group.versions.unwrap_or_default() {
+            if !unusable.check_version(&version.version) {
+                continue;
+            }
             if version.freshness == "Stale" {
                 let reason = "the server is currently unable to handle the request".to_owned();
                 missing.push(Missing { group: name.clone(), version: version.version, reason });
                 continue;
             }
             let resources = version.resources.unwrap_or_default().into_iter();
-            found.extend(resources.filter_map(|resource| resource.read(&name, &version.version)));
+            let resources = resources.filter_map(|resource| resource.read(&name, &version.version));
+            found.extend(resources.filter(|found| unusable.check_resource(&found.resource.resource)));
         }
     }
     Answer::Whole(found, missing)
@@ -146,12 +209,13 @@ struct Version {
 }
 
 impl Group {
-    fn read(self) -> Vec<GroupVersion> {
+    /// Its name and its versions, the preferred one first.
+    fn read(self) -> (String, Vec<String>) {
         let preferred = self.preferred_version.unwrap_or_default().version;
         let mut versions: Vec<String> =
             self.versions.unwrap_or_default().into_iter().map(|one| one.version).collect();
         versions.sort_by_key(|version| *version != preferred);
-        versions.into_iter().map(|version| GroupVersion { group: self.name.clone(), version }).collect()
+        (self.name, versions)
     }
 }
 
@@ -175,9 +239,10 @@ struct Resource {
 }
 
 impl ResourceList {
-    pub(super) fn read(self, of: &GroupVersion) -> Vec<Discovered> {
-        let whole =
-            self.resources.unwrap_or_default().into_iter().filter(|resource| !resource.name.contains('/'));
+    /// As [`Root::read`].
+    pub(super) fn read(self, of: &GroupVersion, unusable: &mut UnusableNames) -> Vec<Discovered> {
+        let resources = self.resources.unwrap_or_default().into_iter();
+        let whole = resources.filter(|resource| unusable.check_resource(&resource.name));
         let read = |one: Resource| {
             let resource = ApiResource {
                 group: of.group.clone(),

@@ -57,6 +57,9 @@ impl Cluster {
         let (tell, plugin) = (Arc::clone(&warn), Arc::clone(&told.plugin));
         let client = Client::with_notices(config, move |notice| match notice {
             Notice::Warning(text) => tell(text),
+            Notice::UnusableNames { count, example } => tell(&format!(
+                "the server offers API groups, versions or resources with names that can't be used, {count} in all, such as {example:?}; they are left out"
+            )),
             other => plugin(other),
         })?;
         let defaults = DiscoveryOptions::default();
@@ -176,13 +179,12 @@ impl Cluster {
         representation: Representation,
         filter: Filter,
     ) -> Result<Source, SelectorError> {
-        let own_name = part.name.as_ref().map(|name| format!("metadata.name={name}"));
         let client = |fields: Option<&str>, representation| {
-            let fields: Vec<&str> = own_name.as_deref().into_iter().chain(fields).collect();
             ResourceClient::new(self.client.clone(), (*part.resource).clone())
                 .namespace(Some(part.namespace.to_string()))
+                .named(part.name.as_ref().map(ToString::to_string))
                 .label_selector(selected.labels.unwrap_or_default())
-                .field_selector(fields.join(","))
+                .field_selector(fields.unwrap_or_default())
                 .representation(representation)
                 .keep_managed_fields(print.managed_fields)
                 .request_timeout(self.request_timeout)

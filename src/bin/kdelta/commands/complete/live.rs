@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kdelta::api::{Catalog, Discovered, IncludeObject, Representation};
-use kdelta::object::{ApiResource, Object};
+use kdelta::object::{ApiResource, Object, path_segment_problems};
 
 use super::line::Line;
 use super::wanted::{Candidate, Wanted, What};
@@ -45,7 +45,7 @@ pub(super) async fn look_up(
         What::Categories => listable(&*catalog().await?, |found| &found.categories),
         What::Namespaces => {
             let all = cluster.first(&namespaces(), "", Representation::Metadata).await?;
-            all.iter().map(|object| Candidate::new(object.name())).collect()
+            names_of(&all)
         }
         What::Names { types, taken } => {
             let mut names = asked.names(types).await;
@@ -134,12 +134,12 @@ impl Asked<'_> {
         types.retain(|resource| !(resource.namespaced && self.is_everywhere()));
         if !self.is_demo {
             let found = self.objects(&types, Representation::Table(IncludeObject::None)).await;
-            return found.iter().map(|object| Candidate::new(object.name())).collect();
+            return names_of(&found);
         }
         // The next demo is another one: what a controller has named has another name there.
         let mut found = self.objects(&types, Representation::Metadata).await;
         found.retain(|object| keys(object, "/metadata/ownerReferences/0").is_empty());
-        found.iter().map(|object| Candidate::new(object.name())).collect()
+        names_of(&found)
     }
 
     async fn keys(&self, types: &[String], path: &str) -> Vec<Candidate> {
@@ -167,6 +167,12 @@ impl Asked<'_> {
         }
         values.into_iter().map(Candidate::new).collect()
     }
+}
+
+/// The names that a request can carry.
+fn names_of(objects: &[Arc<Object>]) -> Vec<Candidate> {
+    let names = objects.iter().map(|object| object.name());
+    names.filter(|name| path_segment_problems(name).is_empty()).map(Candidate::new).collect()
 }
 
 /// The keys of what stands at a place in an object.
