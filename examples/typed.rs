@@ -82,7 +82,7 @@ async fn ask(server: &str) -> Result<(BTreeMap<String, Line>, usize), Box<dyn Er
     let [nodes, pods] = &informers[..] else { return Err("two were asked for".into()) };
     let unwell = Unwell::default();
     let registration = pods.informer().add_event_handler(unwell.clone())?;
-    factory.start(&CancellationToken::new());
+    factory.start(&CancellationToken::new())?;
     factory.wait_for_cache_sync().await;
     if !registration.synced().await {
         return Err("the informer ended before it had synced".into());

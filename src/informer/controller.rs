@@ -11,6 +11,7 @@ use super::inlet::Inlet;
 use super::process_loop::{Asked, Work, work_off};
 use super::progress::Telling;
 use super::run::{Running, run_beside};
+use crate::clock::Clock;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 use crate::queue::Queue;
@@ -51,7 +52,7 @@ pub struct Config<L> {
     /// How often everything known is queued again; `None` is never.
     pub full_resync_period: Option<Duration>,
     /// Whether deltas whose processing failed are queued again, at the end of the line, unless there is something newer
-    /// of the object. A function that always fails is then called for ever.
+    /// of the object. The loop pauses after a failure, longer with each further one in a row ([`ProcessFunc`]).
     pub retry_on_error: bool,
     /// How to list and watch. Its resync period is [`Config::full_resync_period`]; its observer is told of errors
     /// (client-go: `WatchErrorHandler`).
@@ -112,6 +113,7 @@ struct Parts {
     reflector: ReflectorHandle,
     /// Where what is popped is told after the pop.
     telling: Arc<Telling>,
+    clock: Arc<dyn Clock>,
     /// Taken by the run. A std mutex: it is held for the take.
     start: Mutex<Option<Start>>,
 }
@@ -127,7 +129,7 @@ impl Controller {
     pub fn new<L: ListerWatcher>(config: Config<L>) -> Self {
         let Config { queue, lister_watcher, process, full_resync_period, retry_on_error, reflector } = config;
         let options = ReflectorOptions { resync_period: full_resync_period, ..reflector };
-        let work = Box::new(Asked { process, retry_on_error });
+        let work = Box::new(Asked::new(process, retry_on_error));
         Self::with_work(queue, lister_watcher, options, work, Arc::default())
     }
 
@@ -138,11 +140,12 @@ impl Controller {
         work: Box<dyn Work>,
         telling: Arc<Telling>,
     ) -> Self {
+        let clock = Arc::clone(&options.clock);
         let reflector = Reflector::new(source, Arc::new(Inlet(Arc::clone(&queue))), options);
         let handle = reflector.handle();
         let reflect = Box::new(|stop| Box::pin(reflector.run(stop)) as Running);
         let start = Mutex::new(Some(Start { reflect, work }));
-        Self::of(Arc::new(Parts { queue, reflector: handle, telling, start }))
+        Self::of(Arc::new(Parts { queue, reflector: handle, telling, clock, start }))
     }
 
     /// A handle on that.
@@ -193,7 +196,7 @@ impl Controlled for Parts {
                 tracing::warn!("the controller has been started already");
                 return Ok(());
             };
-            let work = work_off(&*self.queue, &mut *work);
+            let work = work_off(&*self.queue, &mut *work, &*self.clock);
             run_beside(&*self.queue, reflect(stop), &CancellationToken::new(), work).await
         })
     }

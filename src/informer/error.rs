@@ -15,6 +15,9 @@ pub enum InformerError {
     /// What can be chosen only before the run came after its begin.
     #[error("informer has already started")]
     AlreadyStarted,
+    /// The factory has been shut down: it neither starts informers nor makes new ones.
+    #[error("the informer factory has been shut down")]
+    FactoryShutDown,
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),

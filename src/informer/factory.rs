@@ -34,7 +34,7 @@ type NewInformer = Box<dyn Fn(&ApiResource) -> SharedIndexInformer + Send + Sync
 /// # let pods = ApiResource { group: "".into(), version: "v1".into(), resource: "pods".into(), kind: "Pod".into(), namespaced: true };
 /// let factory = SharedInformerFactory::new(move |_| SharedIndexInformer::builder(source.clone()).build());
 /// let lister = factory.for_resource(&pods)?.lister();
-/// factory.start(&CancellationToken::new());
+/// factory.start(&CancellationToken::new())?;
 /// assert!(factory.wait_for_cache_sync().await.iter().all(|(_, synced)| *synced));
 /// assert_eq!(lister.by_namespace("shop").list(&LabelSelector::default()).len(), 1);
 /// assert!(factory.shutdown().await.is_empty());
@@ -97,16 +97,21 @@ impl SharedInformerFactory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The informer of that resource, the same one each time. It has an index by namespace, which is added where the
-    /// function gave it none.
+    /// Returns the informer of that resource, the same one each time. It has an index by namespace, which is added where
+    /// the function gave it none.
     ///
     /// # Errors
+    /// [`InformerError::FactoryShutDown`](super::InformerError::FactoryShutDown): the informer was not requested before the
+    /// shutdown.
+    ///
     /// [`InformerError::IndexersAfterStop`](super::InformerError::IndexersAfterStop): the function answered an informer
     /// that has ended.
     pub fn for_resource(&self, resource: &ApiResource) -> Result<GenericInformer, super::InformerError> {
         let mut state = self.lock();
         let informer = if let Some(entry) = state.informers.get(resource) {
             entry.informer.clone()
+        } else if state.is_shut_down {
+            return Err(super::InformerError::FactoryShutDown);
         } else {
             let informer = (self.new_informer)(resource);
             if !informer.get_indexer().indexers().iter().any(|name| name == NAMESPACE_INDEX) {
@@ -121,14 +126,17 @@ impl SharedInformerFactory {
         Ok(GenericInformer { informer, resource: resource.group_resource().into() })
     }
 
-    /// Starts the informers that were asked for and not started yet, until `stop`. After the shutdown it does nothing.
+    /// Starts the informers that were requested and not started yet. They run until `stop` or the shutdown.
+    ///
+    /// # Errors
+    /// [`InformerError::FactoryShutDown`](super::InformerError::FactoryShutDown): nothing is started after the shutdown.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn start(&self, stop: &CancellationToken) {
+    pub fn start(&self, stop: &CancellationToken) -> Result<(), super::InformerError> {
         let mut state = self.lock();
         if state.is_shut_down {
-            return;
+            return Err(super::InformerError::FactoryShutDown);
         }
         let State { informers, order, running, stops, .. } = &mut *state;
         let stop = stop.child_token();
@@ -143,13 +151,20 @@ impl SharedInformerFactory {
         if running.len() > before {
             stops.push(stop);
         }
+        Ok(())
     }
 
-    /// Waits until each informer that was started has synced, or has ended before; answers which of the two, in the
-    /// order in which they were first asked for.
+    /// Waits until each informer that was started has synced or ended, and returns for each resource whether its store can
+    /// be relied on, in the order in which the informers were first requested.
+    ///
+    /// After the shutdown that is `false` for every informer, including those that were never started: no store is kept up
+    /// to date any more.
     pub async fn wait_for_cache_sync(&self) -> Vec<(ApiResource, bool)> {
         let started: Vec<_> = {
             let state = self.lock();
+            if state.is_shut_down {
+                return state.order.iter().map(|resource| (resource.clone(), false)).collect();
+            }
             let started = state.order.iter().filter_map(|resource| {
                 let entry = state.informers.get(resource).filter(|entry| entry.started)?;
                 Some((resource.clone(), entry.informer.clone()))
@@ -163,9 +178,10 @@ impl SharedInformerFactory {
         synced
     }
 
-    /// Ends the informers that were started, each in order, and waits until they have ended (client-go waits for the
-    /// caller to end them). Answers those that had given up before, with what they had given up with. From now on
-    /// none is started. Of several calls the first one waits and answers.
+    /// Ends every informer and waits until those that were started have ended (client-go waits for the caller to end
+    /// them). Returns those that had given up before, with the error. Later calls of [`SharedInformerFactory::start`] fail,
+    /// and a wait for the sync of an informer that was never started returns `false`. Of several calls the first one waits
+    /// and returns the errors.
     ///
     /// # Panics
     /// Where a source panicked, with its panic.
@@ -173,6 +189,10 @@ impl SharedInformerFactory {
         let mut running = {
             let mut state = self.lock();
             state.is_shut_down = true;
+            for entry in state.informers.values().filter(|entry| !entry.started) {
+                // Nothing can run it any more, so callers that wait for its sync must not wait for ever.
+                entry.informer.end_unstarted();
+            }
             for stop in state.stops.drain(..) {
                 stop.cancel();
             }
@@ -193,6 +213,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::informer::InformerError;
     use crate::object::LabelSelector;
     use crate::reflector::ReflectorOptions;
     use crate::testing::{FakeSource, pod};
@@ -232,8 +253,8 @@ mod tests {
         assert_eq!(made.load(Ordering::Relaxed), 1);
         let stop = CancellationToken::new();
         assert!(factory.wait_for_cache_sync().await.is_empty(), "nothing was started");
-        factory.start(&stop);
-        factory.start(&stop);
+        factory.start(&stop).expect("not shut down");
+        factory.start(&stop).expect("not shut down");
         assert_eq!(factory.lock().stops.len(), 1, "one for each call that started something");
         assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), true)]);
         assert_eq!(source.open_watches(), 1, "started twice");
@@ -245,16 +266,40 @@ mod tests {
 
         factory.for_resource(&resource("nodes")).expect("an informer");
         assert_eq!(source.open_watches(), 1);
-        factory.start(&stop);
+        factory.start(&stop).expect("not shut down");
         let synced = factory.wait_for_cache_sync().await;
         assert_eq!(synced, [(resource("pods"), true), (resource("nodes"), true)]);
         assert!(factory.shutdown().await.is_empty());
         assert_eq!(source.open_watches(), 0);
         assert!(pods.informer().is_stopped());
-        factory.for_resource(&resource("late")).expect("an informer");
-        factory.start(&stop);
-        assert_eq!(factory.wait_for_cache_sync().await.len(), 2);
         assert!(!stop.is_cancelled(), "the caller's own");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_factory_that_was_shut_down_refuses_and_ends_every_wait() {
+        let (factory, made) = factory(&FakeSource::new());
+        let started = factory.for_resource(&resource("pods")).expect("an informer");
+        let stop = CancellationToken::new();
+        factory.start(&stop).expect("not shut down");
+        assert!(started.informer().synced().await);
+        let unstarted = factory.for_resource(&resource("nodes")).expect("an informer");
+        let subscription = unstarted.informer().subscribe(1, None).expect("not stopped");
+        let waiting = tokio::spawn({
+            let informer = unstarted.informer().clone();
+            async move { informer.synced().await }
+        });
+        tokio::task::yield_now().await;
+        factory.shutdown().await;
+
+        assert_eq!(factory.start(&stop), Err(InformerError::FactoryShutDown));
+        let nothing = [(resource("pods"), false), (resource("nodes"), false)];
+        assert_eq!(factory.wait_for_cache_sync().await, nothing);
+        let late = factory.for_resource(&resource("late")).map(|_| ());
+        assert_eq!((late, made.load(Ordering::Relaxed)), (Err(InformerError::FactoryShutDown), 2));
+        assert!(!waiting.await.expect("no panic"), "the wait for a sync ends");
+        assert!(!unstarted.informer().synced().await && unstarted.informer().is_stopped());
+        assert!(!subscription.registration().synced().await);
+        assert!(factory.for_resource(&resource("pods")).is_ok(), "its store can still be read");
     }
 
     #[tokio::test(start_paused = true)]
@@ -263,7 +308,7 @@ mod tests {
         source.fail_watch(Error::Refused("nobody there".into()));
         let (factory, _) = factory(&source);
         factory.for_resource(&resource("pods")).expect("an informer");
-        factory.start(&CancellationToken::new());
+        factory.start(&CancellationToken::new()).expect("not shut down");
         assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), false)]);
         let failed = factory.shutdown().await;
         assert!(matches!(&failed[..], [(pods, Error::Refused(_))] if pods.resource == "pods"));
@@ -274,7 +319,7 @@ mod tests {
         let source = FakeSource::new();
         let (factory, _) = factory(&source);
         let pods = factory.for_resource(&resource("pods")).expect("an informer");
-        factory.start(&CancellationToken::new());
+        factory.start(&CancellationToken::new()).expect("not shut down");
         assert!(pods.informer().synced().await);
         drop(factory);
         tokio::task::yield_now().await;

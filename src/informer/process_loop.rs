@@ -1,9 +1,11 @@
 //! The one task that pops, as a function is given what it pops (client-go: `processLoop`).
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
+use crate::clock::{Clock, TokioClock};
 use crate::queue::{Deltas, Item, Popped, Queue, pop_or_requeue};
 
 /// What a process function says when it failed.
@@ -12,7 +14,8 @@ pub type ProcessError = Box<dyn StdError + Send + Sync>;
 /// Is given what is popped, under the queue's lock (client-go: `ProcessFunc`): it must be quick, and must not call the
 /// queue or the controller. What it writes to the store behind the queue is there before anything else is popped.
 ///
-/// An error is reported; with [`Config::retry_on_error`](super::Config::retry_on_error) the deltas come again.
+/// An error is reported. With [`Config::retry_on_error`](super::Config::retry_on_error) the deltas are queued again, and the
+/// loop pauses: 5 ms after the first failure, twice as long after each further one in a row, at most one second.
 pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
 
 /// What the loop does with what it pops.
@@ -22,17 +25,47 @@ pub(super) trait Work: Send {
 
     /// After the lock was released.
     fn released(&mut self) {}
+
+    /// Returns how long the loop pauses before it pops again.
+    fn pause(&self) -> Option<Duration> {
+        None
+    }
 }
+
+/// The pause after a first failure that is retried.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+
+/// The longest pause: it also delays the objects behind the failed one, and the end of the run.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A function that was asked for.
 pub(super) struct Asked {
     pub(super) process: ProcessFunc,
     pub(super) retry_on_error: bool,
+    /// The pause that is due since the last failure. A success resets it.
+    pause: Option<Duration>,
+}
+
+impl Asked {
+    pub(super) fn new(process: ProcessFunc, retry_on_error: bool) -> Self {
+        Self { process, retry_on_error, pause: None }
+    }
 }
 
 impl Work for Asked {
+    fn pause(&self) -> Option<Duration> {
+        self.pause
+    }
+
     fn process(&mut self, popped: Popped) -> Option<Deltas> {
-        let error = (self.process)(&popped).err()?;
+        let Err(error) = (self.process)(&popped) else {
+            self.pause = None;
+            return None;
+        };
+        if self.retry_on_error {
+            let next = self.pause.map_or(FIRST_PAUSE, |pause| pause.saturating_mul(2).min(LONGEST_PAUSE));
+            self.pause = Some(next);
+        }
         tracing::warn!(%error, retry = self.retry_on_error, "what was popped could not be processed");
         match popped.item {
             Item::Deltas(deltas) if self.retry_on_error => Some(deltas),
@@ -64,13 +97,16 @@ impl Work for Asked {
 /// # }
 /// ```
 pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, retry_on_error: bool) {
-    work_off(queue, &mut Asked { process, retry_on_error }).await;
+    work_off(queue, &mut Asked::new(process, retry_on_error), &TokioClock).await;
 }
 
 /// Pops until the queue is closed and empty.
-pub(super) async fn work_off<Q: Queue + ?Sized>(queue: &Q, work: &mut dyn Work) {
+pub(super) async fn work_off<Q: Queue + ?Sized>(queue: &Q, work: &mut dyn Work, clock: &dyn Clock) {
     while pop_or_requeue(queue, &mut |popped| work.process(popped)).await.is_ok() {
         work.released();
+        if let Some(pause) = work.pause() {
+            clock.sleep(pause).await;
+        }
         // A full queue must not keep the runtime from its other tasks.
         consume_budget().await;
     }

@@ -1,13 +1,15 @@
 //! Fan-out: who is to be told, and the tasks in which handlers run.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::task::JoinSet;
+use tokio::sync::Notify;
 use tokio::task::coop::consume_budget;
+use tokio::task::{self, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::apply::Tell;
@@ -25,6 +27,8 @@ pub(super) struct SharedProcessor {
     /// A std mutex: nothing under it waits. Taken inside the queue's lock, never the other way round.
     state: Mutex<State>,
     on_panic: Option<HandlerPanicHook>,
+    /// Wakes the stop that waits for handlers when one of them is removed: a permit for the one waiter.
+    removal: Notify,
 }
 
 struct State {
@@ -34,6 +38,10 @@ struct State {
     /// The tasks of handlers. Owned here, awaited by [`SharedProcessor::stop`], aborted when the informer is dropped;
     /// as many as there are handlers.
     tasks: JoinSet<()>,
+    /// For each task in `tasks`, the token that is cancelled when its handler is removed.
+    tasks_removed: HashMap<task::Id, CancellationToken>,
+    /// The handlers of an informer that stops, so that they can still be removed.
+    stopping: Vec<(Arc<Progress>, CancellationToken)>,
 }
 
 struct Registered {
@@ -48,7 +56,7 @@ type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 enum Stage {
     /// There may be no runtime yet: the tasks to be started with the informer, each with the progress of its handler.
-    New(Vec<(Arc<Progress>, Task)>),
+    New(Vec<(Arc<Progress>, CancellationToken, Task)>),
     Running(Handle),
     Stopped,
 }
@@ -60,8 +68,10 @@ impl SharedProcessor {
             check: CheckPeriod::new(check_period),
             stage: Stage::New(Vec::new()),
             tasks: JoinSet::new(),
+            tasks_removed: HashMap::new(),
+            stopping: Vec::new(),
         };
-        Self { state: Mutex::new(state), on_panic }
+        Self { state: Mutex::new(state), on_panic, removal: Notify::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -98,9 +108,13 @@ impl SharedProcessor {
         if let Some(at) = at {
             state.listeners.remove(at).removed.cancel();
         }
+        if let Some((_, removed)) = state.stopping.iter().find(|(of, _)| Arc::ptr_eq(of, progress)) {
+            removed.cancel();
+            self.removal.notify_one();
+        }
         let never_run = match &mut state.stage {
             Stage::New(waiting) => {
-                let at = waiting.iter().position(|(of, _)| Arc::ptr_eq(of, progress));
+                let at = waiting.iter().position(|(of, ..)| Arc::ptr_eq(of, progress));
                 at.map(|at| waiting.remove(at))
             }
             Stage::Running(_) | Stage::Stopped => None,
@@ -122,14 +136,17 @@ impl SharedProcessor {
         removed: CancellationToken,
     ) -> Result<(), InformerError> {
         let end = EndOnDrop(Arc::clone(&progress));
-        let task = handle_all(handler, inbox, end, removed, self.on_panic.clone());
+        let stop_waiting = removed.clone();
+        let task = handle_all(end, handler, inbox, removed, self.on_panic.clone());
         let mut state = self.lock();
-        let State { stage, tasks, .. } = &mut *state;
-        while tasks.try_join_next().is_some() {}
+        let State { stage, tasks, tasks_removed, .. } = &mut *state;
+        while let Some(ended) = tasks.try_join_next_with_id() {
+            tasks_removed.remove(&task_id(&ended));
+        }
         match stage {
-            Stage::New(waiting) => waiting.push((progress, Box::pin(task))),
+            Stage::New(waiting) => waiting.push((progress, stop_waiting, Box::pin(task))),
             Stage::Running(runtime) => {
-                tasks.spawn_on(task, runtime);
+                tasks_removed.insert(tasks.spawn_on(task, runtime).id(), stop_waiting);
             }
             Stage::Stopped => return Err(InformerError::HandlerAfterStop),
         }
@@ -139,10 +156,10 @@ impl SharedProcessor {
     /// Starts the tasks of the handlers that are there. Answers how often to check for resyncs from now on.
     pub(super) fn start(&self, runtime: Handle) -> Option<Duration> {
         let mut state = self.lock();
-        let State { stage, tasks, check, .. } = &mut *state;
+        let State { stage, tasks, tasks_removed, check, .. } = &mut *state;
         if let Stage::New(waiting) = stage {
-            for (_, task) in waiting.drain(..) {
-                tasks.spawn_on(task, &runtime);
+            for (_, removed, task) in waiting.drain(..) {
+                tasks_removed.insert(tasks.spawn_on(task, &runtime).id(), removed);
             }
             *stage = Stage::Running(runtime);
         }
@@ -179,27 +196,41 @@ impl SharedProcessor {
         matches!(self.lock().stage, Stage::Stopped)
     }
 
-    /// Closes every channel, and answers the tasks that now come to their end. Nobody can be added any more.
-    fn close(&self) -> JoinSet<()> {
+    /// Closes every channel, and returns the tasks, which now end by themselves, with the tokens of their removal. No
+    /// handler can be added afterwards.
+    fn close(&self) -> (JoinSet<()>, HashMap<task::Id, CancellationToken>) {
         let mut state = self.lock();
         let never_run = std::mem::replace(&mut state.stage, Stage::Stopped);
-        state.listeners.clear();
+        let listeners = std::mem::take(&mut state.listeners);
+        let stopping = |one: &Registered| (Arc::clone(&one.listener.progress), one.removed.clone());
+        state.stopping.extend(listeners.iter().map(stopping));
         let tasks = std::mem::take(&mut state.tasks);
+        let tasks_removed = std::mem::take(&mut state.tasks_removed);
         drop(state);
         // Handlers that never ran. What they do when they are dropped is theirs, so no lock is held.
-        drop(never_run);
-        tasks
+        drop((never_run, listeners));
+        (tasks, tasks_removed)
     }
 
-    /// Ends: every handler is told what is on its way to it, then its task ends.
+    /// Ends: every handler is told what is on its way to it, then its task ends. A handler that has been removed, which
+    /// may be stuck in a call, is not waited for.
     pub(super) async fn stop(&self) {
-        let mut tasks = self.close();
-        while let Some(ended) = tasks.join_next().await {
+        let (mut tasks, mut removed) = self.close();
+        while !removed.values().all(CancellationToken::is_cancelled) {
+            let ended = tokio::select! {
+                ended = tasks.join_next_with_id() => ended,
+                () = self.removal.notified() => continue,
+            };
+            let Some(ended) = ended else { break };
+            removed.remove(&task_id(&ended));
             // Calls are guarded, but a handler is dropped on its task as well.
             if let Err(error) = ended {
                 tracing::error!(%error, "the task of an event handler failed");
             }
         }
+        // They end with the call that is in progress.
+        tasks.detach_all();
+        self.lock().stopping.clear();
     }
 
     /// Ends at once; what is on its way is lost to handlers that run in tasks.
@@ -208,10 +239,12 @@ impl SharedProcessor {
     }
 }
 
+/// Calls a handler until its input ends or it is removed. `progress` is the first parameter because it is dropped last:
+/// when it reports the end, the handler is gone.
 async fn handle_all<H: ResourceEventHandler>(
+    progress: EndOnDrop,
     handler: H,
     mut inbox: Inbox,
-    progress: EndOnDrop,
     removed: CancellationToken,
     on_panic: Option<HandlerPanicHook>,
 ) {
@@ -230,6 +263,10 @@ async fn handle_all<H: ResourceEventHandler>(
         // A full inbox must not keep the runtime from its other tasks.
         consume_budget().await;
     }
+}
+
+fn task_id(ended: &Result<(task::Id, ()), JoinError>) -> task::Id {
+    ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id)
 }
 
 /// Says that a handler is gone however its task comes to its end, also before it has run at all.

@@ -90,6 +90,13 @@ impl Progress {
         self.left.send_modify(|left| left.ended = true);
     }
 
+    /// Waits until the handler is gone.
+    pub(super) async fn wait_for_end(&self) {
+        let mut left = self.left.subscribe();
+        // The sender lives as long as `self`, so there is no error to handle.
+        let _ended = left.wait_for(|left| left.ended).await;
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.left.borrow().notifications == 0
     }

@@ -38,6 +38,12 @@ impl Registration {
     pub async fn synced(&self) -> bool {
         self.synced.wait().await && self.progress.wait().await
     }
+
+    /// Waits until the handler has returned from its last call: it was removed, or the informer has stopped. Of a
+    /// [`Subscription`], waits until it is dropped.
+    pub async fn ended(&self) {
+        self.progress.wait_for_end().await;
+    }
 }
 
 impl fmt::Debug for Registration {

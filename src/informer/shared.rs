@@ -230,10 +230,19 @@ impl SharedIndexInformer {
         Ok((registration, inbox))
     }
 
-    /// Removes a handler. What waits for it is dropped; a call that is under way ends in its own time. One that was
-    /// removed before, or belongs to another informer, is nothing to do.
+    /// Removes a handler, also while the informer stops, whose end then does not wait for it. Waiting notifications are
+    /// dropped; a call in progress may continue after this returns. A handler that was removed before, or belongs to another
+    /// informer, is ignored.
     pub fn remove_event_handler(&self, registration: &Registration) {
         self.shared.pump.processor.remove(&registration.progress);
+    }
+
+    /// Removes a handler and waits until it will not be called again (client-go: `ShutDownEventHandler`).
+    ///
+    /// A handler that blocks on this future for itself waits for ever, as in client-go.
+    pub async fn shut_down_event_handler(&self, registration: &Registration) {
+        self.remove_event_handler(registration);
+        registration.ended().await;
     }
 
     /// Changes objects before they are queued and stored, in the place of
@@ -330,6 +339,11 @@ impl SharedIndexInformer {
         Arc::clone(&self.shared).start(stop)
     }
 
+    /// Ends this informer if it has not been started. It then can't be started.
+    pub(super) fn end_unstarted(&self) {
+        self.shared.end_unstarted();
+    }
+
     /// The same informer as a [`Controller`]: for what is to run informers and other controllers alike. Unlike
     /// client-go's it can be run, which is to run the informer.
     ///
@@ -382,6 +396,15 @@ impl Controlled for Shared {
 impl Shared {
     fn not_started(&self) -> MutexGuard<'_, Option<NotStarted>> {
         self.not_started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends an informer that has not been started, as if it had been run and stopped before it synced.
+    fn end_unstarted(&self) {
+        // Dropped after the lock is released: what the source does when it is dropped is its own.
+        let not_started = self.not_started().take();
+        if not_started.is_some() {
+            drop(AbortOnDrop(&self.pump));
+        }
     }
 
     async fn run(&self, not_started: NotStarted, stop: CancellationToken) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! What can be set about a reflector.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,8 +127,14 @@ impl ReflectorOptions {
 
     pub(super) fn tell(&self, event: &ReflectorEvent) {
         tracing::debug!(?event, "reflector");
-        if let Some(observer) = &self.observer {
-            observer(event);
+        // An observer is the caller's: its panic must not end the run.
+        if let Some(observer) = &self.observer
+            && catch_unwind(AssertUnwindSafe(|| observer(event))).is_err()
+        {
+            tracing::error!(
+                ?event,
+                "the observer of a reflector panicked; it is called again with the next event"
+            );
         }
     }
 }

@@ -130,6 +130,30 @@ async fn what_could_not_be_processed_comes_again_behind_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_object_that_always_fails_is_retried_with_growing_pauses() {
+    for queue in queues() {
+        let calls = Arc::new(Mutex::new(0));
+        let process = Box::new({
+            let calls = Arc::clone(&calls);
+            move |popped: &Popped| {
+                let is_object = matches!(popped.item, Item::Deltas(_));
+                *calls.lock().expect("no panic") += u32::from(is_object);
+                if is_object { Err("never".into()) } else { Ok(()) }
+            }
+        });
+        let config = Config { retry_on_error: true, ..Config::new(queue, source_of(&["a"]), process) };
+        let stop = CancellationToken::new();
+        let run = tokio::spawn(Controller::new(config).run(stop.clone()));
+        // 5 ms doubled to one second takes 1.275 s and 9 calls; then there is one call a second.
+        pass(60).await;
+        let calls = *calls.lock().expect("no panic");
+        assert!((60..=75).contains(&calls), "{calls} calls in a minute");
+        stop.cancel();
+        run.await.expect("no panic").expect("no error");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_newer_takes_the_place_of_what_failed() {
     let again = ["Updated a@3", "Updated a@3"];
     for (queue, wanted) in queues().into_iter().zip([again, ["Added a@2", "Updated a@3"], again]) {

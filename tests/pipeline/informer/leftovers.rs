@@ -92,7 +92,7 @@ fn no_connection_outlives_a_factory_and_its_client() {
             informer.add_event_handler(recorder.clone()).expect("not stopped");
             handled.push((informer, recorder));
         }
-        factory.start(&CancellationToken::new());
+        factory.start(&CancellationToken::new()).expect("not shut down");
         assert!(factory.wait_for_cache_sync().await.iter().all(|(_, synced)| *synced));
         assert!(proxy.connections() >= 2, "one watch each");
         assert!(factory.shutdown().await.is_empty());

@@ -6,6 +6,7 @@ mod faults;
 mod handlers;
 mod leftovers;
 mod packing;
+mod removal;
 mod resync;
 mod slow;
 mod stop;

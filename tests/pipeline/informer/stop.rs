@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use tokio_util::sync::CancellationToken;
 
 use kdelta::informer::{NotificationFn, QueueKind, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListWatch, PageStream};
-use kdelta::reflector::ReflectorOptions;
+use kdelta::reflector::{Observer, ReflectorOptions};
 use kdelta::testing::{FakeWatch, pod};
 
 use super::{KINDS, Recorder, Replay, Running, held, of_kind, pass, source_of, stored, told, until};
@@ -76,6 +78,26 @@ async fn a_source_that_panics_ends_the_run_with_its_panic() {
     let running = Running::start(informer.clone());
     assert!(running.run.await.expect_err("a panic").is_panic());
     assert!(informer.is_stopped() && !registration.synced().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_that_panics_does_not_end_the_run() {
+    let source = source_of(&["a"]);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let observer: Observer = Arc::new(move |_| {
+        counted.fetch_add(1, Relaxed);
+        panic!("the observer is broken");
+    });
+    let options = ReflectorOptions { observer: Some(observer), ..ReflectorOptions::default() };
+    let informer = SharedIndexInformer::builder(source.clone()).reflector(options).build();
+    let running = Running::synced(informer.clone()).await;
+    until("it watches", || source.open_watches() == 1).await;
+    source.add_silently(pod("b"));
+    source.reset_watches();
+    until("the relist is stored", || stored(&informer).len() == 2).await;
+    assert!(calls.load(Relaxed) > 2, "it is called again");
+    running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
