@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
-use kdelta::object::{self, FieldPath, Ingest, KeyGetter, Object, Origin, Packer, TypeMeta};
+use kdelta::object::{self, Compressor, FieldPath, Ingest, KeyGetter, Object, Origin, TypeMeta};
 use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
 use synthetic::Workload;
@@ -85,7 +85,7 @@ fn main() {
         |()| typed.iter().for_each(|text| drop(black_box(read(text)))),
     );
     packed::metadata(&bench, &texts, &ingest);
-    packing(&bench, &all);
+    compression(&bench, &all);
     let numbered = |workload: &Workload| (0..EACH).map(|number| workload.key(number)).collect::<Vec<_>>();
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
     indexing(&bench, &keys, &all);
@@ -137,24 +137,24 @@ fn splitting(bench: &Bench, texts: &[String]) {
     );
 }
 
-fn packing(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
-    let pack = |(packer, objects): (Packer, Vec<Arc<Object>>)| -> Vec<_> {
-        objects.into_iter().map(|object| packer.pack(object)).collect()
+fn compression(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
+    let compress = |(compressor, objects): (Compressor, Vec<Arc<Object>>)| -> Vec<_> {
+        objects.into_iter().map(|object| compressor.compress(object)).collect()
     };
-    let new = || (Packer::new(), all());
-    bench.run("pack, siblings in runs", new, |made| drop(black_box(pack(made))));
+    let new = || (Compressor::new(), all());
+    bench.run("compress, siblings in runs", new, |made| drop(black_box(compress(made))));
     let interleaved = || {
-        let (packer, objects) = new();
+        let (compressor, objects) = new();
         let mut mixed: Vec<_> = objects.into_iter().enumerate().collect();
         mixed.sort_by_key(|(at, _)| at % EACH as usize);
-        (packer, mixed.into_iter().map(|(_, object)| object).collect())
+        (compressor, mixed.into_iter().map(|(_, object)| object).collect())
     };
-    bench.run("pack, siblings far apart", interleaved, |made| drop(black_box(pack(made))));
-    let packed = pack(new());
+    bench.run("compress, siblings far apart", interleaved, |made| drop(black_box(compress(made))));
+    let compressed = compress(new());
     bench.run(
-        "unpack, siblings in runs",
+        "decompress, siblings in runs",
         || (),
-        |()| packed.iter().for_each(|object| drop(black_box(object.json()))),
+        |()| compressed.iter().for_each(|object| drop(black_box(object.json()))),
     );
 }
 
@@ -173,14 +173,14 @@ fn indexing(bench: &Bench, keys: &[String], all: &dyn Fn() -> Vec<Arc<Object>>) 
         );
     }
     bench.run(
-        "store, packed, three indices",
+        "store, compressed, three indices",
         || {
             let indexers = [
                 ("namespace".to_owned(), index_funcs::namespace()),
                 ("node".to_owned(), index_funcs::node()),
                 ("phase".to_owned(), field("status.phase")),
             ];
-            (Cache::with_indexers(indexers.into()).with_packer(Arc::default()), all())
+            (Cache::with_indexers(indexers.into()).with_compressor(Arc::default()), all())
         },
         |(store, objects)| {
             for object in objects {

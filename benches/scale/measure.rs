@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use kdelta::informer::{Bodies, QueueKind, SharedIndexInformer};
+use kdelta::informer::{BodyStorage, QueueKind, SharedIndexInformer};
 use kdelta::object::FieldPath;
 use kdelta::reflector::{BackoffOptions, ReflectorEvent, ReflectorOptions};
 use kdelta::store::{Indexer, index_funcs};
@@ -151,7 +151,7 @@ async fn run(source: Source, objects: u32, asked: Asked, making: Duration, base:
     let informer = SharedIndexInformer::builder(source.clone())
         .indexers(indexers.into())
         .queue(if asked.delta { QueueKind::Delta } else { QueueKind::Ordered })
-        .bodies(if asked.text { Bodies::Text } else { Bodies::Packed })
+        .body_storage(if asked.text { BodyStorage::Text } else { BodyStorage::Compressed })
         .reflector(options)
         .build();
     let stop = CancellationToken::new();
@@ -188,7 +188,7 @@ async fn run(source: Source, objects: u32, asked: Asked, making: Duration, base:
         peak_relisted,
         base,
         text_each: each(memory.bodies.text_bytes, objects),
-        body_each: each(memory.bodies.held_bytes(), objects),
+        body_each: each(memory.bodies.stored_bytes(), objects),
         lookup_nanos,
         by_index_micros,
         unpack_nanos,

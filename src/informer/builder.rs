@@ -9,7 +9,7 @@ use super::processor::SharedProcessor;
 use super::pump::Pump;
 use super::shared::{SharedIndexInformer, Source, Start};
 use crate::listwatch::ListerWatcher;
-use crate::object::Packer;
+use crate::object::Compressor;
 use crate::queue::{
     DEFAULT_BYTES, DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo,
     OrderedFifoOptions, Queue, Transformer,
@@ -29,12 +29,12 @@ pub enum QueueKind {
 
 /// How an informer holds the bodies of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bodies {
-    /// Packed, once the index functions have seen them: a twentieth of the space where objects are alike. Who asks an
-    /// object from the store for its JSON has it unpacked, in some microseconds each time; what is told live comes with
+pub enum BodyStorage {
+    /// Compressed, once the index functions have seen them: a twentieth of the space where objects are alike. Who asks an
+    /// object from the store for its JSON has it decompressed, in some microseconds each time; what is told live comes with
     /// its text at hand, unless it had to wait for a handler that coalesces.
     #[default]
-    Packed,
+    Compressed,
     /// As text, for a store whose objects are read over and over.
     Text,
 }
@@ -47,7 +47,7 @@ pub struct Builder<L> {
     queue: QueueKind,
     queue_capacity: usize,
     queue_bytes: usize,
-    bodies: Bodies,
+    body_storage: BodyStorage,
     reflector: ReflectorOptions,
     resync_check_period: Option<Duration>,
     transformer: Option<Transformer>,
@@ -63,7 +63,7 @@ impl<L: ListerWatcher> Builder<L> {
             queue: QueueKind::default(),
             queue_capacity: DEFAULT_CAPACITY,
             queue_bytes: DEFAULT_BYTES,
-            bodies: Bodies::default(),
+            body_storage: BodyStorage::default(),
             reflector: ReflectorOptions::default(),
             resync_check_period: None,
             transformer: None,
@@ -97,9 +97,9 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
-    /// How the store holds bodies; [`Bodies::Packed`] unless told otherwise.
-    pub fn bodies(mut self, bodies: Bodies) -> Self {
-        self.bodies = bodies;
+    /// Sets how the store holds bodies; the default is [`BodyStorage::Compressed`].
+    pub fn body_storage(mut self, body_storage: BodyStorage) -> Self {
+        self.body_storage = body_storage;
         self
     }
 
@@ -139,20 +139,20 @@ impl<L: ListerWatcher> Builder<L> {
     #[must_use]
     pub fn build(self) -> SharedIndexInformer {
         let Self { source, reflector, resync_check_period, on_handler_panic, mutation_detector, .. } = self;
-        let packer = (self.bodies == Bodies::Packed).then(|| Arc::new(Packer::new()));
+        let compressor = (self.body_storage == BodyStorage::Compressed).then(|| Arc::new(Compressor::new()));
         let cache = Cache::with_indexers(self.indexers);
-        let store: Arc<dyn Indexer> = Arc::new(match &packer {
-            Some(packer) => cache.with_packer(Arc::clone(packer)),
+        let store: Arc<dyn Indexer> = Arc::new(match &compressor {
+            Some(compressor) => cache.with_compressor(Arc::clone(compressor)),
             None => cache,
         });
-        let shared_packer = packer.clone();
+        let shared_compressor = compressor.clone();
         let (transformer, capacity, bytes) = (self.transformer, self.queue_capacity, self.queue_bytes);
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = match self.queue {
             QueueKind::Delta => Arc::new(DeltaFifo::new(DeltaFifoOptions {
                 known_objects: Some(known),
                 transformer,
-                packer,
+                compressor,
                 capacity,
                 bytes,
                 ..DeltaFifoOptions::default()
@@ -160,7 +160,7 @@ impl<L: ListerWatcher> Builder<L> {
             QueueKind::Ordered => {
                 let options = OrderedFifoOptions {
                     transformer,
-                    packer,
+                    compressor,
                     capacity,
                     bytes,
                     ..OrderedFifoOptions::default()
@@ -180,6 +180,6 @@ impl<L: ListerWatcher> Builder<L> {
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
         let pump = Pump::new(queue, store, processor, mutation_detector);
-        SharedIndexInformer::new(pump, source, clock, resync_check_period, shared_packer)
+        SharedIndexInformer::new(pump, source, clock, resync_check_period, shared_compressor)
     }
 }

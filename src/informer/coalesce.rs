@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::Notification;
 use super::progress::Progress;
-use crate::object::{DeletedObject, Key, Object, Origin, Packer};
+use crate::object::{Compressor, DeletedObject, Key, Object, Origin};
 use crate::queue::Mark;
 
 /// What the store held when the handler came; see [`Pending::replay`].
@@ -24,9 +24,9 @@ pub(super) struct Pending {
     state: Mutex<State>,
     /// The bytes of what was put in since nothing waited. Relaxed: a rough measure of how far behind the reader is.
     waited: AtomicUsize,
-    /// Packs what waits for a reader that is far behind: the objects may be as many as those of the store, and are to
+    /// Compresses what waits for a reader that is far behind: the objects may be as many as those of the store, and are to
     /// take no more space than there.
-    packer: Option<Arc<Packer>>,
+    compressor: Option<Arc<Compressor>>,
 }
 
 /// Bytes that wait with their texts at hand.
@@ -81,8 +81,8 @@ pub(super) enum Next {
 }
 
 impl Pending {
-    pub(super) fn new(packer: Option<Arc<Packer>>) -> Self {
-        Self { packer, ..Self::default() }
+    pub(super) fn new(compressor: Option<Arc<Compressor>>) -> Self {
+        Self { compressor, ..Self::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -109,8 +109,8 @@ impl Pending {
     /// Puts in one more, and counts what it made untold.
     pub(super) fn put(&self, notification: Notification, progress: &Progress) {
         let waited = self.waited.fetch_add(notification.weight(), Ordering::Relaxed);
-        let notification = match &self.packer {
-            Some(packer) if waited > AT_HAND => packed(packer, notification),
+        let notification = match &self.compressor {
+            Some(compressor) if waited > AT_HAND => compressed(compressor, notification),
             _ => notification,
         };
         let merged = self.change(|state| (!state.abandoned).then(|| state.put(notification)));
@@ -158,17 +158,17 @@ impl Pending {
     }
 }
 
-/// The same with the bodies packed that are not.
-fn packed(packer: &Packer, notification: Notification) -> Notification {
+/// The same with the bodies compressed that are not.
+fn compressed(compressor: &Compressor, notification: Notification) -> Notification {
     match notification {
         Notification::Added { object, is_in_initial_list, origin } => {
-            Notification::Added { object: packer.pack(object), is_in_initial_list, origin }
+            Notification::Added { object: compressor.compress(object), is_in_initial_list, origin }
         }
         Notification::Updated { old, new, origin } => {
-            Notification::Updated { old: packer.pack(old), new: packer.pack(new), origin }
+            Notification::Updated { old: compressor.compress(old), new: compressor.compress(new), origin }
         }
         Notification::Deleted { object: DeletedObject::Known(object), origin } => {
-            Notification::Deleted { object: DeletedObject::Known(packer.pack(object)), origin }
+            Notification::Deleted { object: DeletedObject::Known(compressor.compress(object)), origin }
         }
         // The object of a tombstone is the one that was stored.
         other @ (Notification::Deleted { .. } | Notification::Mark(_)) => other,
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn what_waits_for_a_reader_that_is_far_behind_is_packed_and_nothing_else_is() {
         const OBJECTS: usize = 500;
-        let (pending, progress) = (Pending::new(Some(Arc::new(Packer::new()))), Progress::default());
+        let (pending, progress) = (Pending::new(Some(Arc::new(Compressor::new()))), Progress::default());
         for at in 0..OBJECTS {
             let old = large(&format!("n{at}"), 1);
             let notification = if at % 5 == 0 { deleted(&old) } else { updated(&old, &large(old.name(), 2)) };
@@ -374,7 +374,7 @@ mod tests {
         // It has read everything: what comes next is given as it is.
         pending.put(added(&large("n", 3), false), &progress);
         let Next::One(Notification::Added { object, .. }) = pending.take() else { panic!("it waits") };
-        assert!(!object.is_packed());
+        assert!(!object.is_compressed());
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub enum OnSlow {
     /// waits. What is told stays a sequence that replayed over nothing is the store: an update begins with the state
     /// told before, an object that was changed before its add was told is added in its last state, one that came and
     /// went is not told at all. One that went and came again is both. Several gaps are one. At most two notifications
-    /// for each object wait; where they are many, packed as the store has them.
+    /// for each object wait; where they are many, compressed as the store has them.
     Coalesce,
 }
 

@@ -13,7 +13,7 @@ use super::coalesce::{Next, Pending};
 use super::overflow::Overflow;
 use super::progress::Progress;
 use super::weighed_channel::{TrySendError, WeighedReceiver, WeighedSender, weighed_channel};
-use crate::object::{Object, Origin, Packer};
+use crate::object::{Compressor, Object, Origin};
 use crate::queue::Mark;
 use crate::store::Indexer;
 
@@ -120,8 +120,8 @@ impl Message {
 }
 
 /// Both ends of a way on which nobody waits: what the handler has not read is merged per object.
-pub(super) fn coalescing(packer: Option<Arc<Packer>>) -> (ProcessorListener, Inbox) {
-    let pending = Arc::new(Pending::new(packer));
+pub(super) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListener, Inbox) {
+    let pending = Arc::new(Pending::new(compressor));
     let way = Way::Pending(Arc::clone(&pending));
     (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
 }

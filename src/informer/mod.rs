@@ -45,7 +45,7 @@ mod run;
 mod shared;
 mod weighed_channel;
 
-pub use builder::{Bodies, Builder, QueueKind};
+pub use builder::{BodyStorage, Builder, QueueKind};
 pub use controller::{Config, Controller};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};

@@ -117,7 +117,7 @@ impl Pump {
     fn watch_over(&self, tell: &Tell) {
         let Some(detector) = &self.detector else { return };
         if let Tell::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) = tell
-            // What is stored may be packed, and so another than what is told.
+            // What is stored may be compressed, and so another than what is told.
             && let Ok(Some(stored)) = self.store.get(new)
         {
             detector.add_object(&stored);

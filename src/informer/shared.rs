@@ -17,7 +17,7 @@ use super::run::{Running, run_beside};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::clock::Clock;
 use crate::listwatch::{Error, ListerWatcher};
-use crate::object::{Packer, ResourceVersion};
+use crate::object::{Compressor, ResourceVersion};
 use crate::queue::{DEFAULT_BYTES, Transformer};
 use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
@@ -90,7 +90,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     default_resync: Option<Duration>,
     /// That of the store.
-    packer: Option<Arc<Packer>>,
+    compressor: Option<Arc<Compressor>>,
 }
 
 impl SharedIndexInformer {
@@ -104,7 +104,7 @@ impl SharedIndexInformer {
         source: Source,
         clock: Arc<dyn Clock>,
         default_resync: Option<Duration>,
-        packer: Option<Arc<Packer>>,
+        compressor: Option<Arc<Compressor>>,
     ) -> Self {
         let shared = Shared {
             pump,
@@ -112,7 +112,7 @@ impl SharedIndexInformer {
             reflector: OnceLock::new(),
             clock,
             default_resync,
-            packer,
+            compressor,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -154,7 +154,7 @@ impl SharedIndexInformer {
         let removed = CancellationToken::new();
         let ends = match options.on_slow {
             OnSlow::Block { capacity, bytes } => channel(capacity, bytes),
-            OnSlow::Coalesce => coalescing(self.shared.packer.clone()),
+            OnSlow::Coalesce => coalescing(self.shared.compressor.clone()),
         };
         let (registration, inbox) = self.register(ends, options.resync, &removed)?;
         let progress = Arc::clone(&registration.progress);
@@ -210,7 +210,7 @@ impl SharedIndexInformer {
     pub fn subscribe_with_options(&self, options: HandlerOptions) -> Result<Subscription, InformerError> {
         let ends = match options.on_slow {
             OnSlow::Block { capacity, bytes } => subscription(capacity, bytes),
-            OnSlow::Coalesce => coalescing(self.shared.packer.clone()),
+            OnSlow::Coalesce => coalescing(self.shared.compressor.clone()),
         };
         let (registration, inbox) = self.register(ends, options.resync, &CancellationToken::new())?;
         let processor = Arc::clone(&self.shared.pump.processor);

@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 
+use super::compression::{self, Prefix};
 use super::json::{self, Entry, Members};
-use super::packing::{self, Prefix};
 use super::{Object, ResourceVersion, TypeMeta, Uid, key};
 
 /// What an object takes from the request it came with.
@@ -54,9 +54,9 @@ pub enum ObjectError {
 
 /// The stored form of a body. An object known by its row only has an empty one.
 pub(super) struct Body {
-    /// The text; of a packed body its frame, which is empty where the text is that of the prefix.
+    /// The text; of a compressed body its frame, which is empty where the text is that of the prefix.
     bytes: Box<[u8]>,
-    /// What a packed body was written against.
+    /// What a compressed body was written against.
     against: Option<Arc<Prefix>>,
 }
 
@@ -69,7 +69,7 @@ impl Body {
         Self { bytes: text, against: None }
     }
 
-    pub(super) fn packed(frame: Box<[u8]>, against: Arc<Prefix>) -> Self {
+    pub(super) fn compressed(frame: Box<[u8]>, against: Arc<Prefix>) -> Self {
         Self { bytes: frame, against: Some(against) }
     }
 
@@ -77,8 +77,8 @@ impl Body {
         let Some(against) = &self.against else { return Cow::Borrowed(&self.bytes) };
         // A frame and what it was written against are put together in one place and never taken apart, so this can't
         // fail unless memory did. An object without a body is no lie then, another body would be.
-        let text = packing::unpack(&self.bytes, against).unwrap_or_else(|reason| {
-            tracing::error!(reason, "a packed body can't be read");
+        let text = compression::decompress(&self.bytes, against).unwrap_or_else(|reason| {
+            tracing::error!(reason, "a compressed body can't be read");
             Vec::new()
         });
         Cow::Owned(text)
@@ -95,7 +95,7 @@ impl Body {
         one == other || value(&one).is_some_and(|one| value(&other) == Some(one))
     }
 
-    /// The text, unless it is packed.
+    /// The text, unless it is compressed.
     pub(super) fn plain(&self) -> Option<&[u8]> {
         self.against.is_none().then_some(&*self.bytes)
     }
@@ -106,12 +106,12 @@ impl Body {
 
     pub(super) fn len(&self) -> usize {
         match &self.against {
-            Some(against) => packing::length(&self.bytes, against),
+            Some(against) => compression::length(&self.bytes, against),
             None => self.bytes.len(),
         }
     }
 
-    pub(super) fn held_len(&self) -> usize {
+    pub(super) fn stored_len(&self) -> usize {
         self.bytes.len()
     }
 }
@@ -156,13 +156,14 @@ impl Metadata<'_> {
     fn workload(&self) -> u32 {
         let owners = self.owner_references.unwrap_or_default().as_bytes();
         if memmem::find(owners, br#""controller":true"#).is_some() {
-            return packing::sum(shared_owner(self.owner_references.unwrap_or_default()).as_bytes()).max(1);
+            return compression::checksum(shared_owner(self.owner_references.unwrap_or_default()).as_bytes())
+                .max(1);
         }
         let labels = self.labels.unwrap_or_default().as_bytes();
         match labels.len() {
             0..=2 => 0,
             _ if OF_ONE.iter().any(|label| memmem::find(labels, label).is_some()) => 1,
-            _ => packing::sum(labels).max(1),
+            _ => compression::checksum(labels).max(1),
         }
     }
 }

@@ -3,12 +3,12 @@
 
 mod age;
 mod body;
+mod compression;
 mod json;
 mod key;
 mod kind;
 mod names;
 mod origin;
-mod packing;
 mod path;
 mod row;
 mod selector;
@@ -18,6 +18,7 @@ mod version;
 
 pub use age::human_duration;
 pub use body::{Ingest, ObjectError};
+pub use compression::{Compressor, Footprint};
 #[cfg(feature = "api")]
 pub(crate) use json::blocks;
 pub use key::{
@@ -27,7 +28,6 @@ pub use key::{
 pub use kind::{ApiResource, TypeMeta};
 pub use names::{is_dns_label, is_dns_subdomain, path_segment_problems};
 pub use origin::Origin;
-pub use packing::{Footprint, Packer};
 pub use path::{FieldPath, PathCursor, PathError};
 pub use row::{Column, Row};
 pub use selector::{FieldSelector, LabelSelector, SelectorError};
@@ -61,7 +61,7 @@ pub struct Object {
     /// Length of the namespace part of `key`; 0 for a cluster-scoped object. Kept so that no name can be misread.
     namespace_len: u32,
     /// A number that objects which are much alike share; 0 where none is known to be. Known when the object is read,
-    /// it need not be read again to be packed.
+    /// it need not be read again to be compressed.
     workload: u32,
     uid: Uid,
     version: ResourceVersion,
@@ -183,7 +183,7 @@ impl Object {
 
     /// The compact JSON text; empty when the object is known by its row or its name only.
     ///
-    /// It is borrowed, unless the body is packed (see [`Packer`]): then it is unpacked by each call, in some
+    /// It is borrowed, unless the body is compressed (see [`Compressor`]): then it is decompressed by each call, in some
     /// microseconds.
     #[must_use]
     pub fn json(&self) -> Cow<'_, [u8]> {
@@ -196,29 +196,29 @@ impl Object {
         self.body.len()
     }
 
-    /// The bytes that the body takes: those of the text, or of its packed form without what others share.
+    /// The bytes that the body takes: those of the text, or of its compressed form without what others share.
     #[must_use]
-    pub fn held_len(&self) -> usize {
-        self.body.held_len()
+    pub fn stored_len(&self) -> usize {
+        self.body.stored_len()
     }
 
     /// About how many bytes it takes while it waits somewhere: names, body and row, without what others share.
     #[must_use]
     pub fn weight(&self) -> usize {
-        let row = self.row.as_ref().map_or(0, |row| row.held_len());
-        size_of::<Self>() + self.key.len() + self.body.held_len() + row
+        let row = self.row.as_ref().map_or(0, |row| row.stored_len());
+        size_of::<Self>() + self.key.len() + self.body.stored_len() + row
     }
 
-    /// Whether the body is packed.
+    /// Whether the body is compressed.
     #[must_use]
-    pub fn is_packed(&self) -> bool {
+    pub fn is_compressed(&self) -> bool {
         self.body.plain().is_none()
     }
 
     /// The same object with its text at hand, for who reads it more than once; nothing where it is so already.
     #[must_use]
-    pub fn unpacked(&self) -> Option<Self> {
-        self.is_packed().then(|| self.with_body(Body::text(self.json().into_owned().into())))
+    pub fn decompressed(&self) -> Option<Self> {
+        self.is_compressed().then(|| self.with_body(Body::text(self.json().into_owned().into())))
     }
 
     /// The same object with another form of its body.

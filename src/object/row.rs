@@ -56,7 +56,7 @@ impl Row {
     }
 
     /// The bytes that its cells take.
-    pub(super) fn held_len(&self) -> usize {
+    pub(super) fn stored_len(&self) -> usize {
         self.text.len() + std::mem::size_of_val(&*self.ends)
     }
 

@@ -13,7 +13,7 @@ use super::{
     Popped, Queue, RequeueFunc, Signals, Transformer, key_of,
 };
 use crate::object::{
-    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
+    Compressor, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
 };
 
 /// How a [`DeltaFifo`] is made.
@@ -50,8 +50,8 @@ pub struct DeltaFifoOptions {
     pub emit_delta_type_replaced: bool,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
-    /// Packs what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
-    pub packer: Option<Arc<Packer>>,
+    /// Compresses what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
+    pub compressor: Option<Arc<Compressor>>,
     /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
     /// Bytes of objects to hold before there is no more room; one delta always has room, whatever its size.
@@ -65,7 +65,7 @@ impl Default for DeltaFifoOptions {
             known_objects: None,
             emit_delta_type_replaced: true,
             transformer: None,
-            packer: None,
+            compressor: None,
             capacity: DEFAULT_CAPACITY,
             bytes: DEFAULT_BYTES,
         }
@@ -130,12 +130,12 @@ impl DeltaFifo {
             known_objects,
             emit_delta_type_replaced,
             transformer,
-            packer,
+            compressor,
             capacity,
             bytes,
         } = options;
         Self {
-            intake: Intake::new(key_func, known_objects, transformer, packer),
+            intake: Intake::new(key_func, known_objects, transformer, compressor),
             emit_delta_type_replaced,
             held: Held::new(State::default(), Room { deltas: capacity, bytes }),
         }

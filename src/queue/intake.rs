@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Change, Delta, KnownObjects};
 use crate::object::{
-    DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer,
+    Compressor, DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin,
 };
 
 /// Changes objects before they are queued, as to strip what nobody reads (client-go: `TransformFunc`).
@@ -50,8 +50,8 @@ pub(super) struct Intake {
     known: Option<KnownObjects>,
     /// A lock, because it may be set until the queue is in use; from then on it is only read.
     transformer: RwLock<Option<Transformer>>,
-    /// Packs what waits for the end of a list. A live event is not packed here: it is told first.
-    packer: Option<Arc<Packer>>,
+    /// Compresses what waits for the end of a list. A live event is not compressed here: it is told first.
+    compressor: Option<Arc<Compressor>>,
     /// Whether versions may name other states than those that are known. Relaxed: one task lists and tells of it.
     in_doubt: AtomicBool,
 }
@@ -61,13 +61,13 @@ impl Intake {
         key_func: KeyFunc,
         known: Option<KnownObjects>,
         transformer: Option<Transformer>,
-        packer: Option<Arc<Packer>>,
+        compressor: Option<Arc<Compressor>>,
     ) -> Self {
         Self {
             key_func,
             known,
             transformer: RwLock::new(transformer),
-            packer,
+            compressor,
             in_doubt: AtomicBool::new(false),
         }
     }
@@ -87,10 +87,10 @@ impl Intake {
         Ok((key, object))
     }
 
-    /// The same for an object of a list that is complete, which may wait for many others: packed.
+    /// The same for an object of a list that is complete, which may wait for many others: compressed.
     pub(super) fn take_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
         let (key, object) = self.take(object)?;
-        Ok((key, self.pack(object)))
+        Ok((key, self.compress(object)))
     }
 
     /// The same for a delete. A tombstone carries what has been through here before.
@@ -107,19 +107,19 @@ impl Intake {
         }
     }
 
-    /// An object of a list that is to come back with the whole list, as the equal one that is stored, or packed. With
+    /// An object of a list that is to come back with the whole list, as the equal one that is stored, or compressed. With
     /// a transformer it stays what the source sent: nobody could tell later whether it has been through already.
     pub(super) fn hand_back(&self, object: Arc<Object>) -> Arc<Object> {
         if self.transformer().is_some() {
-            return self.pack(object);
+            return self.compress(object);
         }
         let stored = (self.key_func)(&object).ok().and_then(|key| self.stored(&key, &object));
-        stored.unwrap_or_else(|| self.pack(object))
+        stored.unwrap_or_else(|| self.compress(object))
     }
 
-    fn pack(&self, object: Arc<Object>) -> Arc<Object> {
-        match &self.packer {
-            Some(packer) => packer.pack(object),
+    fn compress(&self, object: Arc<Object>) -> Arc<Object> {
+        match &self.compressor {
+            Some(compressor) => compressor.compress(object),
             None => object,
         }
     }
@@ -189,7 +189,7 @@ impl Intake {
     }
 
     /// The stored object where it is that state. What has been transformed can be told by its version only; else the
-    /// version does in the ordinary course, for to compare bodies is to unpack each of them.
+    /// version does in the ordinary course, for to compare bodies is to decompress each of them.
     fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
         let stored = self.known_object(key).filter(|stored| stored.same_state(object))?;
         let is_same = !self.in_doubt.load(Ordering::Relaxed)

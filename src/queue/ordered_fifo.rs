@@ -12,7 +12,7 @@ use super::{
     RequeueFunc, Signals, Transformer,
 };
 use crate::object::{
-    DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Packer, ResourceVersion, meta_namespace_key,
+    Compressor, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
 };
 
 /// How an [`OrderedFifo`] is made.
@@ -22,8 +22,8 @@ pub struct OrderedFifoOptions {
     pub key_func: KeyFunc,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
-    /// Packs what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
-    pub packer: Option<Arc<Packer>>,
+    /// Compresses what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
+    pub compressor: Option<Arc<Compressor>>,
     /// Deltas to hold before there is no more room; at least one.
     pub capacity: usize,
     /// Bytes of objects to hold before there is no more room; one delta always has room, whatever its size.
@@ -35,7 +35,7 @@ impl Default for OrderedFifoOptions {
         Self {
             key_func: meta_namespace_key,
             transformer: None,
-            packer: None,
+            compressor: None,
             capacity: DEFAULT_CAPACITY,
             bytes: DEFAULT_BYTES,
         }
@@ -118,7 +118,7 @@ impl OrderedFifo {
     /// An empty queue before this store.
     #[must_use]
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
-        let OrderedFifoOptions { key_func, transformer, packer, capacity, bytes } = options;
+        let OrderedFifoOptions { key_func, transformer, compressor, capacity, bytes } = options;
         let state = State {
             key_func,
             line: VecDeque::new(),
@@ -128,7 +128,7 @@ impl OrderedFifo {
             listing: Listing::Afresh(HashSet::new()),
         };
         Self {
-            intake: Intake::new(key_func, Some(known_objects), transformer, packer),
+            intake: Intake::new(key_func, Some(known_objects), transformer, compressor),
             held: Held::new(state, Room { deltas: capacity, bytes }),
             is_listed: AtomicBool::new(false),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::state::Change;
 use super::{Indexer, Indexers, Indices, Memory, Store, StoreError, ThreadSafeStore};
 use crate::object::{
-    Key, KeyFunc, KeyGetter, KeyLister, Object, Packer, ResourceVersion, meta_namespace_key,
+    Compressor, Key, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key,
 };
 
 /// Objects under the keys a key function makes, with named indices (client-go: `cache`, made by `NewStore` and
@@ -64,10 +64,10 @@ impl Cache {
         Self { key_func, store: ThreadSafeStore::new(indexers) }
     }
 
-    /// The same, which packs the bodies of what is put into it, as [`ThreadSafeStore::with_packer`].
+    /// The same, which compresses the bodies of what is put into it, as [`ThreadSafeStore::with_compressor`].
     #[must_use]
-    pub fn with_packer(self, packer: Arc<Packer>) -> Self {
-        Self { store: self.store.with_packer(packer), ..self }
+    pub fn with_compressor(self, compressor: Arc<Compressor>) -> Self {
+        Self { store: self.store.with_compressor(compressor), ..self }
     }
 
     /// A copy of all indices, as [`ThreadSafeStore::indices`].

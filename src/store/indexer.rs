@@ -65,7 +65,7 @@ pub trait Indexer: Store {
     /// How many stored objects this index leaves out because its function refused them; 0 for an unknown index.
     fn index_errors(&self, name: &str) -> usize;
 
-    /// What it takes. It looks at every object, and unpacks none.
+    /// What it takes. It looks at every object, and decompresses none.
     fn memory(&self) -> Memory {
         let objects = self.list();
         Memory { bodies: objects.iter().map(AsRef::as_ref).collect(), ..Memory::default() }

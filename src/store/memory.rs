@@ -20,7 +20,7 @@ pub(super) const ALLOCATION: usize = 24;
 /// store.replace(source.objects(), &source.version())?;
 /// let memory = store.memory();
 /// assert_eq!((memory.bodies.objects, memory.index_bytes), (1, 0));
-/// assert!(memory.bytes() > memory.bodies.held_bytes());
+/// assert!(memory.bytes() > memory.bodies.stored_bytes());
 /// # Ok::<(), kdelta::store::StoreError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ impl Memory {
     /// All of it.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bodies.held_bytes() + self.object_bytes + self.place_bytes + self.index_bytes
+        self.bodies.stored_bytes() + self.object_bytes + self.place_bytes + self.index_bytes
     }
 }
 
@@ -58,11 +58,11 @@ impl fmt::Display for Memory {
         let bodies = &self.bodies;
         write!(
             f,
-            "{} objects, {} packed; bodies {} bytes as text, {} held ({} bases of {}, dictionaries {}); objects {}, places {}, indices {}",
+            "{} objects, {} compressed; bodies {} bytes as text, {} held ({} bases of {}, dictionaries {}); objects {}, places {}, indices {}",
             bodies.objects,
-            bodies.packed,
+            bodies.compressed,
             bodies.text_bytes,
-            bodies.held_bytes(),
+            bodies.stored_bytes(),
             bodies.bases,
             bodies.base_bytes,
             bodies.dictionary_bytes,

@@ -79,9 +79,9 @@ impl State {
         let slot = self.items.slot_of(key);
         let stored = slot.and_then(|slot| self.items.at(slot));
         let same = stored.is_some_and(|stored| Arc::ptr_eq(&stored.object, object));
-        // One function that wants the text of a packed body unpacks it itself, several would do it several times.
-        let unpacked = if same || indices.len() < 2 { None } else { object.unpacked() };
-        let object = unpacked.as_ref().unwrap_or(object);
+        // One function that wants the text of a compressed body decompresses it itself, several would do it several times.
+        let decompressed = if same || indices.len() < 2 { None } else { object.decompressed() };
+        let object = decompressed.as_ref().unwrap_or(object);
         let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
             let kept = slot.map_or(&Values::None, |slot| stored.values_of(slot));
             if same {
@@ -165,7 +165,7 @@ impl State {
         &self,
         items: Vec<(Key, Arc<Object>)>,
         version: &ResourceVersion,
-        pack: impl Fn(Arc<Object>) -> Arc<Object>,
+        compress: impl Fn(Arc<Object>) -> Arc<Object>,
         refusals: &mut Vec<Refusal>,
     ) -> Result<Self, StoreError> {
         let indexers =
@@ -173,7 +173,7 @@ impl State {
         let mut fresh = Self { items: Items::with_capacity(items.len()), ..Self::empty(indexers) };
         for (key, object) in items {
             let computed = self.compute(&fresh.indices, &key, &object);
-            fresh.put(&key, pack(object), computed, refusals)?;
+            fresh.put(&key, compress(object), computed, refusals)?;
         }
         fresh.version = version.clone();
         Ok(fresh)
@@ -193,8 +193,8 @@ impl State {
         let mut added = empty_indices(indexers);
         for (slot, item) in self.items.iter() {
             // As in `compute`.
-            let unpacked = if added.len() < 2 { None } else { item.object.unpacked() };
-            let object = unpacked.as_ref().unwrap_or(&item.object);
+            let decompressed = if added.len() < 2 { None } else { item.object.decompressed() };
+            let object = decompressed.as_ref().unwrap_or(&item.object);
             for (name, index) in &mut added {
                 let values = index.compute(object).unwrap_or_else(|reason| {
                     refusals.push(Refusal { index: name.clone(), key: Arc::clone(&item.key), reason });

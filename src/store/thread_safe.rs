@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::kept_index::KeptIndex;
 use super::state::{Change, Computed, State, report};
 use super::{Indexers, Indices, Memory, StoreError};
-use crate::object::{Key, Object, Packer, ResourceVersion};
+use crate::object::{Compressor, Key, Object, ResourceVersion};
 
 /// A map of objects with any number of indices over it, which are always those of exactly the objects in it.
 ///
@@ -41,26 +41,26 @@ pub struct ThreadSafeStore {
     /// exception: a writer runs index functions under the read lock, so that readers go on meanwhile. Nobody waits
     /// for the write lock but the one writer, so a function may itself read.
     state: RwLock<State>,
-    packer: Option<Arc<Packer>>,
+    compressor: Option<Arc<Compressor>>,
 }
 
 impl ThreadSafeStore {
     /// An empty store with these indices.
     #[must_use]
     pub fn new(indexers: Indexers) -> Self {
-        Self { writer: Mutex::default(), state: RwLock::new(State::empty(indexers)), packer: None }
+        Self { writer: Mutex::default(), state: RwLock::new(State::empty(indexers)), compressor: None }
     }
 
-    /// The same, which packs the bodies of what is put into it, after the index functions have seen them. What is got
+    /// The same, which compresses the bodies of what is put into it, after the index functions have seen them. What is got
     /// out is then not the very object that was put in, but reads the same.
     #[must_use]
-    pub fn with_packer(self, packer: Arc<Packer>) -> Self {
-        Self { packer: Some(packer), ..self }
+    pub fn with_compressor(self, compressor: Arc<Compressor>) -> Self {
+        Self { compressor: Some(compressor), ..self }
     }
 
-    fn pack(&self, object: Arc<Object>) -> Arc<Object> {
-        match &self.packer {
-            Some(packer) => packer.pack(object),
+    fn compress(&self, object: Arc<Object>) -> Arc<Object> {
+        match &self.compressor {
+            Some(compressor) => compressor.compress(object),
             None => object,
         }
     }
@@ -104,11 +104,11 @@ impl ThreadSafeStore {
         let prepared: SmallVec<[(Change, Computed); 1]> = {
             let state = self.read();
             let prepared = changes.into_iter().map(|change| state.prepare(change));
-            let packed = prepared.map(|(change, computed)| match change {
-                Change::Put(key, object) => (Change::Put(key, self.pack(object)), computed),
+            let compressed = prepared.map(|(change, computed)| match change {
+                Change::Put(key, object) => (Change::Put(key, self.compress(object)), computed),
                 change @ Change::Remove(..) => (change, computed),
             });
-            packed.collect()
+            compressed.collect()
         };
         let mut refusals = Vec::new();
         let done = self.write().apply(prepared, &mut refusals);
@@ -129,7 +129,7 @@ impl ThreadSafeStore {
     ) -> Result<(), StoreError> {
         let writer = self.write_turn();
         let mut refusals = Vec::new();
-        let fresh = self.read().rebuilt(items, version, |object| self.pack(object), &mut refusals)?;
+        let fresh = self.read().rebuilt(items, version, |object| self.compress(object), &mut refusals)?;
         let old = std::mem::replace(&mut *self.write(), fresh);
         drop(writer);
         // Freeing a million objects takes a while: no reader waits for it.
@@ -514,23 +514,25 @@ mod tests {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
         let func = IndexFunc::returning(move |object| {
-            assert!(!object.is_packed());
+            assert!(!object.is_compressed());
             counted.fetch_add(1, Ordering::Relaxed);
             Ok(values_of(object))
         });
         let indexers = [("counted".to_owned(), func.clone()), ("again".to_owned(), func)].into();
-        let store = ThreadSafeStore::new(indexers).with_packer(Arc::default());
+        let store = ThreadSafeStore::new(indexers).with_compressor(Arc::default());
         let object = random_pod(1, &[1, 2]);
         store.add("p1".into(), Arc::clone(&object)).expect("added");
         let stored = store.get("p1").expect("stored");
-        assert!(stored.is_packed() && !object.is_packed());
+        assert!(stored.is_compressed() && !object.is_compressed());
         store
             .replace(vec![("p1".into(), stored), ("p2".into(), random_pod(2, &[3]))], &"2".into())
             .expect("ok");
         assert_eq!((runs.load(Ordering::Relaxed), store.index_errors("counted")), (4, 0));
-        // One that comes later has each body unpacked once for all functions, and what comes packed too.
+        // One that comes later has each body decompressed once for all functions, and what comes compressed too.
         let late = || {
-            IndexFunc::returning(|object| if object.is_packed() { panic!() } else { Ok(values_of(object)) })
+            IndexFunc::returning(
+                |object| if object.is_compressed() { panic!() } else { Ok(values_of(object)) },
+            )
         };
         store
             .add_indexers([("late".to_owned(), late()), ("later".to_owned(), late())].into())
@@ -541,7 +543,7 @@ mod tests {
 
     #[test]
     fn what_a_store_takes_is_told_to_the_byte_for_its_bodies() {
-        let store = store().with_packer(Arc::default());
+        let store = store().with_compressor(Arc::default());
         let text: usize = (0..50).map(|name| random_pod(name, &[1]).json_len()).sum();
         for name in 0..50 {
             let object = random_pod(name, &[1]);
@@ -549,9 +551,9 @@ mod tests {
         }
         let memory = store.memory();
         let bodies = &memory.bodies;
-        assert_eq!((bodies.objects, bodies.packed, bodies.text_bytes, bodies.bases), (50, 50, text, 1));
-        assert_eq!(bodies.body_bytes, store.list().iter().map(|object| object.held_len()).sum::<usize>());
-        assert!(bodies.held_bytes() < text / 8, "{memory}");
+        assert_eq!((bodies.objects, bodies.compressed, bodies.text_bytes, bodies.bases), (50, 50, text, 1));
+        assert_eq!(bodies.body_bytes, store.list().iter().map(|object| object.stored_len()).sum::<usize>());
+        assert!(bodies.stored_bytes() < text / 8, "{memory}");
         assert!(memory.object_bytes > 50 * size_of::<Object>() && memory.index_bytes > 50 * 4, "{memory}");
     }
 
@@ -680,7 +682,7 @@ mod tests {
         let values: Vec<_> = values.iter().map(|value| words[usize::from(*value)]).collect();
         from_json(&serde_json::json!({
             "metadata": {"name": format!("p{name}"), "resourceVersion": "1", "labels": {"first": values.first()}},
-            "spec": {"values": values, "template": "large enough that it pays to pack it ".repeat(20)},
+            "spec": {"values": values, "template": "large enough that it pays to compress it ".repeat(20)},
         }))
     }
 
@@ -707,8 +709,8 @@ mod tests {
         prop_assert_eq!(store.list().len(), model.len());
         for (key, object) in model {
             let stored = store.get(key).expect("stored");
-            prop_assert_eq!(stored.is_packed(), store.packer.is_some());
-            prop_assert!(stored.is_packed() || Arc::ptr_eq(&stored, object));
+            prop_assert_eq!(stored.is_compressed(), store.compressor.is_some());
+            prop_assert!(stored.is_compressed() || Arc::ptr_eq(&stored, object));
             prop_assert_eq!(stored.json(), object.json());
         }
         let (index, left_out) = recomputed(model);
@@ -729,8 +731,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_index_is_always_what_its_function_says_of_the_objects(steps in steps(), packs: bool) {
-            let store = if packs { store().with_packer(Arc::default()) } else { store() };
+        fn every_index_is_always_what_its_function_says_of_the_objects(steps in steps(), compresses: bool) {
+            let store = if compresses { store().with_compressor(Arc::default()) } else { store() };
             let mut model = BTreeMap::<Key, Arc<Object>>::new();
             for step in steps {
                 match step {

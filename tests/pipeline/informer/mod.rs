@@ -1,11 +1,11 @@
 //! The whole informer on a fake source, in the paused time of the runtime where not said otherwise.
 
+mod body_compression;
 mod by_hand;
 mod early;
 mod faults;
 mod handlers;
 mod leftovers;
-mod packing;
 mod removal;
 mod resync;
 mod slow;

@@ -1,19 +1,20 @@
-//! A text as what it has in common with a sibling's, and what is its own.
+//! Delta encoding of a text against a sibling's.
 //!
 //! Siblings are made from one template. They differ in names, times, addresses and hashes: in values that mostly have
-//! the same length and shape. So a frame walks along the base. It says how far both agree; then what stands in place of
-//! as many bytes of the base, of which only the digits are written where nothing else differs, two in a byte; and where
-//! something came or went, the bytes as they are and where the base goes on. That makes frames a quarter smaller than
-//! zstd's with the base as its dictionary, in a third of the time, and the base needs a table of some kilobytes at hand in
-//! place of a compressor's. Texts that are not made from one template are zstd's.
+//! the same length and shape. A frame therefore walks along the base. It records how many bytes agree, and then the
+//! bytes that replace the same number of bytes of the base; where only digits differ, it records just the digits, two
+//! per byte. After an insertion or removal it records the new bytes and the position in the base at which to continue.
+//! Such frames are a quarter smaller than zstd's with the base as dictionary, take a third of the time, and need a
+//! table of a few kilobytes per base instead of a compressor's. Texts that don't come from one template are left to
+//! zstd.
 //!
-//! A frame: the length of the text, then in turn a count of bytes as in the base and a piece, until the text is
-//! complete. Numbers are little-endian, seven bits in a byte. A piece begins with `count << 2 | form`:
-//! - [`DIGITS`]: `count` bytes of the base, whose hexadecimal digits are the frame's next half-bytes;
-//! - [`PLAIN`]: `count` bytes in place of as many of the base;
-//! - [`MOVED`]: how far the base goes on from here (the sign in the lowest bit), then `count` bytes.
+//! A frame consists of the length of the text, then alternately a count of bytes equal to the base and a piece, until
+//! the text is complete. Numbers are little-endian, seven bits per byte. A piece begins with `count << 2 | form`:
+//! - [`DIGITS`]: `count` bytes of the base, whose hexadecimal digits are the frame's next nibbles;
+//! - [`PLAIN`]: `count` bytes that replace as many of the base;
+//! - [`MOVED`]: the offset at which the base continues (sign in the lowest bit), then `count` bytes.
 
-use super::blocks::{different, in_common, nearby};
+use super::blocks::{common_prefix_len, differing_len, find_nearby};
 use super::digits;
 
 /// The forms of a piece.
@@ -21,103 +22,104 @@ const DIGITS: usize = 0;
 const PLAIN: usize = 1;
 const MOVED: usize = 2;
 
-/// The text of a sibling, ready to be written against.
-pub(super) struct Sibling {
+/// A base prepared for encoding siblings against it.
+pub(super) struct SiblingBase {
     text: Vec<u8>,
-    /// For the hash of eight bytes that begin with a quote, one more than where they stand first; 0 for none. What a large
-    /// text has beyond its first 64 KB is found only in order.
-    places: Box<[u16]>,
+    /// For the hash of eight bytes that begin with a quote, one more than their first position; 0 for none. Positions
+    /// beyond the first 64 KB of a text are not recorded; they are found only in order.
+    positions: Box<[u16]>,
 }
 
-impl Sibling {
-    /// Makes a text ready.
+impl SiblingBase {
+    /// Indexes a text.
     pub(super) fn of(text: Vec<u8>) -> Self {
-        // Less than half of them are in use: every tenth byte or so is a quote, and many names occur more than once.
+        // Less than half of the slots are used: about every tenth byte is a quote, and many names repeat.
         let slots = (text.len() / 4).next_power_of_two().clamp(1 << 8, 1 << 15);
-        let mut sibling = Self { text, places: vec![0; slots].into() };
+        let mut sibling = Self { text, positions: vec![0; slots].into() };
         for quote in memchr::memchr_iter(b'"', &sibling.text) {
-            let (Some(word), Ok(place)) = (word(&sibling.text, quote), u16::try_from(quote + 1)) else {
+            let (Some(word), Ok(position)) = (word(&sibling.text, quote), u16::try_from(quote + 1)) else {
                 break;
             };
-            let slot = slot(&sibling.places, word);
-            if sibling.places[slot] == 0 {
-                sibling.places[slot] = place;
+            let slot = slot(&sibling.positions, word);
+            if sibling.positions[slot] == 0 {
+                sibling.positions[slot] = position;
             }
         }
         sibling
     }
 
-    /// The text.
+    /// Returns the text of the base.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Appends the frame of a text; `false` when it would take more than this many bytes.
-    pub(super) fn write(&self, text: &[u8], most: usize, frame: &mut Vec<u8>) -> bool {
-        let most = frame.len() + most;
+    /// Appends the frame of a text. Returns `false` if it would exceed `max_len` bytes.
+    pub(super) fn write(&self, text: &[u8], max_len: usize, frame: &mut Vec<u8>) -> bool {
+        let max_len = frame.len() + max_len;
         number(text.len(), frame);
         let (mut at, mut base) = (0, 0);
         loop {
-            let same = in_common(&text[at..], &self.text[base..]);
+            let same = common_prefix_len(&text[at..], &self.text[base..]);
             number(same, frame);
             (at, base) = (at + same, base + same);
             if at == text.len() {
-                return frame.len() <= most;
+                return frame.len() <= max_len;
             }
-            let piece = if let Some(count) = different(&text[at..], &self.text[base..]) {
+            let piece = if let Some(count) = differing_len(&text[at..], &self.text[base..]) {
                 replace(&text[at..], &self.text[base..], count, frame);
                 base += count;
                 count
             } else {
-                let Some((count, goes_on)) = self.resume(text, at, base, most.saturating_sub(frame.len()))
+                let Some((count, resume_at)) =
+                    self.resume(text, at, base, max_len.saturating_sub(frame.len()))
                 else {
                     return false;
                 };
                 number(count << 2 | MOVED, frame);
-                number(signed(base, goes_on), frame);
+                number(signed(base, resume_at), frame);
                 append(&text[at..], count, frame);
-                base = goes_on;
+                base = resume_at;
                 count
             };
             at += piece;
-            if frame.len() > most {
+            if frame.len() > max_len {
                 return false;
             }
         }
     }
 
-    /// The bytes it takes.
+    /// Returns the memory that this base occupies, in bytes.
     pub(super) fn size(&self) -> usize {
-        self.text.len() + size_of_val(&*self.places)
+        self.text.len() + size_of_val(&*self.positions)
     }
 
-    /// How many bytes of the text stand by themselves, and where the base goes on behind them. Nothing where that would be
-    /// more than there is room for.
+    /// Returns how many bytes of the text have no counterpart, and the position at which the base continues after them,
+    /// or `None` if those bytes exceed `room`.
     fn resume(&self, text: &[u8], at: usize, base: usize, room: usize) -> Option<(usize, usize)> {
         let rest = &text[at..];
         let within = rest.iter().take(room.saturating_add(1)).enumerate();
         for (count, byte) in within.filter(|(_, byte)| matches!(byte, b'"' | b',' | b'}' | b']')) {
             let Some(word) = word(text, at + count) else { break };
-            if let Some(near) = nearby(&self.text[base..], word.to_le_bytes()) {
+            if let Some(near) = find_nearby(&self.text[base..], word.to_le_bytes()) {
                 return Some((count, base + near));
             }
             if *byte == b'"'
-                && let Some(place) = self.place(word)
+                && let Some(position) = self.position(word)
             {
-                return Some((count, place));
+                return Some((count, position));
             }
         }
         (rest.len() <= room).then_some((rest.len(), base))
     }
 
-    /// Where these bytes, of which the first is a quote, stand first.
-    fn place(&self, wanted: u64) -> Option<usize> {
-        let place = usize::from(self.places[slot(&self.places, wanted)]).checked_sub(1)?;
-        (word(&self.text, place) == Some(wanted)).then_some(place)
+    /// Returns the first position of these eight bytes, which begin with a quote.
+    fn position(&self, needle: u64) -> Option<usize> {
+        let position = usize::from(self.positions[slot(&self.positions, needle)]).checked_sub(1)?;
+        (word(&self.text, position) == Some(needle)).then_some(position)
     }
 }
 
-/// What stands in place of the base's first bytes.
+/// Appends the piece that replaces the base's first `count` bytes.
 fn replace(text: &[u8], base: &[u8], count: usize, frame: &mut Vec<u8>) {
     let start = frame.len();
     number(count << 2 | DIGITS, frame);
@@ -128,7 +130,7 @@ fn replace(text: &[u8], base: &[u8], count: usize, frame: &mut Vec<u8>) {
     }
 }
 
-/// The text of a frame that was written against this base.
+/// Decodes a frame that was encoded against this base.
 pub(super) fn read(frame: &[u8], base: &[u8]) -> Option<Vec<u8>> {
     let mut rest = frame;
     let length = take_number(&mut rest)?;
@@ -163,23 +165,24 @@ pub(super) fn read(frame: &[u8], base: &[u8]) -> Option<Vec<u8>> {
     (text.len() == length && rest.is_empty()).then_some(text)
 }
 
-/// How long the text of a frame is.
+/// Returns the length of a frame's text.
 pub(super) fn length(mut frame: &[u8]) -> Option<usize> {
     take_number(&mut frame)
 }
 
-/// Eight bytes from here on.
+/// Returns the eight bytes at a position.
 fn word(text: &[u8], at: usize) -> Option<u64> {
     text.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
 }
 
-fn slot(places: &[u16], word: u64) -> usize {
+fn slot(positions: &[u16], word: u64) -> usize {
     // The upper bits of a product depend on all bits of the word.
     let [.., low, high] = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
-    usize::from(u16::from_le_bytes([low, high])) & (places.len() - 1)
+    usize::from(u16::from_le_bytes([low, high])) & (positions.len() - 1)
 }
 
-/// Appends the first bytes of a text. Few are copied as 16: how many are needed can't be foretold.
+/// Appends the first `count` bytes of a text. A few are copied as 16: the branch on their exact number would be
+/// unpredictable.
 fn append(text: &[u8], count: usize, frame: &mut Vec<u8>) {
     match text.first_chunk::<16>() {
         Some(chunk) if count <= chunk.len() => {
@@ -210,7 +213,7 @@ fn take_number(rest: &mut &[u8]) -> Option<usize> {
     None
 }
 
-/// The way from one place to another: twice its length, and one more for the way back.
+/// Encodes the distance between two positions: doubled, plus one if it is negative.
 fn signed(from: usize, to: usize) -> usize {
     to.abs_diff(from) << 1 | usize::from(to < from)
 }
@@ -228,7 +231,7 @@ mod tests {
 
     fn frame(text: &[u8], base: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        assert!(Sibling::of(base.to_vec()).write(text, usize::MAX / 2, &mut frame));
+        assert!(SiblingBase::of(base.to_vec()).write(text, usize::MAX / 2, &mut frame));
         assert_eq!(length(&frame), Some(text.len()));
         assert_eq!(read(&frame, base).as_deref(), Some(text));
         frame
@@ -244,27 +247,27 @@ mod tests {
         let base = pod("0d53ef95-7b01-4df0-adb1-029137998c3c", "2026-11-20T17:12:35Z", "0");
         let text = pod("4a21283a-8f61-4489-8ca7-70a90eae3963", "2026-11-21T08:12:35Z", "0");
         let frame = frame(text.as_bytes(), base.as_bytes());
-        // The uid is 16 bytes, the time from the last digit of its day to that of its hours three halves.
+        // The UID takes 16 bytes; the time, from the last digit of its day to its hours, takes one and a half.
         assert!(frame.len() <= 16 + 2 + 11, "{}: {frame:?}", frame.len());
     }
 
     #[test]
-    fn what_came_and_went_is_found_again() {
+    fn insertions_and_removals_are_resynchronized() {
         let base = br#"{"a":"one","labels":{"app":"web","tier":"front"},"nodeName":"n1","phase":"Running","zone":"eu-1"}"#;
-        for (text, most) in [
+        for (text, max_len) in [
             (&br#"{"a":"one","labels":{"app":"web"},"nodeName":"n1","phase":"Running","zone":"eu-1"}"#[..], 20),
             (br#"{"a":"one","labels":{"app":"web","release":"r5","tier":"front"},"nodeName":"n1","phase":"Running","zone":"eu-1"}"#, 30),
             (br#"{"a":"one","labels":{"app":"web","tier":"front"},"nodeName":"node-17","phase":"Running","zone":"eu-1"}"#, 20),
             (br#"{"nodeName":"n1","phase":"Running","zone":"eu-1"}"#, 14),
         ] {
             let length = frame(text, base).len();
-            assert!(length <= most, "{length} bytes for {}", String::from_utf8_lossy(text));
+            assert!(length <= max_len, "{length} bytes for {}", String::from_utf8_lossy(text));
         }
     }
 
     #[test]
-    fn a_text_that_is_unlike_is_given_up() {
-        let base = Sibling::of(vec![b'x'; 1000]);
+    fn a_dissimilar_text_is_rejected() {
+        let base = SiblingBase::of(vec![b'x'; 1000]);
         let text: Vec<u8> = (0..1000).map(|_| fastrand::alphanumeric() as u8).collect();
         let quotes = vec![b'"'; 1000];
         for text in [text, quotes] {
@@ -275,19 +278,20 @@ mod tests {
     }
 
     #[test]
-    fn no_bound_is_too_small_to_be_heeded() {
-        let base = Sibling::of(br#"{"a":"one","b":"two","c":"three"}"#.to_vec());
+    fn every_length_bound_is_respected() {
+        let base = SiblingBase::of(br#"{"a":"one","b":"two","c":"three"}"#.to_vec());
         let text = br#"{"a":"one","x":["new"],"b":"two","y":["newer"],"c":"three"}"#;
-        for most in 0..60 {
+        for max_len in 0..60 {
             let mut frame = vec![7; 10];
-            if base.write(text, most, &mut frame) {
-                assert!(frame.len() - 10 <= most);
+            if base.write(text, max_len, &mut frame) {
+                assert!(frame.len() - 10 <= max_len);
                 assert_eq!(read(&frame[10..], &base.text).as_deref(), Some(&text[..]));
             }
         }
     }
 
-    /// Texts of few words, so that much is alike, and a text that is made from one by cutting, pasting and other digits.
+    /// Texts of few distinct words, so that they have much in common, and a second text derived by cutting, pasting and
+    /// replacing digits.
     fn texts() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
         let word = prop_oneof![
             Just("\"name\":\"".to_owned()),
@@ -321,7 +325,7 @@ mod tests {
         }
 
         #[test]
-        fn a_broken_frame_is_refused_or_gives_another_text(
+        fn a_corrupt_frame_is_rejected_or_decodes_to_another_text(
             (text, base) in texts(),
             at in any::<prop::sample::Index>(),
             byte: u8,

@@ -1,6 +1,6 @@
-//! How an informer holds bodies, and that nobody can tell but by asking.
+//! Body storage of an informer: compressed by default, or as text.
 
-use kdelta::informer::{Bodies, Notification, SharedIndexInformer};
+use kdelta::informer::{BodyStorage, Notification, SharedIndexInformer};
 use serde_json::{Value, json};
 
 use super::{KINDS, Running};
@@ -10,36 +10,36 @@ fn large(name: &str, state: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "namespace": "shop", "labels": {"app": "web"}},
-        "spec": {"template": "large enough that it pays to pack it ".repeat(20)},
+        "spec": {"template": "large enough that it pays to compress it ".repeat(20)},
         "status": {"state": state},
     })
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_told_live_has_its_text_at_hand_and_what_is_stored_is_packed() {
+async fn live_notifications_carry_text_and_the_store_compressed_bodies() {
     for kind in KINDS {
         let source = FakeSource::new();
         for number in 0..30 {
             source.add(large(&format!("web-{number}"), "old"));
         }
         let informer = SharedIndexInformer::builder(source.clone()).queue(kind).build();
-        let mut told = informer.subscribe(100, None).expect("not stopped");
+        let mut notifications = informer.subscribe(100, None).expect("not stopped");
         let running = Running::synced(informer).await;
         for _ in 0..30 {
-            told.recv().await.expect("an addition");
+            notifications.recv().await.expect("an addition");
         }
         let indexer = running.informer.get_indexer();
-        assert_eq!(indexer.memory().bodies.packed, 30);
+        assert_eq!(indexer.memory().bodies.compressed, 30);
         source.modify(large("web-7", "new"));
         let (old, new) = loop {
-            // The ordered queue tells of the sync before.
-            if let Notification::Updated { old, new, .. } = told.recv().await.expect("an update") {
+            // The ordered queue delivers a sync notification first.
+            if let Notification::Updated { old, new, .. } = notifications.recv().await.expect("an update") {
                 break (old, new);
             }
         };
-        assert!(old.is_packed() && !new.is_packed());
+        assert!(old.is_compressed() && !new.is_compressed());
         let stored = indexer.get_by_key("shop/web-7").expect("stored");
-        assert!(stored.is_packed());
+        assert!(stored.is_compressed());
         assert_eq!(stored.json(), new.json());
         let state = |object: &kdelta::object::Object| {
             object.parse::<Value>().expect("JSON")["status"]["state"].clone()
@@ -50,7 +50,7 @@ async fn what_is_told_live_has_its_text_at_hand_and_what_is_stored_is_packed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_list_of_the_same_shares_what_is_stored() {
+async fn a_relist_of_equal_objects_shares_the_stored_ones() {
     for kind in KINDS {
         let source = FakeSource::new();
         for number in 0..30 {
@@ -71,14 +71,15 @@ async fn a_new_list_of_the_same_shares_what_is_stored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_informer_that_is_asked_for_texts_packs_nothing() {
+async fn text_storage_compresses_nothing() {
     for kind in KINDS {
         let source = FakeSource::new();
         source.add(large("web", "old"));
-        let informer = SharedIndexInformer::builder(source).queue(kind).bodies(Bodies::Text).build();
+        let informer =
+            SharedIndexInformer::builder(source).queue(kind).body_storage(BodyStorage::Text).build();
         let running = Running::synced(informer).await;
         let bodies = running.informer.get_indexer().memory().bodies;
-        assert_eq!((bodies.objects, bodies.packed, bodies.held_bytes()), (1, 0, bodies.text_bytes));
+        assert_eq!((bodies.objects, bodies.compressed, bodies.stored_bytes()), (1, 0, bodies.text_bytes));
         running.stop().await;
     }
 }

@@ -1,4 +1,4 @@
-//! What bodies cost.
+//! Memory statistics of object bodies.
 
 use std::collections::HashSet;
 use std::ops::AddAssign;
@@ -7,36 +7,36 @@ use std::sync::Arc;
 use super::prefix::Prefix;
 use crate::object::Object;
 
-/// The space that bodies take, added up over any number of objects. What several of them share counts once. To be added
-/// to another, of objects that share nothing with these: those of another store.
+/// The memory that the bodies of any number of objects occupy. Data that several bodies share counts once. Two
+/// footprints may be added if their objects share nothing, as those of different stores do.
 ///
 /// ```
-/// # use kdelta::object::{Footprint, Packer};
+/// # use kdelta::object::{Compressor, Footprint};
 /// # use kdelta::testing::{FakeSource, pod};
 /// # let source = FakeSource::new();
 /// # source.add(pod("shop/web"));
 /// let objects = source.objects();
 /// let footprint: Footprint = objects.iter().map(AsRef::as_ref).collect();
 /// assert_eq!((footprint.objects, footprint.text_bytes), (1, objects[0].json_len()));
-/// assert_eq!(footprint.held_bytes(), footprint.text_bytes, "nothing is packed");
+/// assert_eq!(footprint.stored_bytes(), footprint.text_bytes, "nothing is compressed");
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Footprint {
-    /// How many objects there are.
+    /// The number of objects.
     pub objects: usize,
-    /// How many of them have a packed body.
-    pub packed: usize,
-    /// The bytes of all bodies as text.
+    /// The number of objects with a compressed body.
+    pub compressed: usize,
+    /// The total length of all bodies as JSON text.
     pub text_bytes: usize,
-    /// The bytes of the bodies as they are held, without what they share.
+    /// The bytes of the bodies as stored, without shared data.
     pub body_bytes: usize,
-    /// How many texts others are written against; each is that of an object, now or before.
+    /// The number of bases: texts of current or former objects that other bodies are compressed against.
     pub bases: usize,
-    /// The bytes of those as they are held.
+    /// The bytes of the bases as stored.
     pub base_bytes: usize,
-    /// The bytes that bases are written against.
+    /// The bytes of the dictionaries that bases are compressed with.
     pub dictionary_bytes: usize,
-    /// The shared ones that were counted, by their places in memory.
+    /// The addresses of the shared prefixes that were counted.
     seen: HashSet<usize>,
 }
 
@@ -44,9 +44,9 @@ impl Footprint {
     /// Counts an object.
     pub fn add(&mut self, object: &Object) {
         self.objects += 1;
-        self.packed += usize::from(object.is_packed());
+        self.compressed += usize::from(object.is_compressed());
         self.text_bytes += object.json_len();
-        self.body_bytes += object.held_len();
+        self.body_bytes += object.stored_len();
         if let Some(prefix) = object.body.prefix() {
             self.add_prefix(prefix);
         }
@@ -58,16 +58,16 @@ impl Footprint {
         }
         if let Some(dictionary) = prefix.against() {
             self.bases += 1;
-            self.base_bytes += prefix.held_len();
+            self.base_bytes += prefix.stored_len();
             self.add_prefix(dictionary);
         } else {
-            self.dictionary_bytes += prefix.held_len();
+            self.dictionary_bytes += prefix.stored_len();
         }
     }
 
-    /// The bytes that all bodies take, with what they share.
+    /// Returns the bytes that all bodies occupy, shared data included.
     #[must_use]
-    pub fn held_bytes(&self) -> usize {
+    pub fn stored_bytes(&self) -> usize {
         self.body_bytes + self.base_bytes + self.dictionary_bytes
     }
 }
@@ -75,7 +75,7 @@ impl Footprint {
 impl AddAssign for Footprint {
     fn add_assign(&mut self, other: Self) {
         self.objects += other.objects;
-        self.packed += other.packed;
+        self.compressed += other.compressed;
         self.text_bytes += other.text_bytes;
         self.body_bytes += other.body_bytes;
         self.bases += other.bases;

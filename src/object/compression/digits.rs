@@ -1,33 +1,34 @@
-//! Hexadecimal digits in place of a base's, two in a byte.
+//! Substitution of hexadecimal digits in a base, two per byte.
 
 use wide::u8x16;
 
-use super::blocks::block;
+use super::blocks::load;
 
-/// The digits as uids, hashes and numbers are written.
+/// The digits in the spelling of UIDs, hashes and numbers.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Appends the digits that stand where the base has digits, of the first bytes of both; `false` where something else
-/// differs there, and what was appended until then means nothing.
+/// Appends the digits of the text at those of its first `count` bytes where the base has digits. Returns `false` where
+/// anything else differs; the frame's new bytes are then meaningless.
 pub(super) fn write(text: &[u8], base: &[u8], count: usize, frame: &mut Vec<u8>) -> bool {
-    // The last half of a byte waits for its other half.
+    // An odd last nibble is carried to the next round.
     let (mut half, mut halves) = (0, 0);
     for at in (0..count).step_by(16) {
-        let (bytes, others) = (block(text, at), block(base, at));
-        let wanted = if count - at < 16 { (1 << (count - at)) - 1 } else { 0xffff };
+        let (bytes, others) = (load(text, at), load(base, at));
+        let in_range = if count - at < 16 { (1 << (count - at)) - 1 } else { 0xffff };
         let (digits, is_digit) = values(bytes);
-        let replaced = values(others).1.to_bitmask() & wanted;
+        let replaced = values(others).1.to_bitmask() & in_range;
         let same = bytes.simd_eq(others).to_bitmask();
-        if (is_digit.to_bitmask() & replaced | same & !replaced) & wanted != wanted {
+        if (is_digit.to_bitmask() & replaced | same & !replaced) & in_range != in_range {
             return false;
         }
         let more = replaced.count_ones();
-        let packed = without(pack(digits), wanted & !replaced) & u64::MAX.unbounded_shr(64 - 4 * more);
-        let packed = u128::from(packed) << (4 * halves) | half;
+        let compressed =
+            remove_nibbles(to_nibbles(digits), in_range & !replaced) & u64::MAX.unbounded_shr(64 - 4 * more);
+        let compressed = u128::from(compressed) << (4 * halves) | half;
         halves += more;
-        frame.extend_from_slice(&packed.to_le_bytes());
+        frame.extend_from_slice(&compressed.to_le_bytes());
         frame.truncate(frame.len() - 16 + (halves / 2) as usize);
-        half = packed >> (8 * (halves / 2)) & 0xf;
+        half = compressed >> (8 * (halves / 2)) & 0xf;
         halves %= 2;
     }
     if halves == 1 {
@@ -36,7 +37,7 @@ pub(super) fn write(text: &[u8], base: &[u8], count: usize, frame: &mut Vec<u8>)
     true
 }
 
-/// The values of the bytes that are digits, and which are.
+/// Returns the values of the bytes that are digits, and a mask of those bytes.
 fn values(bytes: u8x16) -> (u8x16, u8x16) {
     let within = |first: u8, count: u8| {
         let from_first = bytes - u8x16::splat(first);
@@ -46,8 +47,8 @@ fn values(bytes: u8x16) -> (u8x16, u8x16) {
     ((bytes & u8x16::splat(15)) + (letters & u8x16::splat(9)), letters | within(b'0', 10))
 }
 
-/// 16 half-bytes, from the lowest on, of as many bytes.
-fn pack(values: u8x16) -> u64 {
+/// Joins 16 bytes into as many nibbles, lowest first.
+fn to_nibbles(values: u8x16) -> u64 {
     let eight = |bytes: [u8; 8]| {
         let bytes = u64::from_le_bytes(bytes);
         let pairs = (bytes | bytes >> 4) & 0x00ff_00ff_00ff_00ff;
@@ -57,8 +58,8 @@ fn pack(values: u8x16) -> u64 {
     values.to_array().as_chunks().0.iter().rev().fold(0, |halves, bytes| halves << 32 | eight(*bytes))
 }
 
-/// The half-bytes but for those at these places, which are no more than 16.
-fn without(mut halves: u64, mut places: u32) -> u64 {
+/// Removes the nibbles at the given positions, of which there are at most 16.
+fn remove_nibbles(mut halves: u64, mut places: u32) -> u64 {
     while places != 0 {
         let at = places.ilog2();
         let below = (1 << (4 * at)) - 1;
@@ -68,7 +69,7 @@ fn without(mut halves: u64, mut places: u32) -> u64 {
     halves
 }
 
-/// These bytes of the base with other digits.
+/// Appends these bytes of the base with their digits replaced.
 pub(super) fn fill(base: &[u8], rest: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
     let mut taken = 0;
     for &byte in base {
@@ -88,8 +89,8 @@ pub(super) fn fill(base: &[u8], rest: &mut &[u8], text: &mut Vec<u8>) -> Option<
 mod tests {
     use super::*;
 
-    /// What is written of a text and read again; nothing where the base has too little in common with it.
-    fn there_and_back(text: &[u8], base: &[u8], count: usize) -> Option<(Vec<u8>, usize)> {
+    /// Writes a text's digits and reads them back, or returns `None` where the base is too different.
+    fn round_trip(text: &[u8], base: &[u8], count: usize) -> Option<(Vec<u8>, usize)> {
         let mut frame = vec![7];
         if !write(text, base, count, &mut frame) {
             return None;
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_take_half_a_byte_wherever_they_stand() {
+    fn digits_take_half_a_byte_at_any_position() {
         for length in 0..90 {
             for digits in 0..=length {
                 for end in ["", "a text that goes on"] {
@@ -112,26 +113,22 @@ mod tests {
                     let all: fn(usize) -> char = |at| char::from(DIGITS[at * 5 % 16]);
                     let (text, base) = (text(all), text(|_| '0'));
                     let count = memchr::memchr_iter(b'0', &base[..length]).count();
-                    let wanted = (text[..length].to_vec(), count.div_ceil(2));
-                    assert_eq!(there_and_back(&text, &base, length), Some(wanted));
+                    let expected = (text[..length].to_vec(), count.div_ceil(2));
+                    assert_eq!(round_trip(&text, &base, length), Some(expected));
                 }
             }
         }
     }
 
     #[test]
-    fn nothing_but_digits_stands_in_place_of_digits() {
+    fn only_digits_replace_digits() {
         for byte in 0..=u8::MAX {
             for at in 0..40 {
                 let base = [b'5'; 40];
                 let mut text = base;
                 text[at] = byte;
-                assert_eq!(
-                    there_and_back(&text, &base, 40).is_some(),
-                    DIGITS.contains(&byte),
-                    "{byte} at {at}"
-                );
-                let read = there_and_back(&base, &text, 40);
+                assert_eq!(round_trip(&text, &base, 40).is_some(), DIGITS.contains(&byte), "{byte} at {at}");
+                let read = round_trip(&base, &text, 40);
                 assert_eq!(read.is_some(), DIGITS.contains(&byte), "{byte} at {at}");
             }
         }

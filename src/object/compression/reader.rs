@@ -1,17 +1,17 @@
-//! Reading what was packed.
+//! Decompression of bodies.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 use zstd::zstd_safe::{DCtx, get_frame_content_size};
 
+use super::checksum::checksum;
 use super::frame::{Form, open};
 use super::prefix::Prefix;
 use super::sibling;
-use super::sum::sum;
 
 thread_local! {
-    /// One for each thread, so that readers wait for nobody. It ends with its thread.
+    /// One reader per thread, so that readers never wait for each other. It is freed with its thread.
     static READER: RefCell<Reader> = RefCell::new(Reader {
         context: DCtx::create(),
         base: Weak::new(),
@@ -21,20 +21,20 @@ thread_local! {
 
 struct Reader {
     context: DCtx<'static>,
-    /// The base that was read last, for siblings are mostly read in a row. Weak: a reader keeps no base alive.
+    /// The base that was read last: siblings are mostly read in a row. Weak: a reader keeps no base alive.
     base: Weak<Prefix>,
     base_text: Vec<u8>,
 }
 
-/// The text of a frame that was written against this; of an empty one, the text that it was written against.
+/// Decompresses a frame that was compressed against this prefix. An empty frame stands for the prefix's own text.
 ///
 /// # Errors
-/// The frame was not written against this: a mistake in this room.
-pub(in crate::object) fn unpack(frame: &[u8], against: &Arc<Prefix>) -> Result<Vec<u8>, &'static str> {
-    READER.with_borrow_mut(|reader| reader.unpack(frame, against))
+/// The frame was compressed against another prefix, which would be a bug in this module.
+pub(in crate::object) fn decompress(frame: &[u8], against: &Arc<Prefix>) -> Result<Vec<u8>, &'static str> {
+    READER.with_borrow_mut(|reader| reader.decompress(frame, against))
 }
 
-/// How long the text of a frame is; of an empty one, the text that it was written against.
+/// Returns the length of a frame's text. An empty frame stands for the prefix's own text.
 pub(in crate::object) fn length(frame: &[u8], against: &Prefix) -> usize {
     let frame = match (frame, &against.against) {
         ([], None) => return against.bytes.len(),
@@ -53,7 +53,7 @@ fn zstd_length(frame: &[u8]) -> Option<usize> {
 }
 
 impl Reader {
-    fn unpack(&mut self, frame: &[u8], against: &Arc<Prefix>) -> Result<Vec<u8>, &'static str> {
+    fn decompress(&mut self, frame: &[u8], against: &Arc<Prefix>) -> Result<Vec<u8>, &'static str> {
         let Self { context, base, base_text } = self;
         let prefix = match &against.against {
             None => &*against.bytes,
@@ -71,15 +71,15 @@ impl Reader {
 }
 
 fn read(context: &mut DCtx<'_>, frame: &[u8], prefix: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let (form, bytes, wanted) = open(frame).ok_or("a frame is cut off")?;
+    let (form, bytes, expected) = open(frame).ok_or("the frame is truncated")?;
     let text = match form {
         Form::Zstd => {
-            let mut text = Vec::with_capacity(zstd_length(bytes).ok_or("a frame does not say its length")?);
+            let mut text = Vec::with_capacity(zstd_length(bytes).ok_or("the frame has no length")?);
             let read = context.decompress_using_dict(&mut text, bytes, prefix);
             read.map_err(zstd::zstd_safe::get_error_name)?;
             text
         }
-        Form::Sibling => sibling::read(bytes, prefix).ok_or("a frame is not that of a sibling")?,
+        Form::Sibling => sibling::read(bytes, prefix).ok_or("the frame is not a valid sibling frame")?,
     };
-    if sum(&text) == wanted { Ok(text) } else { Err("a text has another sum") }
+    if checksum(&text) == expected { Ok(text) } else { Err("the text has a different checksum") }
 }

@@ -1,10 +1,11 @@
-//! A number that tells texts apart: cheap, and the same on every machine. Not for what an adversary chooses.
+//! A fast, platform-independent 32-bit checksum. Not collision-resistant against an adversary.
 
-/// Odd, without a pattern.
+/// An odd number without a bit pattern.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// 32 bits of a text. Four pairs of words at a time, so that no multiplication waits for the one before.
-pub(in crate::object) fn sum(text: &[u8]) -> u32 {
+/// Returns a 32-bit checksum of a text. It processes four pairs of words at a time so that no multiplication waits for
+/// the previous one.
+pub(in crate::object) fn checksum(text: &[u8]) -> u32 {
     let mut lanes = [1u64, 2, 3, 4].map(|lane| lane.wrapping_mul(FACTOR));
     let (words, _) = text.as_chunks::<8>();
     let (blocks, _) = words.as_chunks::<8>();
@@ -26,7 +27,7 @@ pub(in crate::object) fn sum(text: &[u8]) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// A word that each bit of this one and of the pair has reached: both halves of their product.
+/// Mixes a pair of words into a word so that every input bit affects it: both halves of their product.
 fn mix(word: u64, [one, other]: [[u8; 8]; 2]) -> u64 {
     let (one, other) = (u64::from_le_bytes(one), u64::from_le_bytes(other));
     let (low, high) = (one ^ word).carrying_mul(other ^ FACTOR, 0);
@@ -42,14 +43,14 @@ mod tests {
     #[test]
     fn one_byte_makes_another_sum() {
         let text: Vec<u8> = (0..200u8).collect();
-        let mut seen = HashSet::from([sum(&text)]);
+        let mut seen = HashSet::from([checksum(&text)]);
         for at in 0..text.len() {
             for bit in 0..8 {
                 let mut other = text.clone();
                 other[at] ^= 1 << bit;
-                assert!(seen.insert(sum(&other)), "byte {at} bit {bit}");
+                assert!(seen.insert(checksum(&other)), "byte {at} bit {bit}");
             }
-            assert!(seen.insert(sum(&text[..at])), "length {at}");
+            assert!(seen.insert(checksum(&text[..at])), "length {at}");
         }
     }
 }
