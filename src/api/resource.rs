@@ -13,7 +13,7 @@ use super::representation::{Asked, IncludeObject, Representation};
 use super::streams::{Items, ResourceList, ResourceWatch};
 use super::{Client, Limits, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
-use crate::object::{ApiResource, Ingest, Object, ResourceVersion, path_segment_problems};
+use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta, path_segment_problems};
 
 /// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
 #[derive(Clone)]
@@ -311,6 +311,10 @@ impl ListerWatcher for ResourceClient {
 
     async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
         self.progress_since(seen).await
+    }
+
+    fn expected_type(&self) -> Option<Arc<TypeMeta>> {
+        Some(Arc::clone(&self.ingest.type_meta))
     }
 
     fn supports_watch_list(&self) -> bool {

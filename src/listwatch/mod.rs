@@ -13,7 +13,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::object::{Object, ResourceVersion};
+use crate::object::{Object, ResourceVersion, TypeMeta};
 
 /// Lists and watches one collection of objects (client-go: `ListerWatcher`).
 ///
@@ -53,6 +53,12 @@ pub trait ListerWatcher: Send + Sync + 'static {
     /// never asked; one that refuses when asked is listed instead.
     fn supports_watch_list(&self) -> bool {
         true
+    }
+
+    /// Returns the type of the objects that this source delivers. A reflector drops objects of another group or kind, and
+    /// reports the first one. `None`, the default, accepts every type. A wrapper must forward it.
+    fn expected_type(&self) -> Option<Arc<TypeMeta>> {
+        None
     }
 
     /// For how long, in all, it has been held up by something else than what it lists and watches, as by a person who has

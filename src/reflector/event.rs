@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::verdict::Phase;
 use crate::listwatch::Error;
-use crate::object::{Origin, ResourceVersion};
+use crate::object::{Key, Origin, ResourceVersion, TypeMeta};
 
 /// What happened. After [`ReflectorEvent::Lost`] comes either [`ReflectorEvent::Recovered`], the watch went on where it
 /// was and nothing was missed, or [`ReflectorEvent::Listed`], the state was fetched anew.
@@ -72,6 +72,16 @@ pub enum ReflectorEvent {
         version: ResourceVersion,
         /// Since the loss was noticed.
         lasted: Duration,
+    },
+    /// The source delivered an object of another type than it lists and watches. The object is dropped, and its version is
+    /// not taken over. Reported for the first such object only.
+    UnexpectedType {
+        /// The type of the collection.
+        expected: Arc<TypeMeta>,
+        /// The type of the object.
+        found: Arc<TypeMeta>,
+        /// The key of the object.
+        key: Key,
     },
     /// The store did not take an event, or a resync. The reflector goes on behind it. A list that is refused is
     /// [`ReflectorEvent::Lost`].

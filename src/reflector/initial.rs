@@ -106,6 +106,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         again: bool,
     ) -> Result<(), InitialFailure> {
         refuse_table(&object).map_err(InitialFailure::Broken)?;
+        if self.expected.refuses(&object, &self.options) {
+            return Ok(());
+        }
         let key = again.then(|| object.key().clone());
         match (self.store.list_item(object, origin), key) {
             (Some(object), None) => collected.push(object),
@@ -124,6 +127,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// An object that left while the state came in. One the store took already is deleted there; one it handed back
     /// was never in it.
     fn initial_deleted(&self, collected: &mut Collected, object: Arc<Object>, origin: Origin) {
+        if self.expected.refuses(&object, &self.options) {
+            return;
+        }
         if !collected.remove(object.key()) && collected.taken > 0 {
             collected.taken -= 1;
             let deleted = self.store.delete(object, origin);

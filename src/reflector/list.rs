@@ -9,6 +9,7 @@ use tokio::task::coop::consume_budget;
 use super::ahead::{Ahead, Page, page_after};
 use super::backoff::Backoff;
 use super::event::ReflectorEvent;
+use super::expected_type::ExpectedType;
 use super::flush::{Flush, within_of_list};
 use super::machine::{Machine, State, begin_list};
 use super::options::ReflectorOptions;
@@ -58,6 +59,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             backoff: &mut self.backoffs.relist,
             origin,
             is_doubtful,
+            expected: &self.expected,
             // The first page's trouble is that of the whole list, which the machine judges.
             patient_from: 1,
             depth,
@@ -119,6 +121,7 @@ pub(super) struct Pages<'a, L, S> {
     pub(super) origin: Origin,
     /// Whether it may be of another history than what the store has.
     pub(super) is_doubtful: bool,
+    pub(super) expected: &'a ExpectedType,
     /// From which page on (the first is 0) the source is asked again when it says how long to wait.
     pub(super) patient_from: usize,
     /// How many pages are asked for ahead of their turn, as soon as the one before says how.
@@ -220,6 +223,9 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
                 *ahead = after(stream.meta());
             }
             refuse_table(&object)?;
+            if self.expected.refuses(&object, self.options) {
+                continue;
+            }
             match self.store.list_item(object, self.origin) {
                 Some(object) => fetched.items.push(object),
                 None => fetched.taken += 1,

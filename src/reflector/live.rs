@@ -214,6 +214,9 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             }
         };
         refuse_table(&object)?;
+        if self.expected.refuses(&object, &self.options) {
+            return Ok(());
+        }
         let version = Object::resource_version(&object).clone();
         let written = write(&self.store, object, Origin::Watch);
         self.report(written);

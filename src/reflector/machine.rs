@@ -8,6 +8,7 @@ use tokio::task::coop::consume_budget;
 
 use super::backoff::{Backoffs, SETTLED};
 use super::event::ReflectorEvent;
+use super::expected_type::ExpectedType;
 use super::initial::InitialFailure;
 use super::list::Fetched;
 use super::live::{End, Live};
@@ -75,13 +76,15 @@ pub(super) struct Machine<L, S> {
     pub(super) options: ReflectorOptions,
     pub(super) backoffs: Backoffs,
     pub(super) memory: Memory,
+    pub(super) expected: ExpectedType,
     last: LastVersion,
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     pub(super) fn new(source: L, store: Arc<S>, options: ReflectorOptions, last: LastVersion) -> Self {
         let backoffs = Backoffs::new(options.backoff, &options.jitter);
-        Self { source, store, options, backoffs, memory: Memory::default(), last }
+        let expected = ExpectedType::new(source.expected_type());
+        Self { source, store, options, backoffs, memory: Memory::default(), expected, last }
     }
 
     /// Steps for ever, or until an error that ends the run.

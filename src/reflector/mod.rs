@@ -20,6 +20,7 @@ mod ahead;
 mod backoff;
 mod check;
 mod event;
+mod expected_type;
 mod flush;
 mod initial;
 mod list;
@@ -44,6 +45,7 @@ use tokio_util::sync::CancellationToken;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Origin, ResourceVersion};
 use backoff::Backoff;
+use expected_type::ExpectedType;
 use list::{PAGES_AHEAD, Pages, page_size};
 use machine::{Machine, store_list};
 use memory::LastVersion;
@@ -134,6 +136,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     /// which can't be had is followed by a list without one. [`Error::NotStored`] where the store refused the list.
     pub async fn list_once(&self) -> Result<ResourceVersion, Error> {
         let mut version = self.options.first_version.clone();
+        let expected = ExpectedType::new(self.source.expected_type());
         let fetched = loop {
             let pages = Pages {
                 source: &self.source,
@@ -142,6 +145,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 backoff: &mut Backoff::new(self.options.backoff, self.options.jitter.clone()),
                 origin: Origin::List,
                 is_doubtful: false,
+                expected: &expected,
                 patient_from: 0,
                 depth: if self.options.pages_first { PAGES_AHEAD } else { 0 },
             };

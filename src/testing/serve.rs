@@ -10,7 +10,7 @@ use crate::listwatch::{
     Error, ListMeta, ListOptions, ListStream, ListerWatcher, ResourceVersionMatch, Status, WatchEvent,
     WatchOptions, WatchStream,
 };
-use crate::object::{Object, ResourceVersion};
+use crate::object::{Object, ResourceVersion, TypeMeta};
 
 /// The error of a version or a token that is too old.
 pub(super) fn expired(message: &str) -> Error {
@@ -87,6 +87,10 @@ impl ListStream for FakeList {
 impl ListerWatcher for FakeSource {
     type List = FakeList;
     type Watch = FakeWatch;
+
+    fn expected_type(&self) -> Option<Arc<TypeMeta>> {
+        self.lock().expected_type.clone()
+    }
 
     async fn list(&self, options: &ListOptions) -> Result<FakeList, Error> {
         self.lock().requests.push(Request::List(options.clone()));

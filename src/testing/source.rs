@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::log::{Change, Entry, Log};
 use super::serve::{Channel, expired};
 use crate::listwatch::{Error, ListOptions, WatchEvent, WatchOptions};
-use crate::object::{Object, ResourceVersion};
+use crate::object::{Object, ResourceVersion, TypeMeta};
 
 /// What a source does when a watch is asked to send the initial state.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +71,8 @@ pub(super) struct State {
     pub(super) expired_in_stream: bool,
     /// A watch of a version to come is silent until then, and not refused.
     pub(super) silent_ahead: bool,
+    /// The type that the source claims to deliver.
+    pub(super) expected_type: Option<Arc<TypeMeta>>,
 }
 
 impl Default for FakeSource {
@@ -231,6 +233,12 @@ impl FakeSource {
     /// Keeps every further request waiting, until this is called with `false`.
     pub fn hold(&self, hold: bool) {
         self.shared.held.send_replace(hold);
+    }
+
+    /// Sets the type that this source claims to deliver; none by default. Objects of other types are delivered all the same.
+    pub fn set_expected_type(&self, api_version: &str, kind: &str) {
+        let type_meta = TypeMeta { api_version: api_version.to_owned(), kind: kind.to_owned() };
+        self.lock().expected_type = Some(Arc::new(type_meta));
     }
 
     /// What was asked, in order.

@@ -11,6 +11,7 @@ mod pages_first;
 mod resume;
 mod sieve;
 mod stop;
+mod unexpected_type;
 mod watch_list;
 
 use std::collections::BTreeMap;
@@ -264,6 +265,9 @@ fn line(event: &ReflectorEvent) -> String {
             format!("recovered at {version} after {}s", lasted.as_secs())
         }
         ReflectorEvent::WentBack { from, to } => format!("went back from {from} to {to}"),
+        ReflectorEvent::UnexpectedType { expected, found, key } => {
+            format!("{} {key} in place of a {}", found.kind, expected.kind)
+        }
         ReflectorEvent::StoreRefused { error } => format!("refused: {error}"),
         other => format!("{other:?}"),
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
-use kdelta::object::{FieldSelector, Object, ResourceVersion};
+use kdelta::object::{FieldSelector, Object, ResourceVersion, TypeMeta};
 use kdelta::reflector::GiveUp;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -226,6 +226,10 @@ impl ListerWatcher for Source {
     async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
         let _place = self.place().await;
         self.plan().0.progress(seen).await
+    }
+
+    fn expected_type(&self) -> Option<Arc<TypeMeta>> {
+        self.asked.expected_type()
     }
 
     fn supports_watch_list(&self) -> bool {

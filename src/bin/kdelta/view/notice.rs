@@ -55,6 +55,10 @@ impl Notices {
             ReflectorEvent::PagesFellBack { error } if self.verbose || is_surprising(error) => {
                 format!("no list in pages ({error}), asking in another way")
             }
+            ReflectorEvent::UnexpectedType { expected, found, key } => format!(
+                "the server sent an object of another type, which is ignored: {} {} {key} instead of {} {}",
+                found.api_version, found.kind, expected.api_version, expected.kind
+            ),
             ReflectorEvent::StoreRefused { error } => format!("an object was refused: {error}"),
             _ => return None,
         };
