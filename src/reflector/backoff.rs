@@ -17,7 +17,7 @@ pub(super) const HEALTHY: Duration = Duration::from_mins(2);
 /// server the whole collection:
 /// - between watches, the sequence starts again after a watch that lived for 30 s;
 /// - between lists, it starts again after a watch that lived for two minutes. The first list after such a watch is sent
-///   at once; every other one waits, a list that follows a 410 included.
+///   at once, in place of the first wait; every other one waits, a list that follows a 410 included.
 ///
 /// Events, bookmarks and successful lists reset neither sequence. A watch that the source ends cleanly after 30 s or more
 /// is followed by the next one at once; after less, the next watch waits too.
@@ -98,10 +98,12 @@ impl Backoffs {
         }
     }
 
-    /// Returns the wait before the next list; nothing where it may be sent at once.
+    /// Returns the wait before the next list; nothing where it may be sent at once. That list takes the first step of the
+    /// sequence all the same: the one after it must not come sooner than client-go's.
     pub(super) fn before_list(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
         let at_once = std::mem::take(&mut self.relists_at_once) && retry_after.is_none();
-        (!at_once).then(|| self.relist.next(retry_after))
+        let wait = self.relist.next(retry_after);
+        (!at_once).then_some(wait)
     }
 }
 
@@ -190,7 +192,7 @@ mod tests {
         backoffs.watch_ended(HEALTHY);
         backoffs.watch_ended(HEALTHY);
         assert_eq!(backoffs.before_list(None), None);
-        assert_eq!(backoffs.before_list(None), Some(Duration::from_millis(800)));
+        assert_eq!(backoffs.before_list(None), Some(Duration::from_millis(1600)));
         backoffs.watch_ended(HEALTHY);
         assert_eq!(backoffs.before_list(Some(Duration::from_secs(3))), Some(Duration::from_secs(3)));
     }

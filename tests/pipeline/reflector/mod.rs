@@ -1,6 +1,7 @@
 //! The reflector's behaviour, case by case, on a fake source and the paused time of the runtime.
 
 mod back;
+mod client_go;
 mod faults;
 mod held_up;
 mod limits;
