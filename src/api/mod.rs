@@ -14,6 +14,7 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod local_file;
 mod log_ins;
 #[cfg(feature = "testing")]
 pub mod measured;

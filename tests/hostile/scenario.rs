@@ -168,20 +168,25 @@ fn outcome(mut child: Child, limits: Limits) -> (Outcome, Option<String>) {
     let began = Instant::now();
     let stdout = kept(child.stdout.take().expect("a pipe"));
     let stderr = kept(child.stderr.take().expect("a pipe"));
-    let mut exceeded = None;
+    let (mut exceeded, mut sampled) = (None, 0);
+    // Right after its start the kernel may still show the memory of the parent.
+    thread::sleep(LOOK);
     let used = loop {
         // Reaped here and nowhere else, so that the child can be killed until then.
         if let Some(used) = child.try_wait4().expect("a child") {
             break used;
         }
         let memory = peak(child.id());
+        sampled = memory.max(sampled);
         if exceeded.is_none() && (began.elapsed() > limits.time || memory > limits.memory) {
             exceeded = Some(format!("{:.0?} with {} MiB", began.elapsed(), memory >> 20));
             child.kill().expect("a running child");
         }
         thread::sleep(LOOK);
     };
-    let memory = used.rusage.maxrss;
+    // The kernel counts the parent's peak as the child's, from the moment between its fork and its exec.
+    let is_own = used.rusage.maxrss > peak(std::process::id());
+    let memory = if is_own { used.rusage.maxrss } else { sampled };
     if memory > limits.memory {
         exceeded.get_or_insert_with(|| format!("its end with {} MiB", memory >> 20));
     }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use kube_client::config::Cluster;
 use rustls::pki_types::ServerName;
 use url::Url;
@@ -9,6 +11,7 @@ use url::Url;
 use super::{ConfigOptions, Proxy, Way, given, path_text};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
+use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 use crate::api::secret::Secret;
 
 /// Lays the flags over the cluster of the file, as kubectl does: a server takes the file's `tls-server-name` away, an
@@ -40,8 +43,8 @@ pub(super) fn override_with(mut cluster: Cluster, options: &ConfigOptions) -> Cl
     cluster
 }
 
-/// Refuses what contradicts itself or can't be read.
-pub(super) fn check(name: &str, cluster: &Cluster) -> Result<(), Error> {
+/// Refuses what contradicts itself or can't be read, and replaces the authority's file by its data.
+pub(super) fn settle(name: &str, cluster: &mut Cluster) -> Result<(), Error> {
     let invalid = |why: String| Err(Error::Invalid(format!("invalid configuration: {why}")));
     if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
         return invalid(format!(
@@ -49,17 +52,18 @@ pub(super) fn check(name: &str, cluster: &Cluster) -> Result<(), Error> {
              certificate-authority-data will override."
         ));
     }
-    if let Some(file) = &cluster.certificate_authority
-        && let Err(error) = std::fs::File::open(Path::new(file))
-    {
-        return invalid(format!(
-            "unable to read certificate-authority {file} for {name} due to open {file}: {}",
-            system_words(&error)
-        ));
+    if let Some(file) = cluster.certificate_authority.take() {
+        match local_file::read(Path::new(&file), CREDENTIAL_LIMIT) {
+            Ok(bundle) => cluster.certificate_authority_data = Some(STANDARD.encode(bundle)),
+            Err(error) => {
+                return invalid(format!(
+                    "unable to read certificate-authority {file} for {name} due to open {file}: {}",
+                    system_words(&error)
+                ));
+            }
+        }
     }
-    let has_authority =
-        cluster.certificate_authority.is_some() || cluster.certificate_authority_data.is_some();
-    if has_authority && cluster.insecure_skip_tls_verify == Some(true) {
+    if cluster.certificate_authority_data.is_some() && cluster.insecure_skip_tls_verify == Some(true) {
         return invalid(
             "specifying a root certificates file with the insecure flag is not allowed".to_owned(),
         );

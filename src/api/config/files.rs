@@ -1,8 +1,7 @@
 //! Reads kubeconfig files and merges them: per name the first file wins, and nothing of a file's text is ever shown.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use kube_client::config::{Kubeconfig, KubeconfigError};
 use super::ConfigOptions;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
+use crate::api::local_file;
 
 /// What the files hold, and where its users stand. Each file is read once: it may be a pipe.
 #[derive(Default)]
@@ -66,17 +66,15 @@ fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
 
 /// One file with its relative paths made relative to it; `None` when it is missing.
 fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
-    if is_half_a_character(path) {
-        let reason = "it ends in the middle of a character of UTF-16".to_owned();
-        return Err(Error::File { path: path.to_owned(), reason });
-    }
-    let mut config = match Kubeconfig::read_from(path) {
-        Ok(config) => config,
-        Err(KubeconfigError::ReadConfig(error, _)) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(None);
-        }
-        Err(error) => return Err(broken(path, &error)),
+    let unreadable = |reason| Error::File { path: path.to_owned(), reason };
+    let bytes = match local_file::read_kubeconfig(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(system_words(&error))),
     };
+    let text = decode(bytes).map_err(|reason| unreadable(reason.to_owned()))?;
+    let mut config = Kubeconfig::from_yaml(&text).map_err(|error| broken(path, &error))?;
+    make_absolute(&mut config, path.parent().unwrap_or(Path::new("")));
     one_of_each("clusters", path, config.clusters.iter().map(|named| &named.name))?;
     one_of_each("contexts", path, config.contexts.iter().map(|named| &named.name))?;
     one_of_each("users", path, config.auth_infos.iter().map(|named| &named.name))?;
@@ -87,15 +85,46 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
     Ok(Some(config))
 }
 
-/// Whether a file says that it is UTF-16 and has an odd number of bytes, which kube-client panics at. What is no file, as a
-/// pipe, can be read only once and is not looked at.
-fn is_half_a_character(path: &Path) -> bool {
-    if !std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() % 2 == 1) {
-        return false;
+/// The text of a file: UTF-8, or UTF-16 where its first character is a byte order mark.
+fn decode(bytes: Vec<u8>) -> Result<String, &'static str> {
+    let units = |unit: fn([u8; 2]) -> u16| {
+        let (units, rest) = bytes[2..].as_chunks();
+        if !rest.is_empty() {
+            return Err("it ends in the middle of a character of UTF-16");
+        }
+        let units: Vec<u16> = units.iter().copied().map(unit).collect();
+        String::from_utf16(&units).map_err(|_| "invalid UTF-16")
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, text @ ..] => String::from_utf8(text.to_vec()).map_err(|_| "invalid UTF-8"),
+        _ => String::from_utf8(bytes).map_err(|_| "invalid UTF-8"),
     }
-    let mut mark = [0; 2];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut mark));
-    read.is_ok() && matches!(mark, [0xff, 0xfe] | [0xfe, 0xff])
+}
+
+/// Resolves the relative paths of a kubeconfig against its folder. A plugin's command is one if it has a separator.
+fn make_absolute(config: &mut Kubeconfig, folder: &Path) {
+    let resolve = |path: &mut Option<String>| {
+        if let Some(relative) = path.as_mut().filter(|path| !path.is_empty() && Path::new(path).is_relative())
+            && let Some(absolute) = folder.join(&*relative).to_str()
+        {
+            absolute.clone_into(relative);
+        }
+    };
+    for cluster in config.clusters.iter_mut().filter_map(|named| named.cluster.as_mut()) {
+        resolve(&mut cluster.certificate_authority);
+    }
+    for user in config.auth_infos.iter_mut().filter_map(|named| named.auth_info.as_mut()) {
+        resolve(&mut user.client_certificate);
+        resolve(&mut user.client_key);
+        resolve(&mut user.token_file);
+        if let Some(exec) = &mut user.exec
+            && exec.command.as_ref().is_some_and(|command| command.contains(std::path::MAIN_SEPARATOR))
+        {
+            resolve(&mut exec.command);
+        }
+    }
 }
 
 fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
@@ -111,7 +140,6 @@ fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a Stri
 
 fn broken(path: &Path, error: &KubeconfigError) -> Error {
     let reason = match error {
-        KubeconfigError::ReadConfig(error, _) => system_words(error),
         KubeconfigError::Parse(error) => {
             // A snippet of the file, or a value of a wrong type, may be a token.
             let told = redact(&error.without_snippet().to_string());

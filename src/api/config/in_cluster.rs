@@ -4,6 +4,7 @@ use kube_client::config::{AuthInfo, Cluster};
 
 use super::options::InCluster;
 use super::{given, path_text};
+use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 
 /// Whether we run in a pod that was given a service account.
 pub(super) fn is_possible(pod: &InCluster) -> bool {
@@ -35,7 +36,7 @@ pub(super) fn parts(pod: &InCluster) -> (Cluster, AuthInfo) {
 /// The pod's namespace: what it was told, else the service account's.
 pub(super) fn namespace(pod: &InCluster) -> Option<String> {
     given(pod.namespace.as_ref()).or_else(|| {
-        let text = std::fs::read_to_string(pod.folder.join("namespace")).ok()?;
+        let text = local_file::read_text(&pod.folder.join("namespace"), CREDENTIAL_LIMIT).ok()?;
         given(Some(&text.trim().to_owned()))
     })
 }

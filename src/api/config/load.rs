@@ -120,10 +120,10 @@ fn settle(
     stands_in: Option<PathBuf>,
     in_pod: bool,
 ) -> Result<Config, Error> {
-    cluster::check(&parts.cluster_name, &parts.cluster)?;
+    let authority = parts.cluster.certificate_authority.clone();
+    cluster::settle(&parts.cluster_name, &mut parts.cluster)?;
     parts.user = user::settle(&parts.user_name, parts.user)?;
-    let has_tls = parts.cluster.certificate_authority.is_some()
-        || parts.cluster.certificate_authority_data.is_some()
+    let has_tls = parts.cluster.certificate_authority_data.is_some()
         || parts.cluster.insecure_skip_tls_verify == Some(true)
         || parts.user.client_certificate.is_some()
         || parts.user.client_certificate_data.is_some();
@@ -147,7 +147,7 @@ fn settle(
         .filter(|_| parts.user.auth_provider.is_some())
         .map(|file| Origin { file, user: parts.user_name.clone() });
     let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
-    let (authority, context) = (parts.cluster.certificate_authority.clone(), parts.context_name.clone());
+    let context = parts.context_name.clone();
     // Where the cluster names none kube-client would read the environment's proxy, by rules of its own.
     let names_proxy = parts.cluster.proxy_url.is_some();
     parts.cluster.proxy_url.get_or_insert_with(|| NO_PROXY.to_owned());

@@ -136,7 +136,7 @@ impl ConfigOptions {
 
 /// `PATH` and, where program names have endings, `PATHEXT`: read when a credential plugin is run.
 pub(in crate::api) fn search_path() -> (Option<OsString>, Vec<OsString>) {
-    let path = std::env::var_os("PATH");
+    let path = std::env::var_os("PATH").filter(|path| !path.is_empty());
     if !cfg!(windows) {
         return (path, vec![OsString::new()]);
     }

@@ -10,6 +10,7 @@ use super::lock::{Lock, Refused};
 use super::replace::{recover, replace};
 use super::tokens::{self, Settings};
 use crate::api::failure::system_words;
+use crate::api::local_file::{self, KUBECONFIG_LIMIT};
 
 /// How often a file is tried that another program writes, and the wait before the next time: about a second in all.
 const TRIES: usize = 20;
@@ -84,11 +85,8 @@ impl Origin {
 
     fn text(&self) -> Result<String, String> {
         let words = |error: io::Error| system_words(&error);
-        if !fs::metadata(&self.file).map_err(words)?.is_file() {
-            // Of a pipe nothing is left to read.
-            return Err("it is no regular file".to_owned());
-        }
-        fs::read_to_string(&self.file).map_err(words)
+        // Of a pipe nothing is left to read.
+        local_file::read_text(&self.file, KUBECONFIG_LIMIT).map_err(words)
     }
 }
 
@@ -182,10 +180,7 @@ mod tests {
         assert!(busy.contains("config.lock says that another program writes it"), "{busy}");
         assert_eq!(pauses, TRIES - 1);
         fs::remove_file(folder.path().join("config.lock")).unwrap();
-        assert_eq!(
-            keep(&Origin { file: folder.path().into(), ..origin.clone() }, true),
-            "it is no regular file"
-        );
+        assert_eq!(keep(&Origin { file: folder.path().into(), ..origin.clone() }, true), "is a directory");
         let _ = fs::remove_file(folder.path().with_extension("lock"));
         assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
         assert_eq!(names(folder.path()), ["config"]);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::api::failure::system_words;
+use crate::api::local_file::{self, KUBECONFIG_LIMIT};
 
 /// How the name of a new content ends while the file itself is not touched.
 const NEW: &str = "new";
@@ -60,7 +61,7 @@ pub(super) fn recover(path: &Path, left_by: Option<u32>) -> Result<(), String> {
 
 /// Writes the content that is whole over a file that may hold a part of it.
 fn put_back(path: &Path, whole: &Path) -> io::Result<()> {
-    let text = match fs::read_to_string(whole) {
+    let text = match local_file::read_text(whole, KUBECONFIG_LIMIT) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         text => text?,
     };
@@ -69,7 +70,7 @@ fn put_back(path: &Path, whole: &Path) -> io::Result<()> {
         return Err(io::Error::other("it is no regular file"));
     }
     // Compared as bytes: a part may end inside a character.
-    if fs::read(path)? != text.as_bytes() {
+    if local_file::read(path, KUBECONFIG_LIMIT)? != text.as_bytes() {
         // What somebody has repaired or made anew is not to be lost for what was to be there before.
         let later = there.modified()?.duration_since(fs::metadata(whole)?.modified()?);
         if later.is_ok_and(|later| later > WRITTEN_WITHIN) {

@@ -10,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::{ConfigOptions, given, path_text};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
+use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 use crate::api::secret::Secret;
 
 const GCP_REMOVED: &str = "The gcp auth plugin has been removed.\nPlease use the \"gke-gcloud-auth-plugin\" \
@@ -149,7 +150,7 @@ fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
     }
     for (what, path) in [("client-cert", &user.client_certificate), ("client-key", &user.client_key)] {
         if let Some(path) = path
-            && let Err(error) = std::fs::File::open(Path::new(path))
+            && let Err(error) = local_file::read(Path::new(path), CREDENTIAL_LIMIT)
         {
             let why = system_words(&error);
             return Err(invalid(format!(

@@ -16,6 +16,7 @@ use super::FILE_LIFE;
 use super::version_one::public_key_info;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
+use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 
 /// The certificate that a configuration names. Files are read again about every minute, and when the server refuses
 /// what they held; a pair that can't be read then, or does not match, keeps the last one.
@@ -54,7 +55,7 @@ impl Pem {
     fn read(&self) -> Result<Vec<u8>, Error> {
         match self {
             Self::Data(data) => Ok(data.clone()),
-            Self::File(path) => std::fs::read(path)
+            Self::File(path) => local_file::read(path, CREDENTIAL_LIMIT)
                 .map_err(|error| invalid(format!("open {}: {}", path.display(), system_words(&error)))),
         }
     }

@@ -7,6 +7,7 @@
 //! is refreshed.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::time::Duration;
 
 use base64::Engine;
@@ -28,6 +29,7 @@ use super::{basic, bearer, cut, id_token};
 use crate::api::config::{Config, Way};
 use crate::api::error::Error;
 use crate::api::failure::{sentence, system_words};
+use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 use crate::api::notice::Notice;
 use crate::api::secret::Secret;
 use crate::api::tls;
@@ -327,7 +329,8 @@ fn authorities(settings: &HashMap<String, String>) -> Result<Option<Vec<Vec<u8>>
     let pem = if let Some(data) = given(&format!("{NAME}-data")) {
         STANDARD.decode(data).map_err(|_| invalid("illegal base64 data".to_owned()))?
     } else if let Some(path) = given(NAME) {
-        std::fs::read(path).map_err(|error| invalid(format!("open {path}: {}", system_words(&error))))?
+        local_file::read(Path::new(path), CREDENTIAL_LIMIT)
+            .map_err(|error| invalid(format!("open {path}: {}", system_words(&error))))?
     } else {
         return Ok(None);
     };

@@ -9,6 +9,7 @@ use http::header::HeaderValue;
 use super::{FILE_LIFE, bearer};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
+use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 
 /// Such a file, as the header that its token is sent in.
 pub(super) struct TokenFile {
@@ -54,7 +55,7 @@ impl TokenFile {
 }
 
 fn read(path: &Path) -> Result<HeaderValue, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = local_file::read_text(path, CREDENTIAL_LIMIT).map_err(|error| {
         let shown = path.display().to_string();
         let why = system_words(&error);
         Error::Credentials(format!("failed to read token file {shown:?}: open {shown}: {why}"))

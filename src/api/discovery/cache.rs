@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Told;
 use super::catalog::{Catalog, Discovered, Missing};
 use super::version::ServerVersion;
+use crate::api::local_file;
 use crate::object::ApiResource;
 
 /// Counts up with every change of the form below.
@@ -44,6 +45,9 @@ struct StoredResource {
     verbs: Vec<String>,
 }
 
+/// The largest file that is read or written: ten times what a cluster with 2,000 CRDs takes.
+const LIMIT: u64 = 16 << 20;
+
 /// Where and for how long a server's catalog is kept.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
@@ -62,7 +66,7 @@ impl Cache {
 
     /// What the server told and how long ago, when that is young enough.
     pub(super) fn read(&self, now: SystemTime) -> Option<(Told, Duration)> {
-        let stored: Stored = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
+        let stored: Stored = serde_json::from_slice(&local_file::read(&self.file, LIMIT).ok()?).ok()?;
         let age = seconds(now).checked_sub(stored.written)?;
         if stored.form != FORM || stored.server != self.server || age >= self.life.as_secs() {
             return None;
@@ -95,6 +99,9 @@ impl Cache {
                 .collect(),
         };
         let text = serde_json::to_vec(&stored)?;
+        if text.len() as u64 > LIMIT {
+            return Err(io::Error::other("it would be too large to be read"));
+        }
         let folder = self.file.parent().unwrap_or(Path::new("."));
         create_private_folder(folder)?;
         let draft = self.file.with_extension(format!("{:016x}.tmp", fastrand::u64(..)));

@@ -1,6 +1,6 @@
 //! What a server offers, in the order in which words are looked up in it. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::api::suggest::nearest;
 use crate::object::ApiResource;
@@ -197,13 +197,11 @@ impl Catalog {
     fn category(&self, word: &str) -> Vec<Discovered> {
         let members = self.resources.iter().filter(|found| found.can("list"));
         let members = members.filter(|found| found.categories.iter().any(|category| category == word));
-        let mut once: Vec<Discovered> = Vec::new();
-        for member in members {
-            if !once.iter().any(|known| known.same_resource(member)) {
-                once.push(member.clone());
-            }
-        }
-        once
+        let mut seen = HashSet::new();
+        members
+            .filter(|member| seen.insert((&member.resource.group, &member.resource.resource)))
+            .cloned()
+            .collect()
     }
 
     /// What a word may mean, the best first: a full or singular name before a short one before a kind, an exact group

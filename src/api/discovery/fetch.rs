@@ -17,8 +17,23 @@ use crate::listwatch::Error;
 /// Both forms of the aggregated answer, then whatever the server has.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-/// A cluster with 2,000 CRDs tells 10 MB.
-const LIMIT: usize = 256 * 1024 * 1024;
+/// The size of an answer that is read: two bytes of JSON may become hundreds of memory.
+struct Limits {
+    /// Decompressed.
+    bytes: usize,
+    objects: usize,
+    members: usize,
+}
+
+/// Of everything at once. A cluster with 2,000 CRDs tells 10 MB; 100,000 types with two subresources each are 500,000
+/// objects.
+const WHOLE: Limits = Limits { bytes: 64 << 20, objects: 1_000_000, members: 8_000_000 };
+/// Of one group version, of which several are read at the same time.
+const PART: Limits = Limits { bytes: 8 << 20, objects: 100_000, members: 1_000_000 };
+/// The types that are kept of those that are asked for one by one.
+const MOST_TYPES: usize = 200_000;
+/// The group versions that are asked for one by one: a server that can't tell them at once has a hundred.
+const MOST_PARTS: usize = 2_000;
 /// Group versions asked for at a time.
 const AT_A_TIME: usize = 8;
 /// How long a server may take to say its version, which only helps to choose among good ways.
@@ -66,7 +81,7 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog,
 /// Which version the server is, where it says so in time.
 async fn version(client: &Client, timeout: Option<Duration>) -> Option<ServerVersion> {
     let timeout = timeout.map_or(VERSION_LIMIT, |timeout| timeout.min(VERSION_LIMIT));
-    ask::<Info>(client, &Request::new("/version").timeout(Some(timeout))).await.ok()?.version()
+    ask::<Info>(client, &Request::new("/version").timeout(Some(timeout)), &PART).await.ok()?.version()
 }
 
 /// What `/api` or `/apis` leads to.
@@ -76,10 +91,15 @@ async fn root(
     timeout: Option<Duration>,
 ) -> Result<(Vec<Discovered>, Vec<Missing>, UnusableNames), Error> {
     let request = Request::new(path).accept(ACCEPT).timeout(timeout);
-    let root: Root = ask(client, &request).await?;
+    let root: Root = ask(client, &request, &WHOLE).await?;
     let mut unusable = UnusableNames::default();
     let (found, missing) = match root.read(&mut unusable).map_err(Error::Decode)? {
         Answer::Whole(found, missing) => (found, missing),
+        Answer::Parts(parts) if parts.len() > MOST_PARTS => {
+            return Err(Error::Decode(format!(
+                "the answer to {path} names more than {MOST_PARTS} group versions"
+            )));
+        }
         Answer::Parts(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
     };
     Ok((found, missing, unusable))
@@ -93,13 +113,18 @@ async fn one_by_one(
 ) -> (Vec<Discovered>, Vec<Missing>) {
     let asking = parts.into_iter().map(|part| async move {
         let answer: Result<ResourceList, Error> =
-            ask(client, &Request::new(part.path()).timeout(timeout)).await;
+            ask(client, &Request::new(part.path()).timeout(timeout), &PART).await;
         (part, answer)
     });
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     // In the order asked, which is that of preference.
     let mut answers = stream::iter(asking).buffered(AT_A_TIME);
     while let Some((part, answer)) = answers.next().await {
+        if found.len() > MOST_TYPES {
+            let reason = format!("the server names more than {MOST_TYPES} types: the others are left out");
+            missing.push(Missing { group: String::new(), version: String::new(), reason });
+            break;
+        }
         match answer {
             Ok(list) => found.extend(list.read(&part, unusable)),
             Err(error) => {
@@ -111,9 +136,56 @@ async fn one_by_one(
     (found, missing)
 }
 
-async fn ask<T: DeserializeOwned>(client: &Client, request: &Request) -> Result<T, Error> {
-    let body = client.send(request).await?.body(LIMIT).await?;
+async fn ask<T: DeserializeOwned>(client: &Client, request: &Request, limits: &Limits) -> Result<T, Error> {
+    let body = client.send(request).await?.body(limits.bytes).await.map_err(|error| match error {
+        Error::Decode(why) => Error::Decode(format!("the answer to {} can't be read: {why}", request.path)),
+        error => error,
+    })?;
+    if !is_small(&body, limits) {
+        return Err(Error::Decode(format!("the answer to {} has too many parts", request.path)));
+    }
     serde_json::from_slice(&body).map_err(|error| {
         Error::Decode(format!("the answer to {} is not what it should be: {error}", request.path))
     })
+}
+
+/// Whether JSON has few enough parts to be kept in memory. Texts count as well: discovery has no long ones.
+fn is_small(json: &[u8], limits: &Limits) -> bool {
+    let (mut objects, mut members) = (0, 0);
+    for byte in json {
+        match byte {
+            b'{' => objects += 1,
+            b',' | b'[' => members += 1,
+            _ => {}
+        }
+    }
+    objects <= limits.objects && members <= limits.members
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::config::Config;
+    use crate::api::test_server::{TestServer, json};
+
+    async fn refused(body: String) -> String {
+        let server = TestServer::start(move |_| json(200, &body)).await;
+        let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
+        let refused = fetch(&client, None).await.err().unwrap();
+        assert!(server.asked().len() <= 3, "nothing is asked for one by one");
+        refused.to_string()
+    }
+
+    #[tokio::test]
+    async fn small_answers_that_would_take_much_memory_are_refused() {
+        let types = "{},".repeat(WHOLE.objects) + "{}";
+        let told = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{types}]}}"#)).await;
+        assert_eq!(told, "the answer to /api has too many parts");
+        let verbs = "0,".repeat(WHOLE.members);
+        let told = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{verbs}0]}}"#)).await;
+        assert_eq!(told, "the answer to /api has too many parts");
+        let versions = r#""v1","#.repeat(MOST_PARTS);
+        let told = refused(format!(r#"{{"kind":"APIVersions","versions":[{versions}"v1"]}}"#)).await;
+        assert_eq!(told, "the answer to /api names more than 2000 group versions");
+    }
 }

@@ -10,6 +10,8 @@ use super::Cluster;
 
 /// How many of them. A server sends so many rows, or so much metadata, in a few milliseconds.
 const FIRST: u32 = 500;
+/// And how much of their text: a server need not keep to the limit that it is given.
+const FIRST_BYTES: usize = 16 << 20;
 
 impl Cluster {
     /// The namespace of requests that name none.
@@ -31,8 +33,12 @@ impl Cluster {
             .namespace(Some(namespace.to_owned()))
             .representation(representation);
         let mut page = client.list(&ListOptions { limit: FIRST, ..ListOptions::default() }).await?;
-        let mut objects = Vec::new();
-        while let Some(object) = page.next().await? {
+        let (mut objects, mut bytes) = (Vec::new(), 0);
+        while objects.len() < FIRST as usize
+            && bytes < FIRST_BYTES
+            && let Some(object) = page.next().await?
+        {
+            bytes += object.weight();
             objects.push(object);
         }
         Ok(objects)

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
     ("HOME", "where .kube/config and the cache are"),
+    ("PATH", "where credential plugins are searched for; a plugin that a relative entry has is refused"),
     ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
     ("KUBERNETES_SERVICE_HOST", "the server inside a pod"),
     ("KUBERNETES_SERVICE_PORT", "its port"),
