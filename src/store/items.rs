@@ -18,8 +18,13 @@ pub(super) struct Item {
     pub(super) object: Arc<Object>,
 }
 
-/// A map of objects. A freed slot is used again, so there are never more slots than objects at the fullest moment
-/// since the last replace.
+/// The number of slots below which a sparse table is kept: its size does not matter.
+const SMALL: usize = 1024;
+
+/// The slots per object above which a table is sparse. Compaction then costs a constant for each removal that led to it.
+const SPARSE: usize = 4;
+
+/// A map of objects. A freed slot is used again; [`Items::compact`] releases them where most are free.
 #[derive(Default)]
 pub(super) struct Items {
     /// The slots by the keys in them. A table of slots takes five bytes for each place, a map with the keys 25.
@@ -100,6 +105,29 @@ impl Items {
         slots[slot as usize] = None;
         free.push(slot);
         Some(slot)
+    }
+
+    /// Returns true if so few objects are left that the tables should be compacted.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.slots.len() > SMALL && self.len() * SPARSE < self.slots.len()
+    }
+
+    /// Moves the objects to the first slots, in the same order, and releases the others. Returns the old slot of each new
+    /// one.
+    pub(super) fn compact(&mut self) -> Vec<Slot> {
+        let old: Vec<Slot> = self.iter().map(|(slot, _)| slot).collect();
+        let mut slots = Vec::with_capacity(old.len());
+        slots.extend(self.slots.drain(..).flatten().map(Some));
+        self.slots = slots;
+        self.free = Vec::new();
+        self.by_key = HashTable::with_capacity(old.len());
+        let Self { by_key, hasher, slots, .. } = self;
+        let hash_at =
+            |slot: Slot| hasher.hash_one(slots[slot as usize].as_ref().map_or("", |item: &Item| &*item.key));
+        for slot in (0..).take(old.len()) {
+            by_key.insert_unique(hash_at(slot), slot, |slot| hash_at(*slot));
+        }
+        old
     }
 
     /// The bytes allocated for places, without what the keys and objects in them take.

@@ -158,6 +158,23 @@ impl KeptIndex {
         is_out
     }
 
+    /// Renumbers the slots: the object in slot `old[n]` is now in slot `n`. `old` is sorted and names every slot with values.
+    pub(super) fn compact(&mut self, old: &[Slot]) {
+        let mut values = Vec::with_capacity(old.len());
+        values.extend(
+            old.iter().map(|slot| self.values.get_mut(*slot as usize).map(mem::take).unwrap_or_default()),
+        );
+        self.values = values;
+        let new_of = |slot: Slot| Slot::try_from(old.partition_point(|&known| known < slot)).unwrap_or(slot);
+        for slots in self.sets.values_mut() {
+            *slots = match mem::replace(slots, SlotSet::One(0)) {
+                SlotSet::One(slot) => SlotSet::One(new_of(slot)),
+                SlotSet::Many(slots) => SlotSet::Many(slots.into_iter().map(new_of).collect()),
+            };
+        }
+        self.sets.shrink_to_fit();
+    }
+
     /// The slots under a value, in order.
     pub(super) fn slots(&self, value: &str) -> impl Iterator<Item = Slot> {
         self.sets.get(value).into_iter().flat_map(SlotSet::iter)

@@ -107,6 +107,10 @@ impl State {
                 Change::Remove(key, version) => self.remove(&key, version),
             }
         }
+        if self.items.is_sparse() {
+            let old = self.items.compact();
+            self.indices.values_mut().for_each(|index| index.compact(&old));
+        }
         Ok(())
     }
 

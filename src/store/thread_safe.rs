@@ -653,6 +653,40 @@ mod tests {
         });
     }
 
+    #[test]
+    fn a_store_releases_its_tables_when_most_objects_are_deleted() {
+        let store = store();
+        let mut model = BTreeMap::<Key, Arc<Object>>::new();
+        let add_all = |model: &mut BTreeMap<Key, Arc<Object>>| {
+            for number in 0..5000_u32 {
+                let name = format!("p{number}");
+                let object = pod(&name, "1", &format!("v{},own{number}", number % 7));
+                model.insert(Arc::clone(object.key()), Arc::clone(&object));
+                store.add(Arc::clone(object.key()), object).expect("added");
+            }
+        };
+        add_all(&mut model);
+        let tables = || {
+            let memory = store.memory();
+            memory.place_bytes + memory.index_bytes
+        };
+        let full = tables();
+        for number in (0..5000_u32).rev().filter(|number| number % 97 != 0) {
+            let key = format!("p{number}");
+            model.remove(&*key);
+            store.delete(&key);
+        }
+        check(&store, &model).expect("the indices are renumbered with the objects");
+        assert!(tables() * 4 < full, "{} of {full} bytes are left", tables());
+        add_all(&mut model);
+        check(&store, &model).expect("the store grows again");
+        for key in model.keys() {
+            store.delete(key);
+        }
+        check(&store, &BTreeMap::new()).expect("the store is empty");
+        assert!(tables() * 4 < full, "{} of {full} bytes are left", tables());
+    }
+
     #[derive(Debug, Clone)]
     enum Step {
         Put(u8, Vec<u8>),
