@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,8 @@ struct Inner {
     no_watch_list: Mutex<HashSet<ApiResource>>,
     /// Bytes of bodies. Relaxed: a number to look at.
     received: Arc<AtomicU64>,
+    /// Whether the head of any response has arrived. Relaxed: nothing else is ordered by it.
+    has_response: AtomicBool,
 }
 
 impl Client {
@@ -85,6 +87,7 @@ impl Client {
             warnings: Warnings::new(listener),
             no_watch_list: Mutex::default(),
             received: Arc::default(),
+            has_response: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -164,6 +167,7 @@ impl Client {
             self.exchange(&session, request, &asked, &mut pulse).await.inspect_err(|error| {
                 debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
             })?;
+        self.inner.has_response.store(true, Ordering::Relaxed);
         let version = answer.head.version;
         // HTTP/2 has its pings.
         let pulse = pulse.filter(|_| version < http::Version::HTTP_2);
@@ -236,6 +240,11 @@ impl Client {
     /// Passes a notice to the listener of this client.
     pub(super) fn notify(&self, notice: Notice<'_>) {
         self.inner.warnings.notify(notice);
+    }
+
+    /// Whether the server has responded to any request, if only with a refusal.
+    pub(super) fn has_response(&self) -> bool {
+        self.inner.has_response.load(Ordering::Relaxed)
     }
 
     /// The bytes of the bodies of all answers so far, after decompression.

@@ -130,6 +130,12 @@ impl ResourceClient {
         &self.resource
     }
 
+    /// Whether the server has responded to any request of this client, if only with a refusal.
+    #[must_use]
+    pub fn has_response(&self) -> bool {
+        self.client.has_response()
+    }
+
     /// One object by its name, in the representation asked for; selectors play no part.
     ///
     /// # Errors

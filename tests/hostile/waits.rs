@@ -1,7 +1,11 @@
 //! Waits without end: servers that never give a usable answer.
 
+use std::ops::RangeInclusive;
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use super::server::Request;
 use super::{HostileServer, Reply, Scenario, run_all};
 
 /// The commands that ask for objects once.
@@ -51,4 +55,159 @@ fn discovery_ends_on_a_server_that_never_gives_a_usable_answer() {
         }
     }
     run_all(scenarios);
+}
+
+/// A server whose discovery is honest and that replies so to every request for objects.
+fn objects(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Arc<HostileServer> {
+    Arc::new(HostileServer::start(move |request| {
+        if request.is_of_objects() { reply(request) } else { HostileServer::honest(request) }
+    }))
+}
+
+/// A page of a list of pods.
+fn pods(items: &str, token: &str) -> Reply {
+    let metadata = format!(r#"{{"resourceVersion":"7","continue":"{token}"}}"#);
+    Reply::json(
+        200,
+        format!(r#"{{"kind":"PodList","apiVersion":"v1","metadata":{metadata},"items":[{items}]}}"#),
+    )
+}
+
+/// Responses that can't be read.
+fn unreadable() -> Vec<(&'static str, Arc<HostileServer>)> {
+    let nested =
+        || format!(r#"{{"metadata":{{"name":"a"}},"spec":{}1{}}}"#, "[".repeat(5000), "]".repeat(5000));
+    vec![
+        ("html", objects(|_| Reply::html(200))),
+        ("invalid JSON", objects(|_| pods("{]", ""))),
+        (
+            "damaged gzip",
+            objects(|_| Reply::with_headers(200, "Content-Encoding: gzip\r\n", b"\x1f\x8b\x08\0damaged")),
+        ),
+        ("no name", objects(|_| pods(r#"{"metadata":{}}"#, ""))),
+        ("nesting", objects(move |_| pods(&nested(), ""))),
+    ]
+}
+
+/// The commands that ask for objects once, in the order of `expected` below.
+const LISTS: [&[&str]; 4] = [
+    &["get", "pods"],
+    &["get", "pod", "a"],
+    &["get", "pods", "--by", "name=a"],
+    &["index", "pods", "--by", "name", "--list-mode", "list"],
+];
+
+/// Every command fails on that server after so many requests for objects.
+fn fails(
+    name: &str,
+    make: impl Fn() -> Arc<HostileServer>,
+    arguments: &[&str],
+    expected: [RangeInclusive<usize>; 4],
+) -> Vec<Scenario> {
+    let calls = LISTS.iter().zip(expected).map(|(words, expected)| {
+        let server = make();
+        let scenario = Scenario::new(format!("{name}: {}", words.join(" ")), &[words, arguments].concat());
+        scenario.on(&server).check(move |outcome| {
+            let requests = server.object_requests().len();
+            assert!(expected.contains(&requests), "{requests} requests, not {expected:?}");
+            assert_eq!((outcome.code, &*outcome.stdout), (Some(1), ""));
+            let last = outcome.stderr.lines().last().unwrap_or_default();
+            let is_error = ["error: ", "Error from server", "Unable to connect to the server: "]
+                .iter()
+                .any(|prefix| last.starts_with(prefix));
+            assert!(is_error, "{last:?}");
+        })
+    });
+    calls.collect()
+}
+
+#[test]
+fn unreadable_responses_end_a_one_shot_command_after_three_tries() {
+    let names: Vec<&str> = unreadable().iter().map(|(name, _)| *name).collect();
+    let each = names.iter().enumerate().flat_map(|(at, name)| {
+        fails(name, || unreadable().swap_remove(at).1, &[], [3..=3, 3..=3, 3..=3, 3..=3])
+    });
+    run_all(each.collect());
+}
+
+#[test]
+fn server_errors_end_a_one_shot_command_after_the_tries_of_a_plain_get() {
+    let mut scenarios = Vec::new();
+    for (code, reason) in
+        [(429, "TooManyRequests"), (500, "InternalError"), (503, "ServiceUnavailable"), (504, "Timeout")]
+    {
+        // `get --by` may be served in another form: a list by pages, a watch or a whole list.
+        let once = [1..=1, 1..=1, 1..=3, 1..=1];
+        let server = || objects(move |_| Reply::status(code, reason, "no"));
+        scenarios.extend(fails(reason, server, &[], once));
+    }
+    let busy = || objects(|_| Reply::retry_after(503, 1, "ServiceUnavailable", "busy"));
+    scenarios.extend(fails("Retry-After", busy, &[], [10..=10, 10..=10, 10..=10, 10..=10]));
+    run_all(scenarios);
+}
+
+#[test]
+fn a_request_timeout_bounds_a_request_with_its_tries() {
+    let mut scenarios = Vec::new();
+    for (name, seconds, tries) in [("short", 1, 2..=3), ("long", 60, 1..=1)] {
+        let busy = || objects(move |_| Reply::retry_after(503, seconds, "ServiceUnavailable", "busy"));
+        let tries = [(); 4].map(|()| tries.clone());
+        scenarios.extend(fails(name, busy, &["--request-timeout", "2500ms"], tries));
+    }
+    let silent = || objects(|_| Reply::Silence);
+    scenarios.extend(fails("silence", silent, &["--request-timeout", "2s"], [(); 4].map(|()| 1..=1)));
+    run_all(scenarios.into_iter().map(|scenario| scenario.within_seconds(20)).collect());
+}
+
+#[test]
+fn waits_over_two_seconds_are_reported_with_their_reason() {
+    let words = LISTS.iter().chain([&(&["watch", "pods", "--until-synced"] as &[&str])]);
+    let calls = words.map(|words| {
+        let is_first = AtomicBool::new(true);
+        let server = objects(move |request| match is_first.swap(false, Ordering::SeqCst) {
+            true => Reply::retry_after(429, 3, "TooManyRequests", "slow down"),
+            false if request.path().ends_with("/a") => {
+                Reply::json(200, r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}"#)
+            }
+            false => HostileServer::honest(request),
+        });
+        Scenario::new(words.join(" "), words).on(&server).check(move |outcome| {
+            let _kept = &server;
+            assert_eq!(outcome.code, Some(0));
+            assert!(outcome.stderr.contains("slow down"));
+            assert!(outcome.stderr.contains("trying again in 3.0s"));
+        })
+    });
+    run_all(calls.collect());
+}
+
+#[test]
+fn endless_empty_pages_end_a_one_shot_command() {
+    let pages = || {
+        let page = AtomicUsize::new(0);
+        objects(move |_| pods("", &format!("token-{}", page.fetch_add(1, Ordering::SeqCst))))
+    };
+    let words = LISTS.iter().filter(|words| !words.contains(&"a"));
+    let calls = words.map(|words| {
+        let server = pages();
+        Scenario::new(words.join(" "), words).on(&server).check(move |outcome| {
+            let _kept = &server;
+            assert_eq!(outcome.code, Some(1));
+            assert!(outcome.stderr.contains("the list has no end: 101 pages in a row were empty"));
+        })
+    });
+    run_all(calls.collect());
+}
+
+#[test]
+fn a_watch_goes_on_on_unusable_responses_and_does_not_hammer_the_server() {
+    let calls = unreadable().into_iter().map(|(name, server)| {
+        let words = ["watch", "pods", "--until-synced", "--duration", "4s"];
+        Scenario::new(format!("{name}: watch"), &words).on(&server).within_seconds(20).check(move |outcome| {
+            let requests = server.object_requests().len();
+            assert!((2..=10).contains(&requests), "{requests} requests in 4 s");
+            assert!(outcome.stderr.contains("pods: lost: "), "its loss is reported");
+        })
+    });
+    run_all(calls.collect());
 }

@@ -28,16 +28,11 @@ pub(super) async fn synced_indexer(
     part: &Part,
     watched: &Watched,
 ) -> Result<Arc<dyn Indexer>, Error> {
+    let source = source.asked_once();
     let arrived = source.arrived();
-    let mut options = reflector_options(selection, &source, Some(watched.observer(part)));
+    let mut options = reflector_options(selection, &source, Some(watched.one_shot_observer(part)));
     options.pages_first = session.may_come_by_pages(part, selection, &source).await;
-    let informer = source
-        .asked_once()
-        .informer()
-        .queue(QueueKind::Ordered)
-        .indexers(indexers)
-        .reflector(options)
-        .build();
+    let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();
     let mut run = std::pin::pin!(informer.run(stop.clone()));

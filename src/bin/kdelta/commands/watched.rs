@@ -99,10 +99,19 @@ impl Watched {
         })
     }
 
+    /// Returns the observer of a command that asks once: it reports long waits, and not what a further try may mend.
+    pub(super) fn one_shot_observer(&self, part: &Part) -> Observer {
+        self.observer_with(part, Notices::of_one_shot(part.title(), self.verbose))
+    }
+
     /// Who is told what happens to the watch of a part.
     pub(super) fn observer(&self, part: &Part) -> Observer {
+        self.observer_with(part, Notices::of(part.title(), self.verbose))
+    }
+
+    fn observer_with(&self, part: &Part, notices: Notices) -> Observer {
         // A std mutex: one reflector speaks at a time, and a line is all that is made under it.
-        let notices = Mutex::new(Notices::of(part.title(), self.verbose));
+        let notices = Mutex::new(notices);
         let place = Place {
             crowd: Arc::clone(&self.crowd),
             number: self.counts.parts.fetch_add(1, Ordering::Relaxed),

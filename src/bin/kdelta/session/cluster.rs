@@ -194,7 +194,7 @@ impl Cluster {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter, self.shared.clone()))
+        Ok(Source::new(asked, unselected, filter, self.shared.clone(), self.request_timeout))
     }
 }
 

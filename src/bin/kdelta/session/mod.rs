@@ -16,6 +16,7 @@ mod scout;
 mod selected;
 mod source;
 mod survey;
+mod tries;
 
 pub(crate) use arrived::Arrived;
 pub(crate) use cluster::Cluster;

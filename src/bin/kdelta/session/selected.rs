@@ -8,6 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::arrived::Arrived;
 use super::indices::Filter;
+use super::tries::Tries;
 
 /// A stream of which a filter lets a part through.
 pub(crate) struct Selected<S> {
@@ -17,6 +18,8 @@ pub(crate) struct Selected<S> {
     pub(super) arrived: Arc<Arrived>,
     /// Held while the initial state comes in.
     pub(super) place: Option<OwnedSemaphorePermit>,
+    /// Bounds and counts the tries of a command that asks once.
+    pub(super) tries: Option<Arc<Tries>>,
 }
 
 impl<S> Selected<S> {
@@ -29,7 +32,15 @@ impl<S> Selected<S> {
 impl<S: ListStream> ListStream for Selected<S> {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
-            match self.stream.next().await? {
+            let item = self.stream.next().await;
+            if let Some(tries) = &self.tries {
+                match item {
+                    Ok(Some(_)) => {}
+                    Ok(None) => tries.begin(),
+                    Err(error) => return Err(tries.failed(error)),
+                }
+            }
+            match item? {
                 Some(object) if !self.passes(&object) => {}
                 item => return Ok(item),
             }
@@ -41,18 +52,34 @@ impl<S: ListStream> ListStream for Selected<S> {
     }
 }
 
+impl<S: WatchStream> Selected<S> {
+    /// The next event as it came. While the initial state of a command that asks once comes in, the time of the request
+    /// runs, and a failure is one of its tries.
+    async fn event(&mut self) -> Option<Result<WatchEvent, Error>> {
+        let Some(tries) = &self.tries else { return self.stream.next().await };
+        let error = match tries.in_time(self.stream.next()).await {
+            Ok(Some(Ok(event))) => return Some(Ok(event)),
+            Ok(Some(Err(error))) => tries.failed(error),
+            Ok(None) => tries.failed(Error::Transport("the watch ended before its initial state did".into())),
+            Err(error) => error,
+        };
+        tries.watch_list_failed();
+        Some(Err(error))
+    }
+}
+
 /// As a server does with a selector: an object that no longer passes is deleted, and the store behind the queue makes
 /// an addition of one that passes for the first time. A deletion of what was never seen is dropped there.
 impl<S: WatchStream> WatchStream for Selected<S> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {
-            match self.stream.next().await? {
+            match self.event().await? {
                 Ok(WatchEvent::Added(object)) if !self.passes(&object) => {}
                 Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
                     return Some(Ok(WatchEvent::Deleted(object)));
                 }
                 Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }) => {
-                    self.place = None;
+                    (self.place, self.tries) = (None, None);
                     return Some(Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }));
                 }
                 event => return Some(event),

@@ -1,11 +1,13 @@
 //! A part of the cluster as the machine's source: what the server selects, it selects; the rest is selected here, by
 //! the same rules that a server follows.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
+use kdelta::clock::{Clock, TokioClock};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
 use kdelta::object::{FieldSelector, Object, ResourceVersion, TypeMeta};
@@ -16,6 +18,10 @@ use super::arrived::Arrived;
 use super::indices::Filter;
 use super::places::{Places, Waited};
 use super::selected::Selected;
+use super::tries::Tries;
+
+/// How long one object may take. A list may be silent for as long, and a Kubernetes server ends requests after 60 s.
+const OBJECT_LIMIT: Duration = Duration::from_secs(90);
 
 /// What the sources of one server have in common.
 #[derive(Clone)]
@@ -52,6 +58,7 @@ pub(crate) struct Source {
     mutation_detector: bool,
     /// Only its first state is asked for.
     is_asked_once: bool,
+    tries: Arc<Tries>,
 }
 
 impl Source {
@@ -60,8 +67,10 @@ impl Source {
         unselected: Option<(ResourceClient, FieldSelector)>,
         filter: Filter,
         shared: Shared,
+        request_timeout: Option<Duration>,
     ) -> Self {
         Self {
+            tries: Arc::new(Tries::new(request_timeout, Arc::clone(&shared.answered))),
             asked,
             unselected,
             filter,
@@ -80,7 +89,12 @@ impl Source {
         Self { mutation_detector: asked, ..self }
     }
 
-    /// The same, for who is done when it has synced: no watch goes on from there.
+    /// Returns the tries of its current request.
+    pub(crate) fn tries(&self) -> Arc<Tries> {
+        Arc::clone(&self.tries)
+    }
+
+    /// The same for a command that is done with the first state: no watch follows it, and its tries are limited.
     pub(crate) fn asked_once(self) -> Self {
         Self { is_asked_once: true, ..self }
     }
@@ -112,12 +126,17 @@ impl Source {
         Arc::clone(&self.refused)
     }
 
-    /// One object by its name, whatever the filter says.
+    /// One object by its name, whatever the filter says: one try.
     ///
     /// # Errors
     /// What the server refused.
     pub(crate) async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
-        self.asked.get_named(name).await
+        let client = in_time(&self.asked, self.tries.due()?.or_else(silent_until));
+        let got = client.get_named(name).await;
+        if self.asked.has_response() {
+            self.shared.answered.store(true, Ordering::Relaxed);
+        }
+        got.map_err(|error| self.tries.failed(error))
     }
 
     /// Whether what it asks for is little enough to come in one piece: pages would cost more than they spare, and rows
@@ -141,6 +160,10 @@ impl Source {
     /// the restart of a server, an answer is not waited for that long.
     pub(crate) fn gives_up(&self, patient: bool) -> GiveUp {
         let answered = Arc::clone(&self.shared.answered);
+        if self.is_asked_once {
+            let tries = self.tries();
+            return Arc::new(move |error| tries.end(error));
+        }
         Arc::new(move |error| match error {
             Error::Refused(_) => !(patient && answered.load(Ordering::Relaxed)),
             Error::Tls(_)
@@ -170,7 +193,13 @@ impl Source {
 
     fn selected<S>(&self, stream: S, filter: Filter, place: Option<OwnedSemaphorePermit>) -> Selected<S> {
         self.shared.answered.store(true, Ordering::Relaxed);
-        Selected { stream, filter, arrived: Arc::clone(&self.arrived), place }
+        let tries = self.is_asked_once.then(|| self.tries());
+        Selected { stream, filter, arrived: Arc::clone(&self.arrived), place, tries }
+    }
+
+    /// Counts a failed request of a command that asks once.
+    fn failed(&self, error: Error) -> Error {
+        if self.is_asked_once { self.tries.failed(error) } else { error }
     }
 
     /// Whether to ask once more, after this refusal, without the field selector.
@@ -187,18 +216,43 @@ impl Source {
     }
 }
 
+/// The same client with requests that end by then.
+fn in_time(client: &ResourceClient, due: Option<Instant>) -> Cow<'_, ResourceClient> {
+    match due {
+        None => Cow::Borrowed(client),
+        Some(due) => {
+            let left = due.saturating_duration_since(TokioClock.now());
+            Cow::Owned(client.clone().request_timeout(Some(left)))
+        }
+    }
+}
+
+/// The end of the patience with one object, where the user has set none.
+fn silent_until() -> Option<Instant> {
+    TokioClock.now().checked_add(OBJECT_LIMIT)
+}
+
 impl ListerWatcher for Source {
     type List = Selected<ResourceList>;
     type Watch = Selected<ResourceWatch>;
 
     async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
+        // The first page again is another try of a command that asks once, and another request of one that recovers.
+        if !self.is_asked_once && options.continue_token.is_empty() {
+            self.tries.begin();
+        }
         let place = self.place().await;
         loop {
             let (client, filter) = self.plan();
-            match client.list(options).await {
-                Ok(stream) => return Ok(self.selected(stream, filter, place)),
+            match in_time(client, self.tries.due()?).list(options).await {
+                Ok(stream) => {
+                    if !self.is_asked_once {
+                        self.tries.begin();
+                    }
+                    return Ok(self.selected(stream, filter, place));
+                }
                 Err(error) if self.can_do_without(&error) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.failed(error)),
             }
         }
     }
@@ -215,10 +269,12 @@ impl ListerWatcher for Source {
         }
         loop {
             let (client, filter) = self.plan();
-            match client.watch(options).await {
+            let watch = client.watch(options);
+            let watch = if self.is_asked_once { self.tries.in_time(watch).await? } else { watch.await };
+            match watch {
                 Ok(stream) => return Ok(self.selected(stream, filter, place)),
                 Err(error) if self.can_do_without(&error) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.failed(error)),
             }
         }
     }
@@ -233,7 +289,7 @@ impl ListerWatcher for Source {
     }
 
     fn supports_watch_list(&self) -> bool {
-        self.asked.supports_watch_list()
+        self.asked.supports_watch_list() && self.tries.may_watch_list()
     }
 
     /// Who waits for its place has not asked yet.
@@ -275,7 +331,7 @@ mod tests {
         };
         let filter = Filter::by(&[]).expect("no filter");
         let shared = Shared { answered: Arc::new(AtomicBool::new(answered)), ..Shared::new() };
-        Source::new(ResourceClient::new(client, resource), None, filter, shared)
+        Source::new(ResourceClient::new(client, resource), None, filter, shared, None)
     }
 
     /// Whether that ends a patient source and an impatient one: before the server has answered, and after.

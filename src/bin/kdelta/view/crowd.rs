@@ -52,8 +52,16 @@ impl Crowd {
             ReflectorEvent::Listed { origin, lasted, .. } => {
                 self.back(part, *origin == Origin::Relist, *lasted, own)
             }
+            // One part reports the waits of all that are lost for the same reason.
+            ReflectorEvent::Retrying { .. } => own.filter(|_| self.speaks(part)),
             _ => own,
         }
+    }
+
+    /// Whether a part reports for those that are lost for the same reason.
+    fn speaks(&self, part: usize) -> bool {
+        let group = self.lost.get(&part).and_then(|reason| self.groups.get(reason));
+        group.is_none_or(|group| group.lost.iter().min() == Some(&part))
     }
 
     /// A part is no more. Where only it was still lost, what is to be said of those that are back.
@@ -176,6 +184,16 @@ mod tests {
             Some("3 watches are back after 3.0s: 2 resumed, 1 re-listed")
         );
         assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
+    }
+
+    #[test]
+    fn one_part_reports_the_waits_of_a_group() {
+        let mut crowd = Crowd::default();
+        (1..=3).for_each(|part| drop(lost(&mut crowd, part, "EOF")));
+        lost(&mut crowd, 4, "refused");
+        let wait = ReflectorEvent::Retrying { after: Duration::from_secs(3) };
+        let mut waits = |part| crowd.line("", part, &wait, Some("in 3s".to_owned())).is_some();
+        assert_eq!([1, 2, 3, 4, 5].map(&mut waits), [true, false, false, true, true]);
     }
 
     #[test]

@@ -6,6 +6,12 @@ use kdelta::listwatch::Error;
 use kdelta::object::Origin;
 use kdelta::reflector::ReflectorEvent;
 
+/// A wait that is longer is reported.
+const LONG_WAIT: Duration = Duration::from_secs(2);
+
+/// The longest wait of a watch that the server did not ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
 /// Turns the events of one reflector into lines.
 #[derive(Debug)]
 pub(crate) struct Notices {
@@ -13,12 +19,22 @@ pub(crate) struct Notices {
     verbose: bool,
     /// Why the part is lost, as it was last told.
     lost: Option<String>,
+    /// Whether the command ends with its first answer: its losses are reported with the waits that they cost, or by its
+    /// end.
+    is_one_shot: bool,
+    /// Whether a wait of this loss was reported: the line covers all later ones that the server did not ask for.
+    is_waiting: bool,
 }
 
 impl Notices {
     /// The lines of the part of that title; `verbose` tells each try, and what recovered by itself.
     pub(crate) fn of(title: String, verbose: bool) -> Self {
-        Self { title, verbose, lost: None }
+        Self { title, verbose, lost: None, is_one_shot: false, is_waiting: false }
+    }
+
+    /// The same for a command that asks once.
+    pub(crate) fn of_one_shot(title: String, verbose: bool) -> Self {
+        Self { is_one_shot: true, ..Self::of(title, verbose) }
     }
 
     /// The line for an event, if it is worth one. It may hold the server's words: whoever writes it cleans it.
@@ -28,6 +44,7 @@ impl Notices {
             ReflectorEvent::Lost { error: Error::Expired(_), .. } if !self.verbose => return None,
             ReflectorEvent::Lost { error, .. } => self.lost(error)?,
             ReflectorEvent::Retrying { after } if self.verbose => format!("next try in {}", seconds(*after)),
+            ReflectorEvent::Retrying { after } => self.waiting(*after)?,
             ReflectorEvent::Relisting { from } => {
                 format!("the server no longer knows what happened since {from}, listing anew")
             }
@@ -37,15 +54,16 @@ impl Notices {
                 )
             }
             ReflectorEvent::Recovered { version, lasted } => {
-                self.lost = None;
+                (self.lost, self.is_waiting) = (None, false);
                 format!("resumed at {version} after {}, nothing was missed", seconds(*lasted))
             }
             ReflectorEvent::Listed { origin: Origin::Relist, version, items, lasted, .. } => {
-                self.lost = None;
+                (self.lost, self.is_waiting) = (None, false);
                 format!("re-listed at {version} after {}, {items} objects", seconds(*lasted))
             }
             ReflectorEvent::Listed { version, items, lasted, .. } => {
-                let was_lost = self.lost.take().is_some();
+                let was_lost = self.lost.take().is_some() && !self.is_one_shot;
+                self.is_waiting = false;
                 (was_lost || self.verbose)
                     .then(|| format!("listed at {version} after {}, {items} objects", seconds(*lasted)))?
             }
@@ -71,7 +89,27 @@ impl Notices {
         let told = self.lost.as_ref() == Some(&reason);
         let text = format!("lost: {reason}");
         self.lost = Some(reason);
-        (!told || self.verbose).then_some(text)
+        (self.verbose || !(told || self.is_one_shot)).then_some(text)
+    }
+
+    /// A long wait. A command that asks once makes few, and each is reported with its reason. A watch may wait for as long
+    /// as its server is gone: one line covers the waits of its own back-off, and those that the server asks for follow.
+    fn waiting(&mut self, after: Duration) -> Option<String> {
+        if after <= LONG_WAIT {
+            return None;
+        }
+        let wait = format!("trying again in {}", seconds(after));
+        if self.is_one_shot {
+            return Some(match &self.lost {
+                Some(reason) => format!("{reason}, {wait}"),
+                None => wait,
+            });
+        }
+        if after > LONGEST_WAIT {
+            return Some(wait);
+        }
+        let is_first = !std::mem::replace(&mut self.is_waiting, true);
+        is_first.then(|| format!("{wait}, then at least every {}s", LONGEST_WAIT.as_secs()))
     }
 }
 
@@ -114,6 +152,38 @@ mod tests {
             ["pods: lost: EOF", "pods: lost: refused", "pods: resumed at 7 after 3.2s, nothing was missed"];
         assert_eq!(lines(false, &events), told);
         assert_eq!(lines(true, &events).len(), 5);
+    }
+
+    fn waits(notices: Notices, waits: &[u64]) -> Vec<String> {
+        let mut notices = notices;
+        let lines = waits.iter().flat_map(|seconds| {
+            let wait = ReflectorEvent::Retrying { after: Duration::from_secs(*seconds) };
+            [notices.line(&lost("busy")), notices.line(&wait)]
+        });
+        lines.flatten().collect()
+    }
+
+    #[test]
+    fn long_waits_of_a_watch_are_reported_once_unless_the_server_asks_for_them() {
+        let notices = Notices::of("pods".into(), false);
+        assert_eq!(
+            waits(notices, &[1, 2, 3, 5, 4, 30, 3, 30]),
+            [
+                "pods: lost: busy",
+                "pods: trying again in 3.0s, then at least every 5s",
+                "pods: trying again in 30.0s",
+                "pods: trying again in 30.0s",
+            ]
+        );
+    }
+
+    #[test]
+    fn every_long_wait_of_a_one_shot_command_is_reported_with_its_reason() {
+        let notices = Notices::of_one_shot("pods".into(), false);
+        assert_eq!(
+            waits(notices, &[1, 2, 3, 30]),
+            ["pods: busy, trying again in 3.0s", "pods: busy, trying again in 30.0s"]
+        );
     }
 
     #[test]

@@ -52,12 +52,12 @@ pub(crate) async fn run<W: Write + Send + 'static>(
             _ if !get.by.is_empty() => {
                 indexed(session, get, part, source, watched, &printer, &mut stats).await
             }
-            Some(name) => one(get, part, &source, name, &printer).await,
+            Some(name) => one(get, part, &source, name, watched, &printer).await,
             None => {
                 // The rows of a table wait for its widest cell, and of several tables the last for the next.
                 let waits = matches!(get.print.format, Format::Table { .. }) && is_only;
                 let count = waits.then(|| watched.messages().count(&part.title()));
-                all(session, get, part, source, count, &printer).await
+                all(session, get, part, source, count, watched, &printer).await
             }
         };
         // A reader who is gone ends it, whatever the server may still say.
@@ -101,9 +101,11 @@ async fn one<W: Write>(
     part: &Part,
     source: &Source,
     name: &str,
+    watched: &Watched,
     printer: &Printer<W>,
 ) -> anyhow::Result<()> {
-    match source.get_named(name).await {
+    let (tries, observer) = (source.tries(), watched.one_shot_observer(part));
+    match tries.repeat(&observer, async || source.get_named(name).await).await {
         Ok(object) => printer.object(part, &object),
         Err(error) if get.ignore_not_found && is_missing(&error) => {}
         Err(error) => return Err(error.into()),
@@ -118,9 +120,11 @@ async fn all<W: Write + Send + 'static>(
     part: &Part,
     source: Source,
     count: Option<Count>,
+    watched: &Watched,
     printer: &Arc<Printer<W>>,
 ) -> anyhow::Result<()> {
-    let arrived = source.arrived();
+    let source = source.asked_once();
+    let (arrived, tries, observer) = (source.arrived(), source.tries(), watched.one_shot_observer(part));
     let counting = async {
         match count {
             Some(count) => show(&arrived, count).await,
@@ -128,11 +132,14 @@ async fn all<W: Write + Send + 'static>(
         }
     };
     let pages_first = session.may_read_ahead(part);
-    let options = ReflectorOptions { pages_first, ..reflector_options(&get.selection, &source, None) };
+    let options = ReflectorOptions {
+        pages_first,
+        ..reflector_options(&get.selection, &source, Some(Arc::clone(&observer)))
+    };
     let sink = Sink::new(Arc::clone(printer), part.clone());
     let reflector = Reflector::new(source, Arc::new(sink), options);
     // Boxed: it is large, and is held by all that waits for it.
-    let listing = Box::pin(reflector.list_once());
+    let listing = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
         listed = listing => listed.map_err(|error| part.asked_for(&get.selection, error))?,
         () = printer.failed() => ResourceVersion::UNSET,

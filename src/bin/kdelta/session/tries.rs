@@ -1,0 +1,266 @@
+//! The tries of a request of a command that asks once: how many there are, and the time for all of them.
+//!
+//! The rules are those of kubectl where it has any: a refusal ends the command, unless it says when to return
+//! (`Retry-After`), which is followed for ten tries. A response that can't be read, or whose connection broke, is requested
+//! three times. `--request-timeout` bounds a request with all its tries.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use kdelta::clock::{Clock, TokioClock};
+use kdelta::listwatch::Error;
+use kdelta::reflector::{Observer, Phase, ReflectorEvent};
+
+/// Tries of a request whose responses can't be read.
+const UNREADABLE: u32 = 3;
+
+/// Tries of a request that the server wants to be repeated later, as many as kubectl makes.
+const TURNED_AWAY: u32 = 10;
+
+/// The first wait before a request is repeated; each further one is twice as long. The reflector's back-off between lists
+/// has the same first steps, each up to twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(800);
+
+/// The tries of the current request of one source.
+pub(crate) struct Tries {
+    timeout: Option<Duration>,
+    /// Whether the server has ever accepted a list or a watch.
+    answered: Arc<AtomicBool>,
+    /// A std mutex: held to look and to count, by one request at a time.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    unreadable: u32,
+    /// Whether the last failure was counted: a reflector finds others, such as a list without end, that a further try
+    /// does not mend.
+    is_counted: bool,
+    turned_away: u32,
+    /// The end of the time for the current request.
+    due: Option<Instant>,
+    /// Whether the initial state was requested through a watch in vain.
+    watch_list_failed: bool,
+}
+
+impl Tries {
+    /// Tries that together may take that long for each request.
+    pub(super) fn new(timeout: Option<Duration>, answered: Arc<AtomicBool>) -> Self {
+        Self { timeout, answered, state: Mutex::default() }
+    }
+
+    /// Begins another request: its time and its tries count from here.
+    pub(super) fn begin(&self) {
+        let mut state = self.lock();
+        (state.turned_away, state.due, state.is_counted) = (0, None, false);
+    }
+
+    /// Returns the end of the time for the current request, which starts with its first try; nothing where the time is
+    /// not bounded.
+    ///
+    /// # Errors
+    /// The time is over.
+    pub(super) fn due(&self) -> Result<Option<Instant>, Error> {
+        let Some(timeout) = self.timeout else { return Ok(None) };
+        let now = TokioClock.now();
+        let due = *self.lock().due.get_or_insert(now + timeout);
+        if due <= now { Err(self.over()) } else { Ok(Some(due)) }
+    }
+
+    /// Returns the output of a part of the current request.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] where the time of the request is over first.
+    pub(super) async fn in_time<T>(&self, future: impl Future<Output = T>) -> Result<T, Error> {
+        let Some(due) = self.due()? else { return Ok(future.await) };
+        let left = due.saturating_duration_since(TokioClock.now());
+        tokio::select! {
+            biased;
+            output = future => Ok(output),
+            () = async { TokioClock.sleep(left).await } => Err(self.over()),
+        }
+    }
+
+    fn over(&self) -> Error {
+        let timeout = self.timeout.unwrap_or_default().as_secs_f64();
+        Error::Timeout(format!("the server did not answer within the {timeout}s of --request-timeout"))
+    }
+
+    /// Counts a failed try. The result is the error for the caller: without its `Retry-After` where no further try is due.
+    pub(super) fn failed(&self, error: Error) -> Error {
+        let mut state = self.lock();
+        match error {
+            Error::Decode(_) | Error::Transport(_) => {
+                state.unreadable += 1;
+                state.is_counted = true;
+                error
+            }
+            Error::Unavailable { status, retry_after: Some(after) } => {
+                let retry_after = state.turn_away(after);
+                Error::Unavailable { status, retry_after }
+            }
+            Error::TooManyRequests { status, retry_after: Some(after) } => {
+                let retry_after = state.turn_away(after);
+                Error::TooManyRequests { status, retry_after }
+            }
+            other => other,
+        }
+    }
+
+    /// Records that the initial state did not come through a watch.
+    pub(super) fn watch_list_failed(&self) {
+        self.lock().watch_list_failed = true;
+    }
+
+    /// Whether the initial state may be requested through a watch.
+    pub(super) fn may_watch_list(&self) -> bool {
+        !self.lock().watch_list_failed
+    }
+
+    /// Whether this error, which was counted, ends the request.
+    pub(super) fn end(&self, error: &Error) -> bool {
+        self.wait_after(error).is_none()
+    }
+
+    /// Returns the wait before the next try after this error, which was counted; nothing where it ends the request.
+    fn wait_after(&self, error: &Error) -> Option<Duration> {
+        let mut state = self.lock();
+        let is_counted = std::mem::take(&mut state.is_counted);
+        let wait = match error {
+            Error::Decode(_) if is_counted => state.wait_after_unreadable()?,
+            // A server that was never reached is not waited for.
+            Error::Transport(_) if self.answered.load(Ordering::Relaxed) => state.wait_after_unreadable()?,
+            error => return Some(error.retry_after()?.max(FIRST_WAIT)),
+        };
+        // The reflector may wait for twice as long.
+        state.has_time_for(2 * wait).then_some(wait)
+    }
+
+    /// Repeats a request, which counts its own failures, until it succeeds or no further try is due. Each wait is reported
+    /// to the observer as a reflector reports its own.
+    pub(crate) async fn repeat<T>(
+        &self,
+        observer: &Observer,
+        mut request: impl AsyncFnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        loop {
+            let error = match request().await {
+                Ok(output) => return Ok(output),
+                Err(error) => error,
+            };
+            let Some(after) = self.wait_after(&error) else { return Err(error) };
+            observer(&ReflectorEvent::Lost { phase: Phase::List, error });
+            observer(&ReflectorEvent::Retrying { after });
+            TokioClock.sleep(after).await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn turn_away(&mut self, after: Duration) -> Option<Duration> {
+        self.turned_away += 1;
+        (self.turned_away < TURNED_AWAY && self.has_time_for(after.max(FIRST_WAIT))).then_some(after)
+    }
+
+    fn wait_after_unreadable(&self) -> Option<Duration> {
+        let further = UNREADABLE.checked_sub(self.unreadable).filter(|further| *further > 0)?;
+        Some(FIRST_WAIT * (UNREADABLE - further).max(1))
+    }
+
+    fn has_time_for(&self, wait: Duration) -> bool {
+        self.due.is_none_or(|due| TokioClock.now() + wait < due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::listwatch::Status;
+
+    use super::*;
+
+    fn tries(timeout: Option<u64>) -> Tries {
+        Tries::new(timeout.map(Duration::from_secs), Arc::new(AtomicBool::new(true)))
+    }
+
+    fn busy(retry_after: Option<u64>) -> Error {
+        Error::Unavailable { status: Status::default(), retry_after: retry_after.map(Duration::from_secs) }
+    }
+
+    /// The number of tries of a request that always fails so, the waits in milliseconds, and the time until its end.
+    async fn made(tries: &Tries, error: impl Fn() -> Error) -> (usize, Vec<u128>, Duration) {
+        let waits = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&waits);
+        let observer: Observer = Arc::new(move |event| {
+            if let ReflectorEvent::Retrying { after } = event {
+                kept.lock().expect("no panic").push(after.as_millis());
+            }
+        });
+        let (began, mut count) = (TokioClock.now(), 0);
+        let ended = tries.repeat(&observer, async || {
+            tries.due()?;
+            count += 1;
+            Err::<(), _>(tries.failed(error()))
+        });
+        ended.await.expect_err("it always fails");
+        let waits = waits.lock().expect("no panic").clone();
+        (count, waits, TokioClock.now() - began)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unreadable_responses_are_requested_three_times() {
+        for error in [|| Error::Decode(String::new()), || Error::Transport(String::new())] {
+            let (count, waits, _) = made(&tries(None), error).await;
+            assert_eq!((count, waits), (3, vec![800, 1600]));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn server_errors_are_repeated_ten_times_where_the_server_says_when() {
+        assert_eq!(made(&tries(None), || busy(None)).await.0, 1);
+        assert_eq!(made(&tries(None), || Error::Internal(Status::default())).await.0, 1);
+        let (count, waits, lasted) = made(&tries(None), || busy(Some(7))).await;
+        assert_eq!((count, waits, lasted.as_secs()), (10, vec![7000; 9], 63));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_tries_together_keep_the_request_timeout() {
+        for (retry_after, count) in [(1, 5), (4, 2), (300, 1)] {
+            let (made, _, lasted) = made(&tries(Some(5)), || busy(Some(retry_after))).await;
+            assert_eq!(made, count, "{retry_after}");
+            assert!(lasted <= Duration::from_secs(5), "{lasted:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_response_ends_at_the_request_timeout() {
+        let tries = tries(Some(5));
+        let began = TokioClock.now();
+        let silent = tries.in_time(std::future::pending::<()>()).await;
+        assert!(matches!(silent, Err(Error::Timeout(_))), "{silent:?}");
+        assert_eq!(TokioClock.now() - began, Duration::from_secs(5));
+        assert!(tries.due().is_err(), "another try of the same request has no time");
+        tries.begin();
+        assert!(tries.due().is_ok(), "another request has");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_that_was_not_counted_ends_the_request() {
+        let tries = tries(None);
+        let error = Error::Decode("the list has no end".into());
+        assert!(tries.end(&error), "found by the reflector");
+        assert!(!tries.end(&tries.failed(error.clone())));
+        assert!(tries.end(&error));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_was_never_reached_is_asked_once() {
+        let tries = Tries::new(None, Arc::default());
+        assert_eq!(made(&tries, || Error::Transport(String::new())).await.0, 1);
+    }
+}
