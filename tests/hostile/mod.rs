@@ -30,6 +30,7 @@ mod names;
 mod scenario;
 mod server;
 mod waits;
+mod writer;
 
 pub(crate) use scenario::{Scenario, run_all};
 pub(crate) use server::{HostileServer, Reply};

@@ -1,6 +1,7 @@
 //! One call of the program under limits, and a table of such calls.
 
 use std::fmt;
+use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use wait4::Wait4 as _;
 
 use super::server::HostileServer;
@@ -48,6 +50,7 @@ pub(crate) struct Scenario {
     env: TestEnv,
     command: Command,
     stdin: Option<Stdio>,
+    is_at_terminal: bool,
     limits: Limits,
     check: Check,
 }
@@ -90,6 +93,7 @@ impl Scenario {
             env,
             command,
             stdin: None,
+            is_at_terminal: false,
             limits: Limits::default(),
             check: Box::new(|_| {}),
         }
@@ -121,6 +125,12 @@ impl Scenario {
         self
     }
 
+    /// Connects both output streams to a terminal. What it shows is [`Outcome::stdout`], with newlines as line ends.
+    pub(crate) fn at_terminal(mut self) -> Self {
+        self.is_at_terminal = true;
+        self
+    }
+
     /// Replaces the time limit.
     pub(crate) fn within_seconds(mut self, seconds: u64) -> Self {
         self.limits.time = Duration::from_secs(seconds);
@@ -146,8 +156,19 @@ impl Scenario {
     fn run(mut self) -> Result<(), String> {
         let name = &self.name;
         self.command.stdin(self.stdin.take().unwrap_or_else(Stdio::null));
-        let child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let (outcome, exceeded) = outcome(child.map_err(|error| format!("{name}: {error}"))?, self.limits);
+        let mut terminal = None;
+        if self.is_at_terminal {
+            let (shown, end) = open_terminal();
+            self.command.stdout(end.try_clone().expect("a second handle")).stderr(end);
+            terminal = Some(shown);
+        } else {
+            self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let child = self.command.spawn();
+        // The command holds the other end of the terminal, which is read until all of them are closed.
+        self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = child.map_err(|error| format!("{name}: {error}"))?;
+        let (outcome, exceeded) = outcome(child, terminal, self.limits);
         if let Some(exceeded) = exceeded {
             return Err(format!("{name}: killed after {exceeded}: {outcome}"));
         }
@@ -164,10 +185,13 @@ impl Scenario {
 }
 
 /// Waits for the end of a child, and kills it beyond its limits, which is the second part of the answer.
-fn outcome(mut child: Child, limits: Limits) -> (Outcome, Option<String>) {
+fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome, Option<String>) {
     let began = Instant::now();
-    let stdout = kept(child.stdout.take().expect("a pipe"));
-    let stderr = kept(child.stderr.take().expect("a pipe"));
+    let is_at_terminal = terminal.is_some();
+    let (stdout, stderr) = match terminal {
+        Some(shown) => (kept(shown), kept(std::io::empty())),
+        None => (kept(child.stdout.take().expect("a pipe")), kept(child.stderr.take().expect("a pipe"))),
+    };
     let (mut exceeded, mut sampled) = (None, 0);
     // Right after its start the kernel may still show the memory of the parent.
     thread::sleep(LOOK);
@@ -192,9 +216,20 @@ fn outcome(mut child: Child, limits: Limits) -> (Outcome, Option<String>) {
     }
     let [stdout, stderr] = [stdout, stderr].map(|reading| {
         let kept = reading.join().expect("a thread that only reads");
-        String::from_utf8_lossy(&kept).into_owned()
+        let text = String::from_utf8_lossy(&kept);
+        if is_at_terminal { text.replace("\r\n", "\n") } else { text.into_owned() }
     });
     (Outcome { code: used.status.code(), stdout, stderr, elapsed: began.elapsed(), memory }, exceeded)
+}
+
+/// A new terminal: what it shows, and the end that a child writes to.
+fn open_terminal() -> (File, File) {
+    let shown = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&shown).and_then(|()| unlockpt(&shown)).expect("access to it");
+    let name = ptsname(&shown, Vec::new()).expect("its name");
+    let path = name.to_str().expect("a path of the system");
+    let end = OpenOptions::new().read(true).write(true).open(path).expect("its other end");
+    (File::from(shown), end)
 }
 
 /// The peak of a running child's memory, in bytes; 0 where the system has no such file.

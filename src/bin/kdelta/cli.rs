@@ -47,7 +47,7 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             let report = Report::of(&error, &format!("{program} {}", cli.command.name()));
-            messages.error(&report.text, report.hint.as_deref());
+            messages.error(&report.messages, report.hint.as_deref());
             report.code
         }
     }
@@ -58,13 +58,14 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
     let messages = Messages::stderr(false, false);
     let is_mistake = error.use_stderr();
     if is_mistake && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        messages.error(&mistake(error, called), None);
+        let lines: Vec<String> = mistake(error, called).lines().map(str::to_owned).collect();
+        messages.error(&lines, None);
         return ExitCode::Usage;
     }
     match error.print().and_then(|()| io::stdout().flush()) {
         Err(failure) => {
             let report = Report::of(&output::named(&failure).into(), called);
-            messages.error(&report.text, None);
+            messages.error(&report.messages, None);
             report.code
         }
         Ok(()) if is_mistake => ExitCode::Usage,

@@ -96,9 +96,8 @@ impl std::error::Error for Several {}
 /// A failure, told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// What goes to stderr, without a final newline; empty when there is nothing to say. It may hold the server's
-    /// words: whoever writes it cleans it.
-    pub(crate) text: String,
+    /// The messages for stderr. They may hold the server's words, which the writer escapes.
+    pub(crate) messages: Vec<String>,
     /// For a person at a terminal: what to try.
     pub(crate) hint: Option<String>,
     pub(crate) code: ExitCode,
@@ -108,40 +107,53 @@ impl Report {
     /// Tells an error. `program` is how program and command were called (`kdelta get`, `kubectl delta get`).
     pub(crate) fn of(error: &anyhow::Error, program: &str) -> Self {
         if is_broken_pipe(error) {
-            return Self { text: String::new(), hint: None, code: ExitCode::BrokenPipe };
+            return Self { messages: Vec::new(), hint: None, code: ExitCode::BrokenPipe };
         }
         let hint = error.downcast_ref::<Hint>().map(|hint| hint.0.clone());
         if error.downcast_ref::<Usage>().is_some() {
-            let text = with_prefix(&plain_chain(error));
-            let text = format!("{text}\nSee '{program} --help' for help and examples");
-            return Self { text, hint, code: ExitCode::Usage };
+            // No server has said anything yet: the line breaks are the program's own.
+            let mut messages: Vec<String> =
+                with_prefix(&plain_chain(error)).lines().map(str::to_owned).collect();
+            messages.push(format!("See '{program} --help' for help and examples"));
+            return Self { messages, hint, code: ExitCode::Usage };
         }
         if let Some(Several(errors)) = error.downcast_ref() {
             let reports = errors.iter().map(|error| Self::of(error, program));
             return reports.reduce(Self::and).unwrap_or(Self {
-                text: String::new(),
+                messages: Vec::new(),
                 hint,
                 code: ExitCode::Error,
             });
         }
         if let Some(error) = servers_answer(error) {
             let (text, own_hint) = listwatch_message(error);
-            return Self { text, hint: hint.or(own_hint.map(str::to_owned)), code: ExitCode::Error };
+            let hint = hint.or(own_hint.map(str::to_owned));
+            return Self { messages: vec![text], hint, code: ExitCode::Error };
         }
         let hint = hint.or_else(|| error.downcast_ref::<ResolveError>().and_then(ResolveError::hint));
         let hint = hint.or_else(|| way_without_server(error).map(str::to_owned));
-        Self { text: with_prefix(&plain_chain(error)), hint, code: ExitCode::Error }
+        Self { messages: vec![with_prefix(&plain_chain(error))], hint, code: ExitCode::Error }
+    }
+
+    /// The messages, the first of which begins with this prefix.
+    pub(crate) fn prefixed(&self, prefix: &str) -> Vec<String> {
+        let mut messages = self.messages.clone();
+        if let Some(first) = messages.first_mut() {
+            first.insert_str(0, prefix);
+        }
+        messages
     }
 
     /// Both, one after the other, without saying the same twice.
     fn and(self, other: Self) -> Self {
-        let text = match () {
-            () if other.text.is_empty() || self.text.lines().any(|line| line == other.text) => self.text,
-            () if self.text.is_empty() => other.text,
-            () => format!("{}\n{}", self.text, other.text),
-        };
+        let mut messages = self.messages;
+        for message in other.messages {
+            if !messages.contains(&message) {
+                messages.push(message);
+            }
+        }
         let code = if self.code == ExitCode::Ok { other.code } else { self.code };
-        Self { text, hint: self.hint.or(other.hint), code }
+        Self { messages, hint: self.hint.or(other.hint), code }
     }
 }
 
@@ -265,7 +277,7 @@ mod tests {
     fn told(error: impl Into<anyhow::Error>) -> String {
         let report = Report::of(&error.into(), "kdelta");
         assert_eq!(report.code, ExitCode::Error);
-        report.text
+        report.messages.join("\n")
     }
 
     #[test]
@@ -326,7 +338,7 @@ mod tests {
     fn any_other_error_is_one_line_with_its_causes() {
         let error = anyhow!("no such file").context("can't read x").context(Hint("look again".into()));
         let report = Report::of(&error, "kdelta");
-        assert_eq!(report.text, "error: can't read x: no such file");
+        assert_eq!(report.messages.join("\n"), "error: can't read x: no such file");
         assert_eq!(report.hint.as_deref(), Some("look again"));
         assert_eq!(told(anyhow!("error: already said")), "error: already said");
     }
@@ -342,7 +354,7 @@ mod tests {
         let report = Report::of(&anyhow!("name cannot be empty").context(Usage), "kubectl delta");
         assert_eq!(report.code, ExitCode::Usage);
         assert_eq!(
-            report.text,
+            report.messages.join("\n"),
             "error: name cannot be empty\nSee 'kubectl delta --help' for help and examples"
         );
     }
@@ -352,7 +364,7 @@ mod tests {
         let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
         assert_eq!(
             Report::of(&error, "kdelta"),
-            Report { text: String::new(), hint: None, code: ExitCode::BrokenPipe }
+            Report { messages: Vec::new(), hint: None, code: ExitCode::BrokenPipe }
         );
     }
 

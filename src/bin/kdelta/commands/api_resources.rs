@@ -8,6 +8,7 @@ use super::watched::Watched;
 use crate::output::{Column, columns};
 use crate::session::Session;
 use crate::settings::{ApiResources, Format, ResourceColumn};
+use crate::view::escape_cell;
 
 /// Asks the server anew and prints what it serves. What of it could not be asked is told, and is no error.
 pub(crate) async fn run(
@@ -31,7 +32,7 @@ pub(crate) async fn run(
     });
     if asked.format == Format::Name {
         for found in found {
-            writeln!(out, "{}", found.resource.group_resource())?;
+            writeln!(out, "{}", escape_cell(&found.resource.group_resource()))?;
         }
         return Ok(out.flush()?);
     }

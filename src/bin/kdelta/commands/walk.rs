@@ -227,8 +227,7 @@ impl<'a> Walk<'a> {
         }
         for (part, error) in self.failures {
             let report = Report::of(&error, "");
-            let text = format!("{}{}", part.prefix, report.text);
-            self.watched.messages().error(&text, report.hint.as_deref());
+            self.watched.messages().error(&report.prefixed(&part.prefix), report.hint.as_deref());
         }
         Ok(if nothing { ExitCode::Error } else { ExitCode::Partial })
     }

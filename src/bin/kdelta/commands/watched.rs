@@ -176,7 +176,7 @@ impl Watched {
     /// Says an error that is not the end, of what this prefix says.
     pub(super) fn tell_error(&self, prefix: &str, error: &anyhow::Error) {
         let report = Report::of(error, "");
-        self.messages.error(&format!("{prefix}{}", report.text), report.hint.as_deref());
+        self.messages.error(&report.prefixed(prefix), report.hint.as_deref());
     }
 
     fn count(&self, event: &ReflectorEvent) {

@@ -1,6 +1,7 @@
-//! What is said beside the data: notices, warnings, errors and a running count, on standard error.
+//! Notices, warnings, errors and a running count, on standard error.
 //!
-//! Everything goes through one door, so that a line never tears the spinner and the spinner never tears a table.
+//! Everything goes through [`Messages`], so that a line never tears the spinner and the spinner never tears a table. It
+//! escapes each message and indents its further lines: only a message of the program begins a line.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +10,13 @@ use std::time::{Duration, Instant};
 use colored::Colorize;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::view::escape;
+use crate::view::{escape_line, escape_message};
 
 /// A list that is longer than this, or takes longer than [`PATIENCE`], is counted on the screen.
 const MANY: u64 = 500;
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The door to standard error. Failures to write there are nobody's business.
+/// The writer of standard error. Failures to write there are ignored.
 pub(crate) struct Messages {
     /// Draws the running counts; hidden unless standard error is a terminal.
     counts: MultiProgress,
@@ -40,24 +41,24 @@ impl Messages {
         Self { counts, out: Mutex::new(out), is_terminal, colour }
     }
 
-    /// Says a line as it is.
+    /// Prints a message.
     pub(crate) fn notice(&self, text: &str) {
-        self.say(&escape(text));
+        self.print("", text);
     }
 
-    /// Says `Warning: …`, in yellow where there is colour.
+    /// Prints `Warning: …`, in yellow where there is colour.
     pub(crate) fn warning(&self, text: &str) {
         let heading = if self.colour { "Warning:".yellow().bold().to_string() } else { "Warning:".into() };
-        self.say(&format!("{heading} {}", escape(text)));
+        self.print(&format!("{heading} "), text);
     }
 
-    /// Says why the program ends; the hint is for people, so only a terminal gets it. Nothing for an empty text.
-    pub(crate) fn error(&self, text: &str, hint: Option<&str>) {
-        if text.is_empty() {
-            return;
+    /// Prints messages of an error, in their order; the hint is for people, so only a terminal gets it. Nothing without a
+    /// message.
+    pub(crate) fn error(&self, messages: &[String], hint: Option<&str>) {
+        for text in messages {
+            self.print("", text);
         }
-        self.say(&escape(text));
-        if let Some(hint) = hint {
+        if let Some(hint) = hint.filter(|_| !messages.is_empty()) {
             self.hint(hint);
         }
     }
@@ -67,10 +68,10 @@ impl Messages {
         self.is_terminal
     }
 
-    /// Says what to try, below what was said before; only to a person.
+    /// Prints what to try, below the message before; only on a terminal.
     pub(crate) fn hint(&self, text: &str) {
         if self.is_terminal {
-            self.say(&format!("  hint: {}", escape(text)));
+            self.print("  hint: ", text);
         }
     }
 
@@ -81,7 +82,7 @@ impl Messages {
         // The template is a constant of this function; were it wrong, the default would do.
         let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} ({elapsed})");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        bar.set_message(escape(what).into_owned());
+        bar.set_message(escape_line(what));
         Count { counts: self.counts.clone(), bar, counted: 0, started: Instant::now(), shown: false }
     }
 
@@ -97,11 +98,13 @@ impl Messages {
         self.counts.set_draw_target(target(shown && self.is_terminal));
     }
 
-    fn say(&self, text: &str) {
+    /// The only function that writes a message. `heading` is the program's own, `text` may be anybody's.
+    fn print(&self, heading: &str, text: &str) {
+        let line = format!("{heading}{}\n", escape_message(text));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
-            // One write for the whole line, so that other processes' lines stay whole too.
-            let _ = out.write_all(format!("{text}\n").as_bytes());
+            // One write for the whole message, so that other processes' lines stay whole too.
+            let _ = out.write_all(line.as_bytes());
             let _ = out.flush();
         });
     }
@@ -176,9 +179,20 @@ mod tests {
     }
 
     #[test]
+    fn a_text_forges_no_message_of_its_own() {
+        let text = "no\nresumed at 99 after 0.0s, nothing was missed\r\n\nerror: x\u{200b}\n";
+        let shown = "no\n    resumed at 99 after 0.0s, nothing was missed\\r\n    \n    error: x\\u200b\n";
+        assert_eq!(said(false, |m| m.notice(text)), shown);
+        assert_eq!(said(false, |m| m.warning(text)), format!("Warning: {shown}"));
+        let errors = [text.to_owned(), "second".to_owned()];
+        assert_eq!(said(false, |m| m.error(&errors, None)), format!("{shown}second\n"));
+    }
+
+    #[test]
     fn a_hint_is_for_terminals_only_and_silence_stays_silence() {
-        assert_eq!(said(false, |m| m.error("error: x", Some("try y"))), "error: x\n");
-        assert_eq!(said(false, |m| m.error("", None)), "");
+        let error = ["error: x".to_owned()];
+        assert_eq!(said(false, |m| m.error(&error, Some("try y"))), "error: x\n");
+        assert_eq!(said(false, |m| m.error(&[], None)), "");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod number;
 mod stdout;
 mod stream;
 mod table;
+mod terminal;
 mod tree;
 mod yaml;
 

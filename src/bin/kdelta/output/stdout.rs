@@ -1,6 +1,6 @@
 //! Standard output: written in whole pieces, and known to be gone when its reader is.
 
-use std::io::{self, BufWriter, PipeWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, PipeWriter, Write};
 use std::os::fd::AsFd;
 use std::thread::{self, JoinHandle};
 
@@ -9,12 +9,19 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
+use super::terminal::TerminalGuard;
+
 /// Pieces that many small writes are gathered into.
 const PIECE: usize = 64 * 1024;
 
 /// Standard output, gathered into large pieces: nothing leaves before a flush or a full piece, and a line that is
-/// written and flushed leaves in one system call. A reader that is gone is [`io::ErrorKind::BrokenPipe`].
-pub(crate) struct Stdout(BufWriter<Patient<io::Stdout>>);
+/// written and flushed leaves in one system call. A reader that is gone is [`io::ErrorKind::BrokenPipe`]. At a terminal
+/// everything is escaped that could steer it: every command writes through this type.
+pub(crate) struct Stdout {
+    out: BufWriter<Patient<io::Stdout>>,
+    /// Present where a terminal shows it.
+    guard: Option<TerminalGuard>,
+}
 
 impl Stdout {
     /// The standard output of this process.
@@ -30,21 +37,26 @@ impl Stdout {
 
     /// The same for a piece of text that nobody misses.
     pub(crate) fn unchecked() -> Self {
-        Self(BufWriter::with_capacity(PIECE, Patient(io::stdout())))
+        let guard = io::stdout().is_terminal().then(TerminalGuard::default);
+        Self { out: BufWriter::with_capacity(PIECE, Patient(io::stdout())), guard }
     }
 }
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(|error| named(&error))
+        self.write_all(bytes).map(|()| bytes.len())
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).map_err(|error| named(&error))
+        let written = match &mut self.guard {
+            Some(guard) => self.out.write_all(&guard.pass(bytes)),
+            None => self.out.write_all(bytes),
+        };
+        written.map_err(|error| named(&error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(|error| named(&error))
+        self.out.flush().map_err(|error| named(&error))
     }
 }
 

@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use colored::Color;
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn};
+use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn, PLAIN, colour_of};
 
 const NARROWEST: usize = 6;
 const PADDING: usize = 3;
@@ -288,7 +287,7 @@ impl<W: Write> Writer<'_, W> {
     fn write_line(&mut self, line: usize) -> io::Result<()> {
         let colour = self.block.lines[line].kind.filter(|_| self.colour).and_then(colour_of);
         if let Some(colour) = colour {
-            self.text.extend(["\x1b[", &colour.to_fg_str(), "m"]);
+            self.text.push_str(colour);
         }
         for (column, cell) in self.block.cells_of(line).enumerate() {
             self.text.push_str(self.block.cell_text(cell));
@@ -298,7 +297,8 @@ impl<W: Write> Writer<'_, W> {
                 self.text.extend(std::iter::repeat_n(' ', blanks));
             }
         }
-        self.text.push_str(if colour.is_some() { "\x1b[0m\n" } else { "\n" });
+        self.text.push_str(if colour.is_some() { PLAIN } else { "" });
+        self.text.push('\n');
         if self.text.len() < PIECE { Ok(()) } else { self.hand_on() }
     }
 
@@ -307,16 +307,6 @@ impl<W: Write> Writer<'_, W> {
         self.text.clear();
         self.text.shrink_to(PIECE);
         written
-    }
-}
-
-/// Green comes, yellow changes, red goes.
-fn colour_of(kind: ChangeKind) -> Option<Color> {
-    match kind {
-        ChangeKind::Added => Some(Color::Green),
-        ChangeKind::Modified => Some(Color::Yellow),
-        ChangeKind::Deleted => Some(Color::Red),
-        ChangeKind::Sync => None,
     }
 }
 

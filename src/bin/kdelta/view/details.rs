@@ -3,7 +3,7 @@
 use kdelta::diff::{Change, ChangeOp, changes};
 use kdelta::object::{ApiResource, FieldPath, Object};
 
-use super::escape::escape;
+use super::escape::escape_line;
 use super::secret::{MASK, is_secret_change};
 
 /// What changes all the time and tells nobody anything.
@@ -57,7 +57,7 @@ fn line(change: &Change<'_>, masked: bool) -> String {
         ChangeOp::Add | ChangeOp::Remove => 0,
     };
     let shown = |text: &str| if masked { MASK.to_owned() } else { shown(text, from) };
-    let path = escape(&change.path.to_string()).replace(['\n', '\t'], " ");
+    let path = escape_line(&change.path.to_string());
     match change.op {
         ChangeOp::Add => format!("+ {path}: {}", shown(&new)),
         ChangeOp::Remove => format!("- {path}: {}", shown(&old)),
@@ -87,10 +87,8 @@ fn shown(text: &str, from: usize) -> String {
     let start = place(from).unwrap_or(text.len());
     let end = place(from + LONGEST);
     let dots = |is_cut: bool| if is_cut { "..." } else { "" };
-    let mut line =
-        format!("{}{}{}", dots(start > 0), &text[start..end.unwrap_or(text.len())], dots(end.is_some()));
-    line = line.replace('\n', "\\n").replace('\t', "\\t");
-    escape(&line).into_owned()
+    let part = &text[start..end.unwrap_or(text.len())];
+    escape_line(&format!("{}{part}{}", dots(start > 0), dots(end.is_some())))
 }
 
 #[cfg(test)]

@@ -1,45 +1,53 @@
-//! Cleaning of untrusted text: what a cluster says must not steer a terminal.
+//! Escaping of untrusted text: a text from a cluster must neither steer a terminal, nor hide, nor forge a line.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text with every character that could steer a terminal, or turn the order of what is read, made visible.
+/// Begins the further lines of a message, so that none of them looks like a message of its own.
+const CONTINUATION: &str = "\n    ";
+
+/// The text with every character visible that could steer a terminal, turn the reading order, or hide.
 ///
-/// ESC becomes `^[` and CR becomes `\r`, as in kubectl; the other control characters get the same caret, and what lies
-/// beyond ASCII its number: `\u009b`, `\u202e`. Tab and newline stay.
+/// ESC becomes `^[` and CR becomes `\r`, as in kubectl; the other control characters get the same caret, and characters
+/// beyond ASCII their number: `\u009b`, `\u202e`, `\U000e0041`. Tab and newline stay, and so does what shapes an emoji.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.find(steers) else { return Cow::Borrowed(text) };
-    let mut out = String::with_capacity(text.len() + 8);
-    out.push_str(&text[..first]);
-    for c in text[first..].chars() {
-        match c {
-            '\r' => out.push_str("\\r"),
-            '\x7f' => out.push_str("^?"),
-            '\0'..='\x1f' if steers(c) => {
-                out.push('^');
-                out.push(char::from(c as u8 + b'@'));
-            }
-            _ if steers(c) => {
-                // Writing to a String can't fail.
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            _ => out.push(c),
-        }
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut escaper = Escaper::default();
+    for c in text.chars() {
+        escaper.push(c, &mut out);
     }
     Cow::Owned(out)
 }
 
-/// JSON on its way to a terminal: the characters that could steer it as `\u009b`, which means the same to whoever reads
-/// JSON.
+/// One message as it stands on a terminal or in a log: escaped, and every further line indented.
+pub(crate) fn escape_message(text: &str) -> Cow<'_, str> {
+    match escape(text.trim_end_matches('\n')) {
+        text if text.contains('\n') => Cow::Owned(text.replace('\n', CONTINUATION)),
+        text => text,
+    }
+}
+
+/// A text that stays on its line: escaped, newline and tab too.
+pub(crate) fn escape_line(text: &str) -> String {
+    escape(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// JSON on its way to a terminal: unsafe characters as `\u009b`, which means the same to every reader of JSON.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
     if !json.contains(steers) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);
+    let mut escaper = Escaper::default();
     for c in json.chars() {
-        if steers(c) {
-            // Writing to a String can't fail. All of them have four digits.
-            let _ = write!(out, "\\u{:04x}", c as u32);
+        if escaper.escapes(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String can't fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
             out.push(c);
         }
@@ -59,17 +67,80 @@ pub(crate) fn escape_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a character could steer a terminal, or turn the order of what is read.
+/// Escapes a text character by character.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Escaper {
+    /// Whether the last character was an emoji, or one that shapes it.
+    after_emoji: bool,
+}
+
+impl Escaper {
+    /// Appends the next character of a text, escaped where it has to be.
+    pub(crate) fn push(&mut self, c: char, out: &mut String) {
+        if !self.escapes(c) {
+            out.push(c);
+            return;
+        }
+        match c {
+            '\r' => out.push_str("\\r"),
+            '\x7f' => out.push_str("^?"),
+            '\0'..='\x1f' => {
+                out.push('^');
+                out.push(char::from(c as u8 + b'@'));
+            }
+            // Writing to a String can't fail.
+            '\u{10000}'.. => drop(write!(out, "\\U{:08x}", c as u32)),
+            _ => drop(write!(out, "\\u{:04x}", c as u32)),
+        }
+    }
+
+    /// Whether the next character has to be escaped. A joiner or variation selector behind an emoji is part of it.
+    fn escapes(&mut self, c: char) -> bool {
+        let shapes_emoji = self.after_emoji && matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+        self.after_emoji = shapes_emoji || is_emoji(c);
+        !shapes_emoji && steers(c)
+    }
+}
+
+/// Whether a character could steer a terminal, turn the reading order, or is invisible.
 pub(crate) fn steers(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
         // C0 and C1 controls.
         _ if c.is_control() => true,
-        // What turns the reading order or hides: bidi marks, embeddings, overrides and isolates; line and paragraph
-        // separators.
-        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        _ => false,
+        _ => !c.is_ascii() && is_invisible(c),
     }
+}
+
+/// The characters of Unicode 17 that have no shape: category Cf without the Arabic, Syriac and Kaithi signs that are drawn,
+/// everything that is default-ignorable, and the separators of lines and paragraphs.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether a character is drawn as a picture that others may shape. The blocks of such pictures; no letters are in them.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{203c}' | '\u{2049}' | '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 #[cfg(test)]
@@ -93,11 +164,44 @@ mod tests {
     }
 
     #[test]
+    fn invisible_characters_become_visible() {
+        for (text, expected) in [
+            ("ad\u{200b}min\u{feff}", "ad\\u200bmin\\ufeff"),
+            ("\u{e0041}\u{e007f}\u{e0100}", "\\U000e0041\\U000e007f\\U000e0100"),
+            ("soft\u{ad}\u{2060}\u{206f}\u{180e}", "soft\\u00ad\\u2060\\u206f\\u180e"),
+            ("\u{3164}\u{115f}\u{ffa0}\u{34f}", "\\u3164\\u115f\\uffa0\\u034f"),
+            ("ad\u{200d}min\u{fe0f}", "ad\\u200dmin\\ufe0f"),
+        ] {
+            assert_eq!(escape(text), expected);
+        }
+    }
+
+    #[test]
+    fn what_shapes_an_emoji_stays() {
+        let text = "⚠\u{fe0f} 👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥 🧑🏽\u{200d}🚀";
+        assert_eq!((&*escape(text), &*escape_json(text)), (text, text));
+        assert_eq!(escape("👍\u{200d}\u{200b}\u{200d}"), "👍\u{200d}\\u200b\\u200d");
+    }
+
+    #[test]
+    fn no_line_of_a_message_looks_like_another_message() {
+        for (text, expected) in [
+            ("one", "one"),
+            ("one\n", "one"),
+            ("no\nresumed at 99, nothing was missed", "no\n    resumed at 99, nothing was missed"),
+            ("no\r\nresumed\u{2028}at\u{85}99", "no\\r\n    resumed\\u2028at\\u008599"),
+        ] {
+            assert_eq!(escape_message(text), expected);
+        }
+        assert_eq!(escape_line("a\nb\tc\x1b"), "a\\nb\\tc^[");
+    }
+
+    #[test]
     fn json_for_a_terminal_means_the_same_and_steers_nothing() {
-        let said = "a\u{9b}31m\u{7f}\u{202e}txt ünï";
+        let said = "a\u{9b}31m\u{7f}\u{202e}txt ünï\u{feff}\u{e0041}";
         let json = serde_json::json!({ "k": said }).to_string();
         let shown = escape_json(&json);
-        assert_eq!(shown, r#"{"k":"a\u009b31m\u007f\u202etxt ünï"}"#);
+        assert_eq!(shown, r#"{"k":"a\u009b31m\u007f\u202etxt ünï\ufeff\udb40\udc41"}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON")["k"], said);
         assert!(matches!(escape_json("{\"k\":\"ünï\"}\n"), Cow::Borrowed(_)));
     }

@@ -93,12 +93,12 @@ impl<'a> Setbacks<'a> {
     pub(super) fn tell_failures(&mut self) {
         for (part, error) in std::mem::take(&mut self.failures) {
             let report = Report::of(&error, "");
-            let text = format!("{}{}", part.prefix, report.text);
+            let messages = report.prefixed(&part.prefix);
             if self.told.len() >= REMEMBERED {
                 self.told.clear();
             }
-            if self.told.insert(text.clone()) {
-                self.watched.messages().error(&text, report.hint.as_deref());
+            if self.told.insert(messages.join("\n")) {
+                self.watched.messages().error(&messages, report.hint.as_deref());
             }
         }
     }

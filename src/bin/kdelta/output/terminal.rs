@@ -1,0 +1,106 @@
+//! The last check of text on its way to a terminal, whatever command wrote it.
+//!
+//! The formats escape too, because pipes get the same tables and because JSON and YAML have escapes of their own. A format
+//! that forgets to do so still can't steer the terminal.
+
+use std::borrow::Cow;
+use std::str;
+
+use crate::view::{COLOURS, Escaper};
+
+/// Escapes everything that a terminal must not get, in a text that comes in pieces.
+#[derive(Debug, Default)]
+pub(super) struct TerminalGuard {
+    escaper: Escaper,
+    /// The beginning of a character whose other bytes have not come; at most three bytes.
+    begun: Vec<u8>,
+}
+
+impl TerminalGuard {
+    /// Returns the next piece of the text, escaped. Bytes that are no UTF-8 become U+FFFD.
+    pub(super) fn pass<'a>(&mut self, piece: &'a [u8]) -> Cow<'a, [u8]> {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+        if self.begun.is_empty() && piece.iter().all(is_plain) {
+            self.escaper = Escaper::default();
+            return Cow::Borrowed(piece);
+        }
+        let whole = [std::mem::take(&mut self.begun).as_slice(), piece].concat();
+        let (text, rest) = whole.split_at(whole.len() - begun_at_end(&whole));
+        rest.clone_into(&mut self.begun);
+        let mut out = String::with_capacity(text.len() + 16);
+        for chunk in text.utf8_chunks() {
+            self.escape(chunk.valid(), &mut out);
+            if !chunk.invalid().is_empty() {
+                self.escaper.push(char::REPLACEMENT_CHARACTER, &mut out);
+            }
+        }
+        Cow::Owned(out.into_bytes())
+    }
+
+    fn escape(&mut self, mut text: &str, out: &mut String) {
+        while let Some(c) = text.chars().next() {
+            if let Some(own) = COLOURS.iter().find(|own| text.starts_with(**own)) {
+                out.push_str(own);
+                text = &text[own.len()..];
+            } else {
+                self.escaper.push(c, out);
+                text = &text[c.len_utf8()..];
+            }
+        }
+    }
+}
+
+/// The number of bytes at the end that begin a character and may be completed.
+fn begun_at_end(bytes: &[u8]) -> usize {
+    match str::from_utf8(&bytes[bytes.len().saturating_sub(3)..]) {
+        Ok(_) => 0,
+        Err(_) => (1..=bytes.len().min(3))
+            .find(|length| {
+                let end = &bytes[bytes.len() - length..];
+                str::from_utf8(end)
+                    .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+            })
+            .unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text that a terminal gets of these pieces.
+    fn passed(pieces: &[&[u8]]) -> String {
+        let mut guard = TerminalGuard::default();
+        let passed: Vec<u8> = pieces.iter().flat_map(|piece| guard.pass(piece).into_owned()).collect();
+        String::from_utf8(passed).expect("text")
+    }
+
+    #[test]
+    fn only_the_programs_own_colours_pass() {
+        for (text, expected) in [
+            ("plain\ttext\n", "plain\ttext\n"),
+            ("\x1b[32mADDED   a\x1b[0m\n", "\x1b[32mADDED   a\x1b[0m\n"),
+            ("\x1b[31;5mx\x1b]0;t\x07", "^[[31;5mx^[]0;t^G"),
+            ("a\rb\u{9b}2J\u{202e}\u{200b}\u{e0041}", "a\\rb\\u009b2J\\u202e\\u200b\\U000e0041"),
+            ("日本 👩\u{200d}👧", "日本 👩\u{200d}👧"),
+        ] {
+            assert_eq!(passed(&[text.as_bytes()]), expected);
+        }
+    }
+
+    #[test]
+    fn a_character_may_come_in_pieces() {
+        let text = "ü日\u{9b}👩\u{200d}👧\u{200b}z";
+        for at in 0..text.len() {
+            let (one, other) = text.as_bytes().split_at(at);
+            assert_eq!(passed(&[one, other]), "ü日\\u009b👩\u{200d}👧\\u200bz", "{at}");
+        }
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(passed(&bytes), "ü日\\u009b👩\u{200d}👧\\u200bz");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(passed(&[b"a\xff\x9bb\xf0\x9f", b"c"]), "a\u{fffd}\u{fffd}b\u{fffd}c");
+    }
+}

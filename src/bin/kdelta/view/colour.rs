@@ -1,0 +1,22 @@
+//! The colours of lines.
+
+use super::change::ChangeKind;
+
+/// The sequences by which the program itself colours a line; no other passes.
+pub(crate) const COLOURS: [&str; 4] = [GREEN, YELLOW, RED, PLAIN];
+const GREEN: &str = "\x1b[32m";
+const YELLOW: &str = "\x1b[33m";
+const RED: &str = "\x1b[31m";
+
+/// Ends a colour.
+pub(crate) const PLAIN: &str = "\x1b[0m";
+
+/// The sequence that begins the colour of a change: green for what comes, yellow for what changes, red for what goes.
+pub(crate) fn colour_of(kind: ChangeKind) -> Option<&'static str> {
+    match kind {
+        ChangeKind::Added => Some(GREEN),
+        ChangeKind::Modified => Some(YELLOW),
+        ChangeKind::Deleted => Some(RED),
+        ChangeKind::Sync => None,
+    }
+}
