@@ -139,7 +139,7 @@ impl Client {
 
     /// For how long, in all, requests have waited for credentials that somebody else makes: a plugin that asks its user
     /// may take minutes, and no server is silent meanwhile.
-    pub(super) fn held_up(&self) -> Duration {
+    pub(super) fn external_wait(&self) -> Duration {
         self.inner.log_ins.waited()
     }
 
@@ -260,7 +260,7 @@ impl Client {
     }
 
     /// Remembers that it does not.
-    pub(super) fn gives_up_watch_list(&self, resource: &ApiResource) {
+    pub(super) fn disable_watch_list(&self, resource: &ApiResource) {
         self.inner.no_watch_list.lock().unwrap_or_else(PoisonError::into_inner).insert(resource.clone());
     }
 

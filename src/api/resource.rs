@@ -328,12 +328,12 @@ impl ListerWatcher for ResourceClient {
     }
 
     /// A log-in, and parts of an answer that come in before the list begins: neither is silence.
-    fn held_up(&self) -> Duration {
-        self.client.held_up() + self.pace.spent()
+    fn external_wait(&self) -> Duration {
+        self.client.external_wait() + self.pace.spent()
     }
 
-    fn gives_up_watch_list(&self) {
-        self.client.gives_up_watch_list(&self.resource);
+    fn disable_watch_list(&self) {
+        self.client.disable_watch_list(&self.resource);
     }
 }
 
@@ -429,7 +429,7 @@ mod tests {
     fn what_does_not_come_through_a_watch_is_known_to_all_of_one_server_and_resource() {
         let client = client("http://127.0.0.1:1");
         let of = |resource: ApiResource| ResourceClient::new(client.clone(), resource);
-        of(deployments()).namespace(Some("a".into())).gives_up_watch_list();
+        of(deployments()).namespace(Some("a".into())).disable_watch_list();
         assert!(!of(deployments()).namespace(Some("b".into())).supports_watch_list());
         assert!(of(nodes()).supports_watch_list());
     }

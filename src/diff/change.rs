@@ -1,21 +1,21 @@
-//! One change: what happened, where, and the value before and after.
+//! A change: its operation, its path, and the values before and after.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// What happened at a place.
+/// The operation of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeOp {
-    /// A value is there that was not.
+    /// A value was added.
     Add,
-    /// A value that was there is not.
+    /// A value was removed.
     Remove,
-    /// Another value is there.
+    /// A value was replaced.
     Replace,
 }
 
 impl ChangeOp {
-    /// `add`, `remove` or `replace`, as in RFC 6902.
+    /// Returns `add`, `remove` or `replace`, as in RFC 6902.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -26,46 +26,46 @@ impl ChangeOp {
     }
 }
 
-/// One difference between two states. The values are JSON, as the states have them.
+/// One difference between two states. Values are JSON slices of the states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// What happened.
+    /// The operation.
     pub op: ChangeOp,
-    /// Where: of a removal in the old state, otherwise in the new one.
+    /// The path: in the old state for a removal, otherwise in the new one.
     pub path: ChangePath<'a>,
-    /// The value before; absent where one was added.
+    /// The value before; `None` for an addition.
     pub old: Option<&'a str>,
-    /// The value after; absent where one was removed.
+    /// The value after; `None` for a removal.
     pub new: Option<&'a str>,
 }
 
-/// The way from the root to a value. It prints as a person would write it: `status.conditions[Ready].status`,
+/// The path from the root to a value. It prints in the usual notation: `status.conditions[Ready].status`,
 /// `metadata.labels['app.kubernetes.io/name']`; the root prints as `.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangePath<'a>(pub(super) Vec<PathStep<'a>>);
 
-/// One step of the way.
+/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathStep<'a> {
     /// A member of an object.
     Member(Cow<'a, str>),
     /// An element of a list.
     Element {
-        /// Its place, from 0.
+        /// Its index.
         at: usize,
-        /// What it is told apart by from the others, where that is not its place.
+        /// The key that identifies it among the other elements, if not the index.
         key: Option<Cow<'a, str>>,
     },
 }
 
 impl<'a> ChangePath<'a> {
-    /// The steps from the root on; none for the root.
+    /// Returns the steps from the root; none for the root.
     #[must_use]
     pub fn steps(&self) -> &[PathStep<'a>] {
         &self.0
     }
 
-    /// As a JSON pointer (RFC 6901): `/status/conditions/0/status`; empty for the root.
+    /// Returns the JSON pointer (RFC 6901): `/status/conditions/0/status`; empty for the root.
     #[must_use]
     pub fn pointer(&self) -> String {
         let mut pointer = String::new();

@@ -1,4 +1,4 @@
-//! One level of a JSON value: its members or elements as slices of the text, none of which is looked into.
+//! One level of a JSON value: its members or elements as unparsed slices of the text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,12 +7,13 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A value, taken apart once.
+/// A value split one level deep.
 pub(super) enum Level<'a> {
     Object(Members<'a>),
     Array(Vec<&'a str>),
-    /// A text, a number, a boolean, null; or what can't be taken apart, such as a name that is half a surrogate pair.
-    Whole,
+    /// A string, number, boolean or null, or a value that can't be split, such as an object with a lone surrogate in a
+    /// name.
+    Scalar,
 }
 
 impl<'a> Level<'a> {
@@ -21,13 +22,13 @@ impl<'a> Level<'a> {
             Some(b'{') => serde_json::from_str(json).map(Self::Object),
             Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(json)
                 .map(|elements| Self::Array(elements.into_iter().map(RawValue::get).collect())),
-            _ => Ok(Self::Whole),
+            _ => Ok(Self::Scalar),
         };
-        taken.unwrap_or(Self::Whole)
+        taken.unwrap_or(Self::Scalar)
     }
 }
 
-/// The members of an object in the order of the text. Of a name that stands there twice the last counts.
+/// The members of an object in text order. For a duplicate name the last value wins.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     members: Vec<(Cow<'a, str>, &'a str)>,
@@ -78,8 +79,8 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Whether two values that can't be taken apart further are the same: texts by what they say, numbers by their value.
-pub(super) fn same_whole(one: &str, other: &str) -> bool {
+/// Returns whether two unsplittable values are equal: strings by content, numbers by value.
+pub(super) fn equal_scalars(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -88,17 +89,17 @@ pub(super) fn same_whole(one: &str, other: &str) -> bool {
             let text = |json| serde_json::from_str::<String>(json).ok();
             text(one).is_some_and(|one| text(other) == Some(one))
         }
-        (Some(b'-' | b'0'..=b'9'), Some(b'-' | b'0'..=b'9')) => same_number(one, other),
+        (Some(b'-' | b'0'..=b'9'), Some(b'-' | b'0'..=b'9')) => equal_numbers(one, other),
         _ => false,
     }
 }
 
-/// Integers as integers: two large ones may be the same as floats.
-fn same_number(one: &str, other: &str) -> bool {
+/// Compares integers as integers: two different large ones may be equal as floats.
+fn equal_numbers(one: &str, other: &str) -> bool {
     match (one.parse::<i128>(), other.parse::<i128>()) {
         (Ok(one), Ok(other)) => one == other,
         _ => match (one.parse::<f64>(), other.parse::<f64>()) {
-            // Bit for bit, or both zero: they are what the same text would have been read as.
+            // Bitwise equality, or both zero: the values that equal texts would parse to.
             (Ok(one), Ok(other)) => one.is_finite() && one.total_cmp(&other).is_eq(),
             _ => false,
         },
@@ -123,18 +124,18 @@ mod tests {
             ("null", "false", false),
             (r#""\ud800""#, r#""\ud801""#, false),
         ] {
-            assert_eq!(same_whole(one, other), same, "{one} {other}");
+            assert_eq!(equal_scalars(one, other), same, "{one} {other}");
         }
     }
 
     #[test]
-    fn of_a_name_that_stands_there_twice_the_last_counts() {
+    fn the_last_of_duplicate_names_wins() {
         let Level::Object(members) = Level::of(r#"{"a":1,"b":{ "c" : 2 },"a":3}"#) else {
             panic!("an object")
         };
         let read: Vec<_> = members.iter().map(|(name, value)| (&**name, value)).collect();
         assert_eq!(read, [("b", r#"{ "c" : 2 }"#), ("a", "3")]);
         assert_eq!(members.get("a"), Some("3"));
-        assert!(matches!(Level::of(r#"{"\ud800":1}"#), Level::Whole));
+        assert!(matches!(Level::of(r#"{"\ud800":1}"#), Level::Scalar));
     }
 }

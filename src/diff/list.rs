@@ -1,30 +1,30 @@
-//! Which elements of two lists belong together.
+//! Pairing of list elements.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::level::{Level, Members};
 
-/// What Kubernetes tells elements of a list apart by, the usual first.
+/// Members that identify elements of Kubernetes lists, the most common first.
 const KEYS: [&str; 10] =
     ["name", "type", "containerPort", "port", "mountPath", "devicePath", "uid", "ip", "key", "topologyKey"];
 
-/// The elements that belong together, in an order that is that of both lists; and what those of either list are told
-/// apart by, where that is not their place.
+/// Paired elements, in an order common to both lists, and the keys of the elements of each list that are not identified
+/// by index.
 pub(super) struct Pairs<'a> {
     pub(super) pairs: Vec<(usize, usize)>,
-    /// By place in the old list and in the new one.
+    /// By index in the old list and in the new one.
     names: (HashMap<usize, Cow<'a, str>>, HashMap<usize, Cow<'a, str>>),
 }
 
 impl<'a> Pairs<'a> {
-    /// The name of an element of the old list.
-    pub(super) fn old_name(&self, at: usize) -> Option<Cow<'a, str>> {
+    /// Returns the key of an element of the old list.
+    pub(super) fn old_key(&self, at: usize) -> Option<Cow<'a, str>> {
         self.names.0.get(&at).cloned()
     }
 
-    /// The name of an element of the new list.
-    pub(super) fn new_name(&self, at: usize) -> Option<Cow<'a, str>> {
+    /// Returns the key of an element of the new list.
+    pub(super) fn new_key(&self, at: usize) -> Option<Cow<'a, str>> {
         self.names.1.get(&at).cloned()
     }
 
@@ -46,7 +46,7 @@ impl<'a> Pairs<'a> {
                 names = (placed(old_keys), placed(new_keys));
                 pairs
             }
-            None => filled(same(old_middle, new_middle), old_middle.len(), new_middle.len()),
+            None => filled(equal_values(old_middle, new_middle), old_middle.len(), new_middle.len()),
         };
         let mut pairs: Vec<_> = (0..start).map(|at| (at, at)).collect();
         pairs.extend(middle.into_iter().map(|(one, other)| (start + one, start + other)));
@@ -55,10 +55,11 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// What the elements of one list are told apart by.
+/// The keys of the elements of one list.
 type Keys<'a> = Vec<Cow<'a, str>>;
 
-/// The keys of the elements of both lists, as JSON: values of the first member that tells those of each list apart.
+/// Returns the keys of the elements of both lists as JSON: the values of the first member that is unique within each
+/// list.
 fn keys<'a>(old: &[&'a str], new: &[&'a str]) -> Option<(Keys<'a>, Keys<'a>)> {
     let taken = |list: &[&'a str]| {
         let objects = list.iter().map(|element| match Level::of(element) {
@@ -81,7 +82,7 @@ fn keys<'a>(old: &[&'a str], new: &[&'a str]) -> Option<(Keys<'a>, Keys<'a>)> {
     })
 }
 
-/// A key as a person writes it.
+/// Returns a key without its JSON quotes.
 fn unquoted(key: Cow<'_, str>) -> Cow<'_, str> {
     match key {
         Cow::Borrowed(json) => match json.strip_prefix('"').and_then(|json| json.strip_suffix('"')) {
@@ -93,8 +94,8 @@ fn unquoted(key: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Elements that are the same in both lists, where each list holds texts and numbers only, each once.
-fn same(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+/// Pairs equal elements if both lists contain only distinct strings and numbers.
+fn equal_values(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let is_set = |list: &[&str]| {
         let mut seen = HashSet::new();
         list.iter().all(|element| !element.starts_with(['{', '[']) && seen.insert(*element))
@@ -102,12 +103,13 @@ fn same(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     if is_set(old) && is_set(new) { in_order(old, new) } else { Vec::new() }
 }
 
-/// The pairs of equal keys, as many as there are in one order: the longest run of them that grows in both lists.
+/// Pairs equal keys in one common order, as many as possible: the longest subsequence that increases in both lists.
 fn in_order<K: std::hash::Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
     let places: HashMap<&K, usize> = new.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let pairs: Vec<(usize, usize)> =
         old.iter().enumerate().filter_map(|(at, key)| Some((at, *places.get(key)?))).collect();
-    // `ends[n]` is the pair that ends the run of length n + 1 with the smallest end; `before` leads back along a run.
+    // `ends[n]` is the pair that ends the subsequence of length n + 1 with the smallest end; `before` links each pair
+    // to its predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; pairs.len()];
     for (at, (_, place)) in pairs.iter().enumerate() {
@@ -128,7 +130,7 @@ fn in_order<K: std::hash::Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)
     run
 }
 
-/// The same pairs, and between them those that stand in the same place of their gaps.
+/// Returns these pairs and, between them, pairs of elements at the same index of their gaps.
 fn filled(pairs: Vec<(usize, usize)>, old: usize, new: usize) -> Vec<(usize, usize)> {
     let mut all = Vec::with_capacity(old.min(new));
     let (mut from_old, mut from_new) = (0, 0);
@@ -151,20 +153,20 @@ mod tests {
     }
 
     #[test]
-    fn elements_with_the_same_key_belong_together() {
+    fn elements_with_equal_keys_are_paired() {
         let a = r#"{"name":"a","x":1}"#;
         let b = r#"{"name":"b","x":1}"#;
         let changed = r#"{"x":2,"name":"b"}"#;
         assert_eq!(pairs(&[a, b], &[changed]), [(1, 0)]);
-        // A name that two of them share tells nothing apart, but a port does.
+        // Two elements share the name, so it does not identify them; the port does.
         let (one, two) = (r#"{"name":"a","port":1}"#, r#"{"name":"a","port":2}"#);
         assert_eq!(pairs(&[one, two], &[r#"{"name":"b","port":2}"#]), [(1, 0)]);
         let named = Pairs::of(&[a, b], &[a, changed]);
-        assert_eq!((named.old_name(1).as_deref(), named.new_name(0)), (Some("b"), None));
+        assert_eq!((named.old_key(1).as_deref(), named.new_key(0)), (Some("b"), None));
     }
 
     #[test]
-    fn texts_belong_to_their_equals_and_what_is_left_to_its_place() {
+    fn strings_pair_by_value_and_the_rest_by_index() {
         assert_eq!(pairs(&["1", "2", "3", "4"], &["2", "3", "4", "5"]), [(1, 0), (2, 1), (3, 2)]);
         assert_eq!(pairs(&["1", "2", "3"], &["1", "9", "3"]), [(0, 0), (1, 1), (2, 2)]);
         assert_eq!(pairs(&["1", "1"], &["1", "1", "1"]), [(0, 0), (1, 1)]);
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_its_place_leaves_the_order_of_the_others() {
+    fn a_moved_element_is_unpaired() {
         assert_eq!(pairs(&["1", "2", "3", "4"], &["4", "1", "2", "3"]), [(0, 1), (1, 2), (2, 3)]);
     }
 }

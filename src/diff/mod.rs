@@ -1,10 +1,10 @@
-//! Two states of an object and what is different between them. Pure: text in, changes out.
+//! Differences between two states of an object. Pure: text in, changes out.
 //!
-//! Both states are JSON text and stay it. What is equal byte for byte is not looked into, so a change deep inside costs
-//! what lies on the way to it; what differs is taken apart one level at a time.
+//! Both states are JSON text and stay text. Byte-equal parts are not parsed, so a change deep inside costs only the
+//! levels on its path; different parts are parsed one level at a time.
 //!
-//! [`changes`] says what changed, as a patch that a program can apply and a person can read; [`Scope`] says whether
-//! anything changed in the places that somebody cares for.
+//! [`changes`] returns a patch for programs and people; [`Scope`] decides whether anything changed at the selected
+//! paths.
 
 mod change;
 mod level;
@@ -17,21 +17,20 @@ pub use scope::Scope;
 
 use crate::object::FieldPath;
 
-/// What turns the old state into the new one; both are JSON. What lies at a path of `skip`, or below, is passed over,
-/// unless something around it came or went as a whole.
+/// Returns the changes that turn the old state into the new one; both are JSON. Values at or below a path of `skip` are
+/// ignored, unless an enclosing value is added or removed as a whole.
 ///
-/// Objects are compared member by member, strings and numbers by value, lists element by element. Where every element
-/// that is not the same in both lists is an object with a `name`, `type`, `containerPort`, `port`, `mountPath`,
-/// `devicePath`, `uid`, `ip`, `key` or `topologyKey` (the first of these that tells all of them apart), elements belong
-/// together that have the same; in lists of texts and numbers those that are the same; in other lists those that stand
-/// in the same place. An element that changed its place among the others is removed and added.
+/// Objects are compared member by member, strings and numbers by value, lists element by element. Elements of a list
+/// are paired by key if every unequal element is an object with a `name`, `type`, `containerPort`, `port`, `mountPath`,
+/// `devicePath`, `uid`, `ip`, `key` or `topologyKey` (the first of these that is unique); by value in lists of strings
+/// and numbers; and by index in other lists. An element that moved among the others is removed and added.
 ///
-/// The order is that of the text, the same at each call. To get the new state from the old one, remove what was
-/// removed, from the last change to the first, and then, from the first to the last, add and replace: this is why
-/// the path of a removal leads to its value in the old state, and every other path to its value in the new one.
+/// The order of the changes is that of the text, and deterministic. To derive the new state from the old one, apply the
+/// removals from the last to the first, then the additions and replacements from the first to the last. The path of a
+/// removal therefore refers to the old state, every other path to the new one.
 ///
-/// It is bounded: what lies more than 64 levels deep, and a place in which more than 1,000 things changed, counts as
-/// replaced as a whole.
+/// The result is bounded: a difference more than 64 levels deep, or a value with more than 1,000 changes, is reported
+/// as one replacement.
 ///
 /// ```
 /// let old = r#"{"status":{"phase":"Pending","conditions":[{"type":"Ready","status":"False"}]}}"#;

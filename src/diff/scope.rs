@@ -1,28 +1,28 @@
-//! The places somebody cares for.
+//! Restriction of a comparison to selected paths.
 
-use super::level::{Level, Members, same_whole};
-use super::walk::DEEPEST;
+use super::level::{Level, Members, equal_scalars};
+use super::walk::MAX_DEPTH;
 use crate::object::{FieldPath, PathCursor};
 
-/// Which places of an object count: those at `only`, or all where that is empty, without those at `ignored`. A path
-/// stands for what it leads to and everything below.
+/// The paths that matter: those of `only`, or all if it is empty, except those of `ignored`. A path includes everything
+/// below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// The places that count; all, where there are none.
+    /// The paths that matter; empty for all.
     pub only: Vec<FieldPath>,
-    /// The places that do not, wherever they lie.
+    /// The paths that don't matter, even below those of `only`.
     pub ignored: Vec<FieldPath>,
 }
 
 impl Scope {
-    /// Whether every place counts.
+    /// Returns whether every path matters.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.only.is_empty() && self.ignored.is_empty()
     }
 
-    /// Whether two states, both JSON, differ in a place that counts. Lists are compared place by place. A map or list
-    /// that came or went counts only where something in it does, or where it is empty.
+    /// Returns whether two JSON states differ at a path that matters. Lists are compared by index. The addition or
+    /// removal of a map or list matters only if something in it does, or if it is empty.
     ///
     /// ```
     /// use kdelta::{diff::Scope, object::FieldPath};
@@ -34,26 +34,26 @@ impl Scope {
     /// ```
     #[must_use]
     pub fn differs(&self, old: &str, new: &str) -> bool {
-        let place = Place {
+        let cursor = ScopeCursor {
             ignored: self.ignored.iter().map(FieldPath::cursor).collect(),
             only: (!self.only.is_empty()).then(|| self.only.iter().map(FieldPath::cursor).collect()),
             depth: 0,
         };
-        place.narrowed().is_some_and(|place| place.differs(old.trim(), new.trim()))
+        cursor.non_empty().is_some_and(|cursor| cursor.differs(old.trim(), new.trim()))
     }
 }
 
-/// What is left of the paths at one place that counts, at least in part.
-struct Place<'p> {
+/// The remaining paths at a value that matters at least in part.
+struct ScopeCursor<'p> {
     ignored: Vec<PathCursor<'p>>,
-    /// Nothing: all of it counts that is not ignored.
+    /// `None` if everything that is not ignored matters.
     only: Option<Vec<PathCursor<'p>>>,
     depth: usize,
 }
 
-impl<'p> Place<'p> {
-    /// The same, if anything there counts.
-    fn narrowed(mut self) -> Option<Self> {
+impl<'p> ScopeCursor<'p> {
+    /// Returns the scope unless nothing below it matters.
+    fn non_empty(mut self) -> Option<Self> {
         if self.ignored.iter().any(|path| path.is_at_end()) {
             return None;
         }
@@ -68,7 +68,7 @@ impl<'p> Place<'p> {
     fn below(&self, step: impl Fn(PathCursor<'p>) -> Option<PathCursor<'p>>) -> Option<Self> {
         let follow = |paths: &Vec<PathCursor<'p>>| paths.iter().filter_map(|path| step(*path)).collect();
         Self { ignored: follow(&self.ignored), only: self.only.as_ref().map(follow), depth: self.depth + 1 }
-            .narrowed()
+            .non_empty()
     }
 
     fn member(&self, name: &str) -> Option<Self> {
@@ -83,16 +83,16 @@ impl<'p> Place<'p> {
         if old == new {
             return false;
         }
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return true;
         }
         match (Level::of(old), Level::of(new)) {
             (Level::Object(old), Level::Object(new)) => self.members_differ(&old, &new),
             (Level::Array(old), Level::Array(new)) => (0..old.len().max(new.len())).any(|at| {
-                let place = self.element(at);
-                place.is_some_and(|place| place.change(old.get(at).copied(), new.get(at).copied()))
+                let cursor = self.element(at);
+                cursor.is_some_and(|cursor| cursor.change(old.get(at).copied(), new.get(at).copied()))
             }),
-            _ => !same_whole(old, new) && (self.counts(old) || self.counts(new)),
+            _ => !equal_scalars(old, new) && (self.matters(old) || self.matters(new)),
         }
     }
 
@@ -102,36 +102,36 @@ impl<'p> Place<'p> {
             .map(|(name, value)| (name, old.get(name), Some(value)))
             .chain(gone.map(|(name, value)| (name, Some(value), None)))
             .filter(|(_, old, new)| old != new)
-            .any(|(name, old, new)| self.member(name).is_some_and(|place| place.change(old, new)))
+            .any(|(name, old, new)| self.member(name).is_some_and(|cursor| cursor.change(old, new)))
     }
 
     fn change(&self, old: Option<&str>, new: Option<&str>) -> bool {
         match (old, new) {
             (Some(old), Some(new)) => self.differs(old, new),
-            (Some(one), None) | (None, Some(one)) => self.counts(one),
+            (Some(one), None) | (None, Some(one)) => self.matters(one),
             (None, None) => false,
         }
     }
 
-    /// Whether something that came or went counts.
-    fn counts(&self, value: &str) -> bool {
-        if self.only.is_none() && self.ignored.is_empty() || self.depth > DEEPEST {
+    /// Returns whether the addition or removal of a value matters.
+    fn matters(&self, value: &str) -> bool {
+        if self.only.is_none() && self.ignored.is_empty() || self.depth > MAX_DEPTH {
             return true;
         }
         match Level::of(value) {
             Level::Object(members) => {
-                let mut counts =
-                    members.iter().map(|(name, value)| self.member(name).is_some_and(|at| at.counts(value)));
-                counts.any(|counts| counts) || (members.is_empty() && self.only.is_none())
+                let mut matters =
+                    members.iter().map(|(name, value)| self.member(name).is_some_and(|at| at.matters(value)));
+                matters.any(|matters| matters) || (members.is_empty() && self.only.is_none())
             }
             Level::Array(elements) => {
-                let mut counts = elements
+                let mut matters = elements
                     .iter()
                     .enumerate()
-                    .map(|(at, value)| self.element(at).is_some_and(|at| at.counts(value)));
-                counts.any(|counts| counts) || (elements.is_empty() && self.only.is_none())
+                    .map(|(at, value)| self.element(at).is_some_and(|at| at.matters(value)));
+                matters.any(|matters| matters) || (elements.is_empty() && self.only.is_none())
             }
-            Level::Whole => self.only.is_none(),
+            Level::Scalar => self.only.is_none(),
         }
     }
 }
@@ -149,11 +149,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_counts_where_it_is_in_scope() {
+    fn changes_matter_only_within_the_scope() {
         let old = json!({"metadata": {"annotations": {"a.b/c": "1", "d": "1"}}, "spec": {"c": [{"i": 1, "j": 1}]}, "status": {"n": 1}});
         let with = |path: &str, value: Value| {
             let mut new = old.clone();
-            *new.pointer_mut(path).expect("a place") = value;
+            *new.pointer_mut(path).expect("an existing path") = value;
             new
         };
         for (only, ignored, new, wanted) in [
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// The object without what lies at these members.
+    /// Returns the object without the values at these members.
     fn without(value: &Value, members: &[&str]) -> Value {
         let mut value = value.clone();
         if let Value::Object(map) = &mut value {
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ignoring_is_as_if_it_were_not_there(
+        fn ignored_paths_behave_as_absent(
             old in proptest::collection::btree_map("[a-d]", 0..3i32, 0..4),
             new in proptest::collection::btree_map("[a-d]", 0..3i32, 0..4),
         ) {

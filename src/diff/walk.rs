@@ -1,17 +1,17 @@
-//! The walk over both states at once.
+//! The simultaneous walk over both states.
 
 use std::borrow::Cow;
 
 use super::change::{Change, ChangeOp, ChangePath, PathStep};
-use super::level::{Level, Members, same_whole};
+use super::level::{Level, Members, equal_scalars};
 use super::list::Pairs;
 use crate::object::{FieldPath, PathCursor};
 
-/// Levels below the root that are looked into.
-pub(super) const DEEPEST: usize = 64;
+/// The maximum depth of the comparison below the root.
+pub(super) const MAX_DEPTH: usize = 64;
 
-/// Changes below one place, until they are told as one.
-const MOST: usize = 1000;
+/// The maximum number of changes below one value; more are reported as one replacement.
+const MAX_CHANGES: usize = 1000;
 
 pub(super) fn walk<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Change<'a>> {
     let mut walk = Walk { way: Vec::new(), changes: Vec::new() };
@@ -21,13 +21,13 @@ pub(super) fn walk<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Ch
 }
 
 struct Walk<'a> {
-    way: Vec<Way<'a>>,
+    way: Vec<PairedStep<'a>>,
     changes: Vec<Change<'a>>,
 }
 
-/// A step of the way in both states.
+/// A step of the path in both states.
 #[derive(Clone)]
-enum Way<'a> {
+enum PairedStep<'a> {
     Member(Cow<'a, str>),
     Element { old: usize, new: usize, key: Option<Cow<'a, str>> },
 }
@@ -38,18 +38,18 @@ impl<'a> Walk<'a> {
             return;
         }
         let before = self.changes.len();
-        let levels = if self.way.len() < DEEPEST {
+        let levels = if self.way.len() < MAX_DEPTH {
             (Level::of(old), Level::of(new))
         } else {
-            (Level::Whole, Level::Whole)
+            (Level::Scalar, Level::Scalar)
         };
         match levels {
             (Level::Object(old), Level::Object(new)) => self.members(&old, &new, skip),
             (Level::Array(old), Level::Array(new)) => self.elements(&old, &new, skip),
-            _ if same_whole(old, new) => {}
+            _ if equal_scalars(old, new) => {}
             _ => self.push(ChangeOp::Replace, Some(old), Some(new)),
         }
-        if self.changes.len() - before > MOST {
+        if self.changes.len() - before > MAX_CHANGES {
             self.changes.truncate(before);
             self.push(ChangeOp::Replace, Some(old), Some(new));
         }
@@ -59,24 +59,26 @@ impl<'a> Walk<'a> {
         let below = |name: &str| -> Vec<_> { skip.iter().filter_map(|path| path.member(name)).collect() };
         let is_skipped = |name: &str| below(name).iter().any(|path| path.is_at_end());
         for (name, value) in old.iter().filter(|(name, _)| new.get(name).is_none() && !is_skipped(name)) {
-            self.at(Way::Member(name.clone()), |walk| walk.push(ChangeOp::Remove, Some(value), None));
+            self.at(PairedStep::Member(name.clone()), |walk| walk.push(ChangeOp::Remove, Some(value), None));
         }
         for (name, value) in new.iter() {
             match old.get(name) {
                 Some(before) if before == value => {}
                 Some(before) => {
-                    self.at(Way::Member(name.clone()), |walk| walk.value(before, value, &below(name)));
+                    self.at(PairedStep::Member(name.clone()), |walk| walk.value(before, value, &below(name)));
                 }
                 None if is_skipped(name) => {}
                 None => {
-                    self.at(Way::Member(name.clone()), |walk| walk.push(ChangeOp::Add, None, Some(value)));
+                    self.at(PairedStep::Member(name.clone()), |walk| {
+                        walk.push(ChangeOp::Add, None, Some(value));
+                    });
                 }
             }
         }
     }
 
-    /// What stands between two pairs was removed and added, in this order; so the removals of a list come in the order
-    /// of the old one, all else in that of the new one.
+    /// Elements between two pairs are removed and then added. Removals therefore come in the order of the old list, all
+    /// other changes in that of the new one.
     fn elements(&mut self, old: &[&'a str], new: &[&'a str], skip: &[PathCursor<'_>]) {
         let below = |at: usize| -> Vec<_> { skip.iter().filter_map(|path| path.element(at)).collect() };
         let is_skipped = |at: usize| below(at).iter().any(|path| path.is_at_end());
@@ -84,31 +86,31 @@ impl<'a> Walk<'a> {
         let (mut from_old, mut from_new) = (0, 0);
         for (to_old, to_new) in paired.pairs.iter().copied().chain([(old.len(), new.len())]) {
             for at in (from_old..to_old).filter(|at| !is_skipped(*at)) {
-                let way = Way::Element { old: at, new: at, key: paired.old_name(at) };
+                let way = PairedStep::Element { old: at, new: at, key: paired.old_key(at) };
                 self.at(way, |walk| walk.push(ChangeOp::Remove, Some(old[at]), None));
             }
             for at in (from_new..to_new).filter(|at| !is_skipped(*at)) {
-                let way = Way::Element { old: at, new: at, key: paired.new_name(at) };
+                let way = PairedStep::Element { old: at, new: at, key: paired.new_key(at) };
                 self.at(way, |walk| walk.push(ChangeOp::Add, None, Some(new[at])));
             }
             if let (Some(before), Some(after)) = (old.get(to_old), new.get(to_new)) {
-                let way = Way::Element { old: to_old, new: to_new, key: paired.new_name(to_new) };
+                let way = PairedStep::Element { old: to_old, new: to_new, key: paired.new_key(to_new) };
                 self.at(way, |walk| walk.value(before, after, &below(to_new)));
             }
             (from_old, from_new) = (to_old + 1, to_new + 1);
         }
     }
 
-    fn at(&mut self, step: Way<'a>, then: impl FnOnce(&mut Self)) {
+    fn at(&mut self, step: PairedStep<'a>, then: impl FnOnce(&mut Self)) {
         self.way.push(step);
         then(self);
         self.way.pop();
     }
 
     fn push(&mut self, op: ChangeOp, old: Option<&'a str>, new: Option<&'a str>) {
-        let step = |way: &Way<'a>| match way {
-            Way::Member(name) => PathStep::Member(name.clone()),
-            Way::Element { old, new, key } => {
+        let step = |way: &PairedStep<'a>| match way {
+            PairedStep::Member(name) => PathStep::Member(name.clone()),
+            PairedStep::Element { old, new, key } => {
                 PathStep::Element { at: if op == ChangeOp::Remove { *old } else { *new }, key: key.clone() }
             }
         };
@@ -125,7 +127,7 @@ mod tests {
     use crate::diff::{Change, ChangeOp, PathStep, changes};
     use crate::object::FieldPath;
 
-    fn told(old: &Value, new: &Value, skip: &[&str]) -> Vec<String> {
+    fn changes_of(old: &Value, new: &Value, skip: &[&str]) -> Vec<String> {
         let skip: Vec<_> = skip.iter().map(|path| FieldPath::parse(path).expect("a path")).collect();
         let (old, new) = (old.to_string(), new.to_string());
         let line = |change: &Change<'_>| {
@@ -136,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_change_has_its_place_and_its_values() {
+    fn each_operation_has_its_path_and_values() {
         let old = json!({"a": 1, "gone": {"x": []}, "list": ["f", "g"], "same": [1, {"b": 2}], "m/~": "old"});
         let new = json!({"a": "1", "came": null, "list": ["g"], "same": [1, {"b": 2}], "m/~": "new"});
         assert_eq!(
-            told(&old, &new, &[]),
+            changes_of(&old, &new, &[]),
             [
                 r#"remove /gone {"x":[]} -"#,
                 r#"replace /a 1 "1""#,
@@ -152,12 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn a_removal_is_told_in_places_of_the_old_list_and_all_else_in_places_of_the_new() {
+    fn removals_use_old_indices_and_other_changes_new_ones() {
         let container = |name: &str, env: &[&str]| json!({"name": name, "env": env});
         let old = json!([container("a", &[]), container("b", &["x", "y"])]);
         let new = json!([container("b", &["y", "z"]), container("c", &[])]);
         assert_eq!(
-            told(&old, &new, &[]),
+            changes_of(&old, &new, &[]),
             [
                 r#"remove /0 {"env":[],"name":"a"} -"#,
                 r#"remove /1/env/0 "x" -"#,
@@ -168,25 +170,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_is_not_told_unless_all_around_it_came_or_went() {
+    fn skipped_paths_appear_only_with_their_parents() {
         let old = json!({"metadata": {"resourceVersion": "1", "generation": 1}, "status": {"conditions": [
             {"type": "Ready", "status": "True", "lastHeartbeatTime": "1"}]}});
         let mut new = old.clone();
         new["metadata"]["resourceVersion"] = json!("2");
         new["status"]["conditions"][0]["lastHeartbeatTime"] = json!("2");
         let skip = ["metadata.resourceVersion", "status.conditions[*].lastHeartbeatTime"];
-        assert_eq!(told(&old, &new, &skip), [""; 0]);
+        assert_eq!(changes_of(&old, &new, &skip), [""; 0]);
         new["status"]["conditions"][0]["status"] = json!("False");
-        assert_eq!(told(&old, &new, &skip), [r#"replace /status/conditions/0/status "True" "False""#]);
+        assert_eq!(changes_of(&old, &new, &skip), [r#"replace /status/conditions/0/status "True" "False""#]);
         assert_eq!(
-            told(&old, &json!({"metadata": {}, "status": old["status"]}), &skip),
+            changes_of(&old, &json!({"metadata": {}, "status": old["status"]}), &skip),
             ["remove /metadata/generation 1 -"]
         );
-        assert_eq!(told(&json!({}), &json!({"metadata": {"resourceVersion": "1"}}), &skip).len(), 1);
+        assert_eq!(changes_of(&json!({}), &json!({"metadata": {"resourceVersion": "1"}}), &skip).len(), 1);
     }
 
     #[test]
-    fn paths_read_as_a_person_writes_them() {
+    fn paths_print_in_the_usual_notation() {
         let old = json!({"spec": {"containers": [{"name": "web", "args": ["a"]}]}, "metadata": {"labels": {"a.b/c": "1"}}});
         let new = json!({"spec": {"containers": [{"name": "web", "args": ["b"]}]}, "metadata": {"labels": {"a.b/c": "2"}}});
         let (old, new) = (old.to_string(), new.to_string());
@@ -196,12 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn too_much_and_too_deep_is_told_as_one() {
+    fn excess_changes_become_one_replacement() {
         let data = |value: i32| -> Value {
             json!({"data": (0..5000).map(|n| (format!("k{n}"), json!(value))).collect::<serde_json::Map<_, _>>(), "x": value})
         };
         let (old, new) = (data(1), data(2));
-        let told = told(&old, &new, &[]);
+        let told = changes_of(&old, &new, &[]);
         assert_eq!(told.len(), 2);
         assert!(told[0].starts_with(r#"replace /data {"k0":1,"#), "{}", &told[0][..40]);
         let deep = |leaf: &str| format!("{}{leaf}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -209,7 +211,7 @@ mod tests {
         assert_eq!(changes(&old, &new, &[]).len(), 1);
     }
 
-    /// The recipe of the documentation.
+    /// Applies changes as the documentation of `changes` describes.
     fn applied(old: &Value, changes: &[Change<'_>]) -> Value {
         let mut value = old.clone();
         let removals = changes.iter().rev().filter(|change| change.op == ChangeOp::Remove);
@@ -265,7 +267,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(3000))]
 
         #[test]
-        fn the_old_state_with_the_changes_is_the_new_one(old in state(), new in state(), pretty: bool) {
+        fn applying_the_changes_gives_the_new_state(old in state(), new in state(), pretty: bool) {
             let text = |value: &Value| if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
             let (old_text, new_text) = (text(&old).expect("JSON"), text(&new).expect("JSON"));
             let changes = changes(&old_text, &new_text, &[]);

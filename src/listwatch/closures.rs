@@ -1,4 +1,4 @@
-//! A [`ListerWatcher`] made of two closures, and a list that is already there.
+//! A [`ListerWatcher`] made of two closures, and a complete in-memory list page.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::vec;
 use super::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchOptions, WatchStream};
 use crate::object::Object;
 
-/// A [`ListerWatcher`] from two closures (client-go: `ListWatch`).
+/// A [`ListerWatcher`] made of two closures (client-go: `ListWatch`).
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -45,13 +45,13 @@ pub struct ListWatch<L, W> {
 }
 
 impl<L, W> ListWatch<L, W> {
-    /// Lists with the one, watches with the other. Watch-list is not asked of closures unless
-    /// [`ListWatch::with_watch_list`] says that they can.
+    /// Creates a source from a list and a watch closure. It does not offer watch-list unless
+    /// [`ListWatch::with_watch_list`] is called.
     pub fn new(list: L, watch: W) -> Self {
         Self { list, watch, supports_watch_list: false }
     }
 
-    /// The same, able to send the initial state through a watch.
+    /// Declares that the watch closure can send the initial state.
     #[must_use]
     pub fn with_watch_list(mut self) -> Self {
         self.supports_watch_list = true;
@@ -84,7 +84,7 @@ where
     }
 }
 
-/// A page whose items are all there.
+/// A page whose items are all in memory.
 #[derive(Debug, Default)]
 pub struct PageStream {
     items: vec::IntoIter<Arc<Object>>,
@@ -92,7 +92,7 @@ pub struct PageStream {
 }
 
 impl PageStream {
-    /// A page of these items.
+    /// Creates a page of these items.
     #[must_use]
     pub fn new(items: Vec<Arc<Object>>, meta: ListMeta) -> Self {
         Self { items: items.into_iter(), meta }

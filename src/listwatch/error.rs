@@ -1,79 +1,79 @@
-//! What can go wrong with a list or a watch, by what the caller can do about it.
+//! Errors of lists and watches, by what the caller can do about them.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::object::ResourceVersion;
 
-/// Longer than this nobody waits because a server asked for it: a wrong header would be as bad as giving up.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
+/// The upper bound of a delay that a server requests: a wrong header must not stop the client for good.
+const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
 
-/// Why a list or a watch failed. The variant says what can be done; the text inside is for people.
+/// The error of a list or a watch. The variant determines the reaction; the text is for people.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The version or continue token asked for is too old to be served: list anew.
+    /// The requested version or continue token is no longer available: list again.
     #[error("{0}")]
     Expired(Status),
-    /// The version asked for is not known yet: ask again, or without a version.
+    /// The requested version does not exist yet: retry, or request without a version.
     #[error("{0}")]
     TooLargeResourceVersion(Status),
-    /// Asked too often, or of a server that is overloaded: the same again, later.
+    /// Too many requests, or an overloaded server: retry later.
     #[error("{status}")]
     TooManyRequests {
-        /// What the server said.
+        /// The server's status.
         status: Status,
-        /// How long it asked us to wait.
+        /// The requested delay.
         retry_after: Option<Duration>,
     },
-    /// The server, or something in front of it, is not able to answer for now: the same again, later.
+    /// The server, or a proxy in front of it, is temporarily unavailable: retry later.
     #[error("{status}")]
     Unavailable {
-        /// What the server said.
+        /// The server's status.
         status: Status,
-        /// How long it asked us to wait.
+        /// The requested delay.
         retry_after: Option<Duration>,
     },
-    /// The server failed inside: the same again may work.
+    /// An internal error of the server: a retry may succeed.
     #[error("{0}")]
     Internal(Status),
     /// The credentials are missing, wrong or expired.
     #[error("{0}")]
     Unauthorized(Status),
-    /// Known, and not allowed.
+    /// The user is authenticated but not allowed to do this.
     #[error("{0}")]
     Forbidden(Status),
-    /// No such resource or object.
+    /// The resource or object does not exist.
     #[error("{0}")]
     NotFound(Status),
-    /// The server does not do this with this resource, as watching one that can only be listed.
+    /// The server does not support this operation on this resource, such as watching one that can only be listed.
     #[error("{0}")]
     NotSupported(Status),
-    /// The request is wrong and stays so: a selector, an option, a representation.
+    /// The request is invalid and will remain so: a selector, an option, a representation.
     #[error("{0}")]
     Invalid(Status),
-    /// Nobody listens at the address: the same again, later.
+    /// The connection was refused: retry later.
     #[error("{0}")]
     Refused(String),
-    /// The other side could not prove who it is, or did not accept our proof.
+    /// The TLS handshake failed: one side's certificate was not accepted.
     #[error("{0}")]
     Tls(String),
-    /// The connection broke, or could not be made for another reason.
+    /// The connection broke, or failed for another reason.
     #[error("{0}")]
     Transport(String),
-    /// Nothing arrived for as long as we are ready to wait.
+    /// No data arrived within the time limit.
     #[error("{0}")]
     Timeout(String),
-    /// What arrived can't be read: the rest of the stream is worthless.
+    /// Invalid data arrived: the rest of the stream is unusable.
     #[error("{0}")]
     Decode(String),
-    /// The state came in whole, and the store did not take it: the same again, later.
+    /// The state arrived completely, but the store rejected it: retry later.
     #[error("{0}")]
     NotStored(String),
 }
 
 impl Error {
-    /// The server's own words, where a server spoke.
+    /// Returns the server's status, if a server responded.
     #[must_use]
     pub fn status(&self) -> Option<&Status> {
         match self {
@@ -96,31 +96,31 @@ impl Error {
         }
     }
 
-    /// That of a version which the source has not come to, as a server words it.
+    /// Creates the error for a version that the source has not reached, in a server's words.
     pub(crate) fn too_large(version: &ResourceVersion, latest: &ResourceVersion) -> Self {
         let message = format!("Too large resource version: {version}, current: {latest}");
         Self::TooLargeResourceVersion(Status { reason: "Timeout".into(), message, json: String::new() })
     }
 
-    /// How long to wait before the next try, as the server asked: five minutes at most, whatever it says.
+    /// Returns the delay that the server requested, limited to five minutes.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let asked = match self {
             Self::TooManyRequests { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
             _ => None,
         };
-        asked.map(|asked| asked.min(LONGEST_RETRY_AFTER))
+        asked.map(|asked| asked.min(MAX_RETRY_AFTER))
     }
 }
 
-/// What a server says when it refuses (`meta/v1` Status), or what stands in for it when a proxy answered.
+/// A server's error response (`meta/v1` Status), or its substitute when a proxy responded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
-    /// One word for programs: `Forbidden`, `Expired`, …; empty when none was given.
+    /// The machine-readable reason: `Forbidden`, `Expired`, …; empty if absent.
     pub reason: String,
-    /// One sentence for people.
+    /// The human-readable message.
     pub message: String,
-    /// The whole Status as compact JSON, for those who pass it on.
+    /// The whole Status as compact JSON, for callers that forward it.
     pub json: String,
 }
 
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_server_asks_for_is_waited_for_within_reason() {
+    fn requested_delays_are_bounded() {
         let errors: [fn(_) -> Error; 2] = [
             |retry_after| Error::TooManyRequests { status: Status::default(), retry_after },
             |retry_after| Error::Unavailable { status: Status::default(), retry_after },

@@ -1,7 +1,7 @@
-//! The seam between the machine and whatever it watches: list, then watch from the version the list returned.
+//! The interface between informers and the source of objects: list, then watch from the version that the list returned.
 //!
-//! Nothing here knows who stands behind it: `api` plugs a real server in, `testing` a source with faults, a library
-//! user whatever has states and versions. Errors carry their meaning, never a protocol's number.
+//! This module does not depend on any source: `api` implements it for a Kubernetes server, `testing` for a fake with
+//! faults, and library users for anything with states and versions. Errors carry a meaning, never a protocol's code.
 
 mod closures;
 mod error;
@@ -15,28 +15,29 @@ use std::time::Duration;
 
 use crate::object::{Object, ResourceVersion, TypeMeta};
 
-/// Lists and watches one collection of objects (client-go: `ListerWatcher`).
+/// A collection of objects that can be listed and watched (client-go: `ListerWatcher`).
 ///
-/// Which collection, with which selectors and in which representation, is the implementor's; the options say only
-/// from when and how.
+/// The implementor determines the collection, the selectors and the representation; the options determine only the
+/// version and the delivery.
 pub trait ListerWatcher: Send + Sync + 'static {
-    /// A list as it comes in.
+    /// The stream of a list's items.
     type List: ListStream;
-    /// A watch as it comes in.
+    /// The stream of a watch's events.
     type Watch: WatchStream;
 
-    /// Starts a list; answers once the source has accepted it, before its items are there.
+    /// Starts a list. Returns once the source has accepted it, before the items have arrived.
     fn list(&self, options: &ListOptions) -> impl Future<Output = Result<Self::List, Error>> + Send;
 
-    /// Starts a watch; answers once the source has accepted it.
+    /// Starts a watch. Returns once the source has accepted it.
     fn watch(&self, options: &WatchOptions) -> impl Future<Output = Result<Self::Watch, Error>> + Send;
 
-    /// How far the source has come: asked before a watch goes on, to find out whether it is still the source that it was.
+    /// Returns the source's current version. It is requested before a watch resumes, to detect a source that went back
+    /// to an earlier state.
     ///
-    /// Who received `seen` from it a moment ago may be answered with any version that it has come to, as long as that is not
-    /// before `seen`. Everybody else, and who passes an unset or "0" one, is answered with that of the most recent state. By
-    /// default it is always that, of a list of one item; to be implemented by who can say it for less, and to be handed on by
-    /// who wraps another.
+    /// If the caller received `seen` from this source a moment ago, any version that the source has reached since may
+    /// be returned, as long as it is not older than `seen`. For an unset or "0" `seen` the version of the most recent
+    /// state must be returned. The default always returns the latter, from a list of one item. Implement it if there is
+    /// a cheaper way, and forward it in wrappers.
     fn progress(
         &self,
         seen: &ResourceVersion,
@@ -49,8 +50,8 @@ pub trait ListerWatcher: Send + Sync + 'static {
         }
     }
 
-    /// Whether a watch may be asked to send the initial state (KEP-3157). A source that can't says no here and is
-    /// never asked; one that refuses when asked is listed instead.
+    /// Returns whether a watch may be asked to send the initial state (KEP-3157). A source that returns `false` is
+    /// never asked; one that refuses the request is listed instead.
     fn supports_watch_list(&self) -> bool {
         true
     }
@@ -61,81 +62,81 @@ pub trait ListerWatcher: Send + Sync + 'static {
         None
     }
 
-    /// For how long, in all, it has been held up by something else than what it lists and watches, as by a person who has
-    /// to log in first. Whoever bounds how long an answer may take leaves that time out.
-    fn held_up(&self) -> Duration {
+    /// Returns the total time spent waiting for anything other than the source itself, such as an interactive login.
+    /// Callers that bound the duration of a request exclude this time.
+    fn external_wait(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// How many objects, in all, its lists and watches have read, handed on or not; asked of one that selects for itself,
-    /// which may read for long and hand on nothing. Whoever bounds how long a stream may be silent begins anew where this
-    /// has grown.
+    /// Returns the total number of objects that its lists and watches have read, delivered or not. A source that
+    /// filters on the client side may read for long without delivering anything. Callers that bound the silence of a
+    /// stream restart that bound when this number has grown.
     fn objects_read(&self) -> u64 {
         0
     }
 
-    /// Is told that a watch which was asked for the initial state did not bring it, and will not bring it the next
-    /// time: a source that many share answers no to [`ListerWatcher::supports_watch_list`] from then on, so that not
-    /// each of them has to find out.
-    fn gives_up_watch_list(&self) {}
+    /// Called when a watch did not deliver the requested initial state and would not the next time. A shared source
+    /// returns `false` from [`ListerWatcher::supports_watch_list`] from then on, so that its other users need not
+    /// repeat the attempt.
+    fn disable_watch_list(&self) {}
 }
 
 /// The items of one page as they arrive.
 pub trait ListStream: Send + 'static {
-    /// The next item, or `None` at the end of the page. Dropping the future loses no item. After an error the page
-    /// is void.
+    /// Returns the next item, or `None` at the end of the page. Dropping the future loses no item. After an error the
+    /// page is void.
     fn next(&mut self) -> impl Future<Output = Result<Option<Arc<Object>>, Error>> + Send;
 
-    /// What the source said of the list; complete once [`ListStream::next`] has answered `None`. A continue token that is
-    /// there before may be used before.
+    /// Returns the list's metadata; it is complete once [`ListStream::next`] has returned `None`. A continue token that
+    /// is available earlier may be used earlier.
     fn meta(&self) -> &ListMeta;
 }
 
 /// The events of one watch as they arrive.
 pub trait WatchStream: Send + 'static {
-    /// The next event; `None` when the source ended the watch cleanly, or the connection ended between two frames.
-    /// Dropping the future loses no event. After an error the watch is over.
+    /// Returns the next event, or `None` when the source ended the watch cleanly or the connection closed between two
+    /// frames. Dropping the future loses no event. After an error the watch is over.
     fn next(&mut self) -> impl Future<Output = Option<Result<WatchEvent, Error>>> + Send;
 }
 
-/// What a list says of itself.
+/// The metadata of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListMeta {
-    /// The version of the collection: where a watch goes on. Equal on all pages of one list.
+    /// The version of the collection, from which a watch continues. Equal on all pages of one list.
     pub resource_version: ResourceVersion,
     /// The token for the next page; empty on the last one.
     pub continue_token: String,
 }
 
-/// One event of a watch.
+/// An event of a watch.
 #[derive(Debug, Clone)]
 pub enum WatchEvent {
-    /// An object is there, or now matches the selectors.
+    /// An object was created, or now matches the selectors.
     Added(Arc<Object>),
     /// An object changed.
     Modified(Arc<Object>),
-    /// An object is gone, or no longer matches: its state just before, with the version of the deletion.
+    /// An object was deleted, or no longer matches: its last state, with the version of the deletion.
     Deleted(Arc<Object>),
-    /// Nothing happened up to this version.
+    /// There are no further events up to this version.
     Bookmark {
-        /// Up to where the watch has told everything.
+        /// The version up to which the watch has delivered everything.
         resource_version: ResourceVersion,
-        /// Whether this ends the initial state that was asked for (`k8s.io/initial-events-end` is "true").
+        /// Whether this ends the requested initial state (`k8s.io/initial-events-end` is "true").
         initial_events_end: bool,
     },
 }
 
-/// How a requested version is to be understood (`resourceVersionMatch`).
+/// The interpretation of a requested version (`resourceVersionMatch`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ResourceVersionMatch {
-    /// That state and no other.
+    /// Exactly that state.
     Exact,
     /// That state or any later one.
     NotOlderThan,
 }
 
 impl ResourceVersionMatch {
-    /// The value of the query parameter.
+    /// Returns the value of the query parameter.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -145,30 +146,30 @@ impl ResourceVersionMatch {
     }
 }
 
-/// How to list.
+/// The options of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListOptions {
-    /// Unset: the most recent state; "0": any; otherwise at least that one.
+    /// Unset: the most recent state; "0": any state; otherwise that state or a later one.
     pub resource_version: ResourceVersion,
-    /// How `resource_version` is meant; unset is the default of the server.
+    /// The interpretation of `resource_version`; `None` is the server's default.
     pub version_match: Option<ResourceVersionMatch>,
-    /// Items of a page; 0 is no limit.
+    /// Items per page; 0 for no limit.
     pub limit: u32,
-    /// The token of the previous page; such a request carries no version.
+    /// The token of the previous page; a request with one carries no version.
     pub continue_token: String,
 }
 
-/// How to watch.
+/// The options of a watch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// Unset: from the most recent state; "0": from any; otherwise what happened after it.
+    /// Unset: from the most recent state; "0": from any state; otherwise the events after it.
     pub resource_version: ResourceVersion,
     /// Only [`ResourceVersionMatch::NotOlderThan`], and only together with `send_initial_events`.
     pub version_match: Option<ResourceVersionMatch>,
-    /// Ask for the initial state as `Added` events, closed by a bookmark.
+    /// Requests the initial state as `Added` events, followed by a bookmark.
     pub send_initial_events: bool,
-    /// Ask for bookmarks; the source may send none all the same.
+    /// Requests bookmarks; the source need not send any.
     pub allow_bookmarks: bool,
-    /// After this the source is to end the watch cleanly. Sources count in whole seconds.
+    /// The source ends the watch cleanly after this time, in whole seconds.
     pub timeout: Option<Duration>,
 }

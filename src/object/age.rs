@@ -1,13 +1,13 @@
-//! How long ago something was, as kubectl writes it.
+//! Ages and durations in kubectl's format.
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// A span of whole seconds in at most two units (kubectl: `HumanDuration`): `90s`, `5m30s`, `7h`, `3d4h`, `2y5d`.
+/// Formats whole seconds in at most two units (kubectl: `HumanDuration`): `90s`, `5m30s`, `7h`, `3d4h`, `2y5d`.
 ///
-/// Two clocks may differ a little, so one second in the future is `0s`; more is `<invalid>`.
+/// One second in the future is `0s`, because two clocks may differ a little; more is `<invalid>`.
 #[must_use]
 pub fn human_duration(seconds: i64) -> String {
     let two = |big: i64, big_unit: char, small: i64, small_unit: char| match small {

@@ -1,9 +1,9 @@
-//! The bytes of an object: how they are read at ingest and how they are held.
+//! The body of an object: parsing at ingest, and storage.
 //!
-//! Reading is one pass that validates the whole text and takes out the metadata; nothing is turned into a tree. What is
-//! then stored is cut from the original text, so the server's key order and number spelling stay.
+//! Parsing is one pass that validates the whole text and extracts the metadata; no tree is built. The stored text is
+//! cut from the original, which preserves the server's key order and number spelling.
 //!
-//! A text that servers write is read by [`quick`]; what that does not take, right or wrong, is read by `serde_json`.
+//! [`parse_fast`] handles the JSON that servers write; `serde_json` handles everything that it rejects, valid or not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,76 +18,77 @@ use super::compression::{self, Prefix};
 use super::json::{self, Entry, Members};
 use super::{Object, ResourceVersion, TypeMeta, Uid, key};
 
-/// What an object takes from the request it came with.
+/// Properties that an object takes from the request that returned it.
 #[derive(Debug, Clone)]
 pub struct Ingest {
-    /// The type of an object that does not say its own.
+    /// The type of objects that don't carry their own, such as the items of typed lists.
     pub type_meta: Arc<TypeMeta>,
-    /// Whether `metadata.managedFields` stays in the body. It is more than half of many objects and few ask for it.
+    /// Whether `metadata.managedFields` stays in the body. It makes up more than half of many objects and is rarely
+    /// needed.
     pub keep_managed_fields: bool,
 }
 
 impl Ingest {
-    /// Objects of this type, without managedFields.
+    /// Options for objects of this type, without managedFields.
     #[must_use]
     pub fn of(type_meta: Arc<TypeMeta>) -> Self {
         Self { type_meta, keep_managed_fields: false }
     }
 }
 
-/// Why a text is no object, or not the one asked for.
+/// The reasons why a text is not a valid object.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObjectError {
-    /// Not JSON, or not of the types the API conventions give metadata. The text itself is not repeated: it may be
-    /// a Secret.
+    /// The text is not JSON, or its metadata does not have the types of the API conventions. The message does not
+    /// contain the text: it may be a Secret.
     #[error("not a Kubernetes object: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// JSON is UTF-8, and this is not. The parser looks at the texts it hands out only, and a body is shown and
+    /// The text is not UTF-8. The JSON parser checks only the strings that it returns, but bodies are printed and
     /// searched as text.
     #[error("not a Kubernetes object: it is not UTF-8")]
     NotUtf8,
-    /// There is no `metadata.name`.
+    /// The object has no `metadata.name`.
     #[error("not a Kubernetes object: it has no metadata.name")]
     Nameless,
 }
 
-/// The stored form of a body. An object known by its row only has an empty one.
+/// The stored form of a body. It is empty for an object that is known only by its row.
 pub(super) struct Body {
-    /// The text; of a compressed body its frame, which is empty where the text is that of the prefix.
+    /// The text, or the frame of a compressed body. An empty frame stands for the text of the prefix.
     bytes: Box<[u8]>,
-    /// What a compressed body was written against.
-    against: Option<Arc<Prefix>>,
+    /// The prefix that a compressed body was compressed prefix.
+    prefix: Option<Arc<Prefix>>,
 }
 
 impl Body {
-    pub(super) fn none() -> Self {
+    pub(super) fn empty() -> Self {
         Self::text(Box::default())
     }
 
     pub(super) fn text(text: Box<[u8]>) -> Self {
-        Self { bytes: text, against: None }
+        Self { bytes: text, prefix: None }
     }
 
-    pub(super) fn compressed(frame: Box<[u8]>, against: Arc<Prefix>) -> Self {
-        Self { bytes: frame, against: Some(against) }
+    pub(super) fn compressed(frame: Box<[u8]>, prefix: Arc<Prefix>) -> Self {
+        Self { bytes: frame, prefix: Some(prefix) }
     }
 
     pub(super) fn json(&self) -> Cow<'_, [u8]> {
-        let Some(against) = &self.against else { return Cow::Borrowed(&self.bytes) };
-        // A frame and what it was written against are put together in one place and never taken apart, so this can't
-        // fail unless memory did. An object without a body is no lie then, another body would be.
-        let text = compression::decompress(&self.bytes, against).unwrap_or_else(|reason| {
+        let Some(prefix) = &self.prefix else { return Cow::Borrowed(&self.bytes) };
+        // A frame always stays together with its prefix, so this fails only without memory. An object without a body is
+        // then better than one with a wrong body.
+        let text = compression::decompress(&self.bytes, prefix).unwrap_or_else(|reason| {
             tracing::error!(reason, "a compressed body can't be read");
             Vec::new()
         });
         Cow::Owned(text)
     }
 
-    /// Whether both are one JSON value. What differs to the byte is parsed: that is rare, and few objects at a time.
-    pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let against = |body: &Self| body.against.as_ref().map(Arc::as_ptr);
-        if against(self) == against(other) && self.bytes == other.bytes {
+    /// Returns whether both are the same JSON value. Texts that differ in bytes are parsed, which is rare.
+    pub(super) fn same_value(&self, other: &Self) -> bool {
+        let prefix = |body: &Self| body.prefix.as_ref().map(Arc::as_ptr);
+        if prefix(self) == prefix(other) && self.bytes == other.bytes {
             return true;
         }
         let (one, other) = (self.json(), other.json());
@@ -95,18 +96,18 @@ impl Body {
         one == other || value(&one).is_some_and(|one| value(&other) == Some(one))
     }
 
-    /// The text, unless it is compressed.
+    /// Returns the text unless it is compressed.
     pub(super) fn plain(&self) -> Option<&[u8]> {
-        self.against.is_none().then_some(&*self.bytes)
+        self.prefix.is_none().then_some(&*self.bytes)
     }
 
     pub(super) fn prefix(&self) -> Option<&Arc<Prefix>> {
-        self.against.as_ref()
+        self.prefix.as_ref()
     }
 
     pub(super) fn len(&self) -> usize {
-        match &self.against {
-            Some(against) => compression::length(&self.bytes, against),
+        match &self.prefix {
+            Some(prefix) => compression::length(&self.bytes, prefix),
             None => self.bytes.len(),
         }
     }
@@ -120,9 +121,9 @@ impl Body {
 #[cfg_attr(test, derive(Debug, PartialEq))]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
-    #[serde(borrow, default, deserialize_with = "said")]
+    #[serde(borrow, default, deserialize_with = "not_null")]
     api_version: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "said")]
+    #[serde(borrow, default, deserialize_with = "not_null")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     metadata: Option<Metadata<'a>>,
@@ -140,19 +141,19 @@ struct Metadata<'a> {
     uid: Option<Cow<'a, str>>,
     #[serde(borrow)]
     resource_version: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "as_written")]
+    #[serde(borrow, default, deserialize_with = "source_text")]
     labels: Option<&'a str>,
-    #[serde(borrow, default, deserialize_with = "as_written")]
+    #[serde(borrow, default, deserialize_with = "source_text")]
     owner_references: Option<&'a str>,
-    #[serde(borrow, default, deserialize_with = "as_bytes")]
+    #[serde(borrow, default, deserialize_with = "source_bytes")]
     managed_fields: Option<&'a [u8]>,
 }
 
 impl Metadata<'_> {
-    /// What objects that are much alike have in common: their controller, else their labels; 0 where there is neither.
+    /// Returns a hash that similar objects share: of their controller, or else of their labels; 0 without either.
     ///
-    /// The texts are compared as they are written, which is the same for siblings. Labels that name one object only
-    /// count for nothing, so that nodes, and namespaces, are siblings each.
+    /// The texts are hashed as the server wrote them, which is the same for siblings. Labels that identify a single
+    /// object are ignored, so that all nodes are siblings, and all namespaces are.
     fn workload(&self) -> u32 {
         let owners = self.owner_references.unwrap_or_default().as_bytes();
         if memmem::find(owners, br#""controller":true"#).is_some() {
@@ -162,14 +163,15 @@ impl Metadata<'_> {
         let labels = self.labels.unwrap_or_default().as_bytes();
         match labels.len() {
             0..=2 => 0,
-            _ if OF_ONE.iter().any(|label| memmem::find(labels, label).is_some()) => 1,
+            _ if SINGLE_OBJECT_LABELS.iter().any(|label| memmem::find(labels, label).is_some()) => 1,
             _ => compression::checksum(labels).max(1),
         }
     }
 }
 
-/// What siblings have in common of their owners: all of it, unless each has an owner of its own. So do the pods of Jobs
-/// that a schedule made, whose names end in the time, and slices of endpoints, of which a Service has one mostly.
+/// Returns the part of the owner references that siblings share: all of it, unless each object has an owner of its own.
+/// The exceptions are pods of Jobs that a `CronJob` created, whose names end in the time, and `EndpointSlices`, of which
+/// most Services have one.
 fn shared_owner(owners: &str) -> &str {
     if owners.contains(r#""kind":"Service""#) {
         return "";
@@ -179,11 +181,12 @@ fn shared_owner(owners: &str) -> &str {
     name.map_or(owners, |name| name.trim_end_matches(|last: char| last.is_ascii_digit()))
 }
 
-/// Labels whose value is the name of the one object that has them.
-const OF_ONE: [&[u8]; 2] = [br#""kubernetes.io/hostname":"#, br#""kubernetes.io/metadata.name":"#];
+/// Labels whose value names the one object that carries them.
+const SINGLE_OBJECT_LABELS: [&[u8]; 2] =
+    [br#""kubernetes.io/hostname":"#, br#""kubernetes.io/metadata.name":"#];
 
-/// A member that may be missing but not null: only one that is missing can be added without standing there twice.
-fn said<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<'a, str>>, D::Error> {
+/// Deserializes a member that may be absent but not null: only an absent member can be added without occurring twice.
+fn not_null<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<'a, str>>, D::Error> {
     // A struct, because a bare Cow would copy the text.
     #[derive(Deserialize)]
     #[serde(transparent)]
@@ -191,23 +194,23 @@ fn said<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<
     Text::deserialize(from).map(|Text(text)| Some(text))
 }
 
-/// The text of a member, unless it is null.
-fn as_written<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<&'a str>, D::Error> {
+/// Returns the source text of a member, unless it is null.
+fn source_text<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<&'a str>, D::Error> {
     Option::<&'a RawValue>::deserialize(from).map(|raw| raw.map(RawValue::get))
 }
 
-/// The same, of what is only cut out.
-fn as_bytes<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<&'a [u8]>, D::Error> {
-    as_written(from).map(|text| text.map(str::as_bytes))
+/// Returns the source bytes of a member, unless it is null.
+fn source_bytes<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<&'a [u8]>, D::Error> {
+    source_text(from).map(|text| text.map(str::as_bytes))
 }
 
-/// Reads what servers write, in three quarters of the time that `serde_json` takes, and tells of a line of a watch that
-/// it is whole, which saves another pass. Nothing where it is not JSON, or not so plain: names with escapes, members that
-/// stand there twice, other types than the conventions give. Of managedFields that are not `kept` only the brackets are
-/// looked at: they are half of the text, and what is wrong inside goes with them.
+/// Parses the JSON that servers write in three quarters of `serde_json`'s time. It also returns the end of the object,
+/// which saves another pass over a watch line. It returns `None` for invalid JSON and for valid JSON of unusual form:
+/// names with escapes, duplicate members, or types that differ from the API conventions. In managedFields that are not
+/// `kept` only brackets are checked: they are half of the text, and errors inside are dropped with them.
 ///
-/// With it comes where it ends. What stands behind that is not looked at, nor is it seen to that any of it is UTF-8.
-fn quick(json: &[u8], kept: bool) -> Option<(Envelope<'_>, usize)> {
+/// The caller checks the bytes after the end, and that the text is UTF-8.
+fn parse_fast(json: &[u8], kept: bool) -> Option<(Envelope<'_>, usize)> {
     if *json.first()? != b'{' {
         return None;
     }
@@ -219,21 +222,21 @@ fn quick(json: &[u8], kept: bool) -> Option<(Envelope<'_>, usize)> {
             Entry::End(end) => return Some((envelope, end)),
         };
         let end = match name {
-            b"apiVersion" => plain(json, at, &mut envelope.api_version)?,
-            b"kind" => plain(json, at, &mut envelope.kind)?,
+            b"apiVersion" => take_string(json, at, &mut envelope.api_version)?,
+            b"kind" => take_string(json, at, &mut envelope.kind)?,
             b"metadata" => {
-                let (metadata, end) = quick_metadata(json, at, kept)?;
-                once(&mut envelope.metadata, metadata)?;
+                let (metadata, end) = parse_fast_metadata(json, at, kept)?;
+                set_once(&mut envelope.metadata, metadata)?;
                 end
             }
-            _ => other(json, name, at)?,
+            _ => skip_member(json, name, at)?,
         };
         members.step_over(end);
     }
 }
 
-/// The metadata that begins at `at`, and where it ends.
-fn quick_metadata(json: &[u8], at: usize, kept: bool) -> Option<(Metadata<'_>, usize)> {
+/// Parses the metadata that begins at `at`, and returns its end.
+fn parse_fast_metadata(json: &[u8], at: usize, kept: bool) -> Option<(Metadata<'_>, usize)> {
     if *json.get(at)? != b'{' {
         return None;
     }
@@ -245,95 +248,95 @@ fn quick_metadata(json: &[u8], at: usize, kept: bool) -> Option<(Metadata<'_>, u
             Entry::End(end) => return Some((metadata, end)),
         };
         let end = match name {
-            b"name" => plain(json, at, &mut metadata.name)?,
-            b"namespace" => plain(json, at, &mut metadata.namespace)?,
-            b"uid" => plain(json, at, &mut metadata.uid)?,
-            b"resourceVersion" => plain(json, at, &mut metadata.resource_version)?,
-            b"labels" => written(json, at, &mut metadata.labels)?,
-            b"ownerReferences" => written(json, at, &mut metadata.owner_references)?,
+            b"name" => take_string(json, at, &mut metadata.name)?,
+            b"namespace" => take_string(json, at, &mut metadata.namespace)?,
+            b"uid" => take_string(json, at, &mut metadata.uid)?,
+            b"resourceVersion" => take_string(json, at, &mut metadata.resource_version)?,
+            b"labels" => take_source(json, at, &mut metadata.labels)?,
+            b"ownerReferences" => take_source(json, at, &mut metadata.owner_references)?,
             b"managedFields" => {
-                let over = if kept { json::value } else { json::past };
-                let (value, end) = whole(json, at, over)?;
-                once(&mut metadata.managed_fields, value)?;
+                let skip = if kept { json::value } else { json::skip_brackets };
+                let (value, end) = composite(json, at, skip)?;
+                set_once(&mut metadata.managed_fields, value)?;
                 end
             }
-            _ => other(json, name, at)?,
+            _ => skip_member(json, name, at)?,
         };
         members.step_over(end);
     }
 }
 
-/// Takes a string without escapes, and says where it ends.
-fn plain<'a>(json: &'a [u8], at: usize, to: &mut Option<Cow<'a, str>>) -> Option<usize> {
+/// Stores a string without escapes and returns its end.
+fn take_string<'a>(json: &'a [u8], at: usize, to: &mut Option<Cow<'a, str>>) -> Option<usize> {
     let end = (*json.get(at)? == b'"').then(|| json::value(json, at))??;
     let inside = &json[at + 1..end - 1];
     if memchr::memchr(b'\\', inside).is_some() {
         return None;
     }
-    once(to, Cow::Borrowed(str::from_utf8(inside).ok()?))?;
+    set_once(to, Cow::Borrowed(str::from_utf8(inside).ok()?))?;
     Some(end)
 }
 
-/// Takes an array or object as it is written, and says where it ends.
-fn written<'a>(json: &'a [u8], at: usize, to: &mut Option<&'a str>) -> Option<usize> {
-    let (value, end) = whole(json, at, json::value)?;
-    once(to, str::from_utf8(value).ok()?)?;
+/// Stores the source text of an array or object and returns its end.
+fn take_source<'a>(json: &'a [u8], at: usize, to: &mut Option<&'a str>) -> Option<usize> {
+    let (value, end) = composite(json, at, json::value)?;
+    set_once(to, str::from_utf8(value).ok()?)?;
     Some(end)
 }
 
-/// An array or object as it is written, and where it ends, which `over` tells.
-fn whole(json: &[u8], at: usize, over: fn(&[u8], usize) -> Option<usize>) -> Option<(&[u8], usize)> {
-    let end = matches!(json.get(at)?, b'{' | b'[').then(|| over(json, at))??;
+/// Returns the source bytes of an array or object, and its end, which `skip` finds.
+fn composite(json: &[u8], at: usize, skip: fn(&[u8], usize) -> Option<usize>) -> Option<(&[u8], usize)> {
+    let end = matches!(json.get(at)?, b'{' | b'[').then(|| skip(json, at))??;
     Some((&json[at..end], end))
 }
 
-/// Steps over a member that nobody asks for. Its name could be one of the others in escapes.
-fn other(json: &[u8], name: &[u8], at: usize) -> Option<usize> {
+/// Skips a member that is not needed, unless its name has escapes: it could spell a name that is.
+fn skip_member(json: &[u8], name: &[u8], at: usize) -> Option<usize> {
     if name.contains(&b'\\') { None } else { json::value(json, at) }
 }
 
-fn once<T>(to: &mut Option<T>, value: T) -> Option<()> {
+fn set_once<T>(to: &mut Option<T>, value: T) -> Option<()> {
     to.replace(value).is_none().then_some(())
 }
 
-/// Reads any object.
-fn thorough(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
-    // To serde an array of the members' values is as good.
+/// Parses any valid object.
+fn parse_any(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
+    // serde would accept an array of the members' values too.
     if !text.starts_with('{') {
         return Err(serde_json::Error::custom("it does not begin with {"));
     }
     serde_json::from_str(text)
 }
 
-/// See [`Object::from_json`].
+/// Implements [`Object::from_json`].
 pub(super) fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
     let json = json.trim_ascii();
     let text = str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
-    let quick = quick(json, ingest.keep_managed_fields).filter(|(_, end)| *end == json.len());
-    let envelope = quick.map_or_else(|| thorough(text), |(envelope, _)| Ok(envelope))?;
+    let fast = parse_fast(json, ingest.keep_managed_fields).filter(|(_, end)| *end == json.len());
+    let envelope = fast.map_or_else(|| parse_any(text), |(envelope, _)| Ok(envelope))?;
     object(json, envelope, ingest)
 }
 
-/// See [`Object::from_plain_json`].
+/// Implements [`Object::from_plain_json`].
 #[cfg(feature = "api")]
 pub(super) fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
     let (object, end) = read_front(json, ingest)?;
     (end == json.len()).then_some(object)
 }
 
-/// See [`Object::from_plain_front`].
+/// Implements [`Object::from_plain_front`].
 #[cfg(feature = "api")]
 pub(super) fn read_front(text: &[u8], ingest: &Ingest) -> Option<(Object, usize)> {
-    let (envelope, end) = quick(text, ingest.keep_managed_fields)?;
+    let (envelope, end) = parse_fast(text, ingest.keep_managed_fields)?;
     let json = &text[..end];
-    // Most texts are ASCII, and that is seen sooner.
+    // Most texts are ASCII, and that check is faster.
     if !json.is_ascii() && str::from_utf8(json).is_err() {
         return None;
     }
     Some((object(json, envelope, ingest).ok()?, end))
 }
 
-/// The object of a text that has been read. It must be UTF-8.
+/// Builds the object of a parsed text, which must be UTF-8.
 fn object(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
     let Envelope { api_version, kind, metadata } = envelope;
     let metadata = metadata.ok_or(ObjectError::Nameless)?;
@@ -361,7 +364,7 @@ fn object(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object
     })
 }
 
-/// The default type itself where the object says the same, so that a million objects share one.
+/// Returns the shared default type if the object's own is equal, so that a million objects share one.
 fn shared_type(api_version: Option<&str>, kind: Option<&str>, default: &Arc<TypeMeta>) -> Arc<TypeMeta> {
     let api_version = api_version.unwrap_or(&default.api_version);
     let kind = kind.unwrap_or(&default.kind);
@@ -372,8 +375,8 @@ fn shared_type(api_version: Option<&str>, kind: Option<&str>, default: &Arc<Type
     }
 }
 
-/// Where the member with this value stands in `json`, with its name and the one comma that goes with it. `value` must
-/// be a part of `json`. A name spelled with escapes is left where it is: no server writes one.
+/// Returns the range of the member with this value in `json`, with its name and one adjacent comma. `value` must be a
+/// subslice of `json`. A member whose name has escapes is kept: no server writes one.
 fn member_span(json: &[u8], value: &[u8]) -> Range<usize> {
     const NAME: &[u8] = b"\"managedFields\"";
     let start = value.as_ptr().addr() - json.as_ptr().addr();
@@ -390,11 +393,11 @@ fn member_span(json: &[u8], value: &[u8]) -> Range<usize> {
     before.len()..json.len() - after.len() + comma
 }
 
-/// The stored text: `json` on one line, without the unwanted span, with the members that are missing after its first
-/// brace. It has others: an object without metadata has been refused.
+/// Builds the stored text: `json` on one line, without the unwanted range, with the missing members inserted after the
+/// first brace. The object has other members: one without metadata was rejected.
 ///
 /// Only a server that pretty-prints puts a newline into an object (inside a JSON string it would be escaped), so the
-/// usual text is copied in two pieces and never looked at byte by byte.
+/// usual text is copied in two pieces without a look at each byte.
 fn assemble(
     json: &[u8],
     missing: [(&str, Option<&str>); 2],
@@ -403,7 +406,7 @@ fn assemble(
     let missing = missing.iter().filter_map(|(name, value)| value.map(|value| (*name, value)));
     let added: usize =
         missing.clone().map(|(name, value)| name.len() + value.len() + r#""":"","#.len()).sum();
-    // As much as it takes: to be boxed it need not be copied then.
+    // The exact capacity, so that boxing it does not copy.
     let mut out = Vec::with_capacity(json.len() + added - unwanted.len());
     out.push(b'{');
     for (name, value) in missing {
@@ -424,7 +427,7 @@ fn assemble(
     Ok(out.into_boxed_slice())
 }
 
-/// Tells the bytes of validated JSON that only lay it out.
+/// Recognizes the insignificant whitespace of validated JSON.
 #[derive(Default)]
 pub(super) struct Whitespace {
     in_string: bool,
@@ -457,26 +460,26 @@ mod tests {
         r#"{"spec":{"deep":[[[{"a":[1,2]}]]]},"metadata":{"uid":"","name":"last"},"kind":""}"#,
     ];
 
-    /// What the quick way reads of a whole text. What stands behind it must make no difference.
-    fn quickly(text: &str, kept: bool) -> Option<Envelope<'_>> {
-        let (read, end) = quick(text.as_bytes(), kept)?;
+    /// Runs the fast parser over a whole text. Bytes after it must make no difference.
+    fn parse_fast_whole(text: &str, kept: bool) -> Option<Envelope<'_>> {
+        let (read, end) = parse_fast(text.as_bytes(), kept)?;
         for behind in ["", "}", ",{", "\"", "\\", " "] {
             let longer = [&text[..end], behind].concat();
-            let again = quick(longer.as_bytes(), kept).map(|(read, end)| (format!("{read:?}"), end));
+            let again = parse_fast(longer.as_bytes(), kept).map(|(read, end)| (format!("{read:?}"), end));
             assert_eq!(again, Some((format!("{read:?}"), end)), "{text}");
         }
         (end == text.len()).then_some(read)
     }
 
     #[test]
-    fn what_servers_write_is_read_the_quick_way() {
+    fn the_fast_parser_accepts_what_servers_write() {
         for text in AS_SENT {
             for kept in [false, true] {
-                assert!(quickly(text, kept).is_some(), "{text}");
-                assert_eq!(quickly(text, kept), thorough(text).ok(), "{text}");
+                assert!(parse_fast_whole(text, kept).is_some(), "{text}");
+                assert_eq!(parse_fast_whole(text, kept), parse_any(text).ok(), "{text}");
             }
         }
-        // Right, but not so plain, or wrong: the other way says which.
+        // Unusual or invalid: the full parser decides.
         for text in [
             r#"{"metadata":{"n\u0061me":"a"}}"#,
             r#"{"metadata":{"name":"\u0061"}}"#,
@@ -485,7 +488,7 @@ mod tests {
             r#"{"metadata":["a"]}"#,
             r#"{"metadata":{"name":"a","labels":null}}"#,
         ] {
-            assert_eq!(quickly(text, false), None, "{text}");
+            assert_eq!(parse_fast_whole(text, false), None, "{text}");
         }
     }
 
@@ -493,18 +496,18 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn the_quick_way_reads_nothing_that_the_thorough_one_reads_otherwise(
+        fn the_fast_parser_agrees_with_the_full_one(
             text in prop::sample::select(&AS_SENT[..]),
             damages in damages(),
         ) {
             let text = damaged(text.to_owned(), &damages);
-            if let Some(read) = quickly(&text, true) {
-                prop_assert_eq!(Some(read), thorough(&text).ok(), "{}", text);
+            if let Some(read) = parse_fast_whole(&text, true) {
+                prop_assert_eq!(Some(read), parse_any(&text).ok(), "{}", text);
             }
         }
 
         #[test]
-        fn what_is_kept_is_json_whatever_is_wrong_in_what_goes(
+        fn stored_bodies_are_json_despite_damaged_managed_fields(
             text in prop::sample::select(&AS_SENT[..]),
             damages in damages(),
         ) {
@@ -526,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_of_owners_that_have_one_object_each_are_known() {
+    fn objects_of_single_object_owners_share_a_workload() {
         let workload = |kind: &str, name: &str| {
             let json = format!(
                 r#"{{"metadata":{{"name":"x","ownerReferences":[{{"kind":"{kind}","name":"{name}","uid":"u-{name}","controller":true}}]}}}}"#
@@ -540,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_held_apart_and_the_body_keeps_its_order() {
+    fn metadata_is_extracted_and_the_body_keeps_its_order() {
         let json = r#"{"metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"17"},"kind":"Pod","apiVersion":"v1","z":1.50,"a":"\u003c"}"#;
         let object = Object::from_json(json.as_bytes(), &pod()).expect("an object");
         assert_eq!((&**object.key(), object.namespace(), object.name()), ("shop/web", "shop", "web"));
@@ -549,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_of_a_typed_list_gets_the_type_of_the_list() {
+    fn an_item_of_a_typed_list_gets_the_type_of_the_list() {
         assert_eq!(
             read_text(r#"{"metadata":{"name":"a"},"spec":{}}"#, &pod()),
             r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}"#
@@ -560,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_put_in_as_far_as_the_server_left_it_out() {
+    fn missing_type_fields_are_inserted() {
         for (said, put_in) in [
             ("", r#""kind":"Pod","apiVersion":"v1","#),
             (r#""kind":"Pod","#, r#""apiVersion":"v1","#),
@@ -579,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn managed_fields_go_wherever_they_stand() {
+    fn managed_fields_are_removed_at_any_position() {
         for (given, wanted) in [
             (r#"{"name":"a","managedFields":[{"f":{"k":"]}"}}]}"#, r#"{"name":"a"}"#),
             (r#"{"managedFields":[],"name":"a"}"#, r#"{"name":"a"}"#),
@@ -588,11 +591,12 @@ mod tests {
             (r#"{"name":"a","managedFields":null}"#, r#"{"name":"a","managedFields":null}"#),
             (r#"{"name":"a","managed\u0046ields":[]}"#, r#"{"name":"a","managed\u0046ields":[]}"#),
         ] {
-            let whole = |metadata| format!(r#"{{"kind":"Pod","apiVersion":"v1","metadata":{metadata}}}"#);
-            let text = read_text(&whole(given), &pod());
-            assert_eq!(text.replace("{ ", "{"), whole(wanted));
+            let object_text =
+                |metadata| format!(r#"{{"kind":"Pod","apiVersion":"v1","metadata":{metadata}}}"#);
+            let text = read_text(&object_text(given), &pod());
+            assert_eq!(text.replace("{ ", "{"), object_text(wanted));
             let keep = Ingest { keep_managed_fields: true, ..pod() };
-            assert_eq!(read_text(&whole(given), &keep), whole(given));
+            assert_eq!(read_text(&object_text(given), &keep), object_text(given));
         }
     }
 
@@ -606,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_without_repeating_it() {
+    fn errors_of_invalid_objects_do_not_contain_their_text() {
         for json in [
             "",
             "[]",
@@ -629,13 +633,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
+    fn invalid_utf8_is_rejected_at_any_position() {
         let json = b"{\"metadata\":{\"name\":\"x\"},\"data\":{\"a\":\"\xff\"}}";
         assert!(matches!(Object::from_json(json, &pod()), Err(ObjectError::NotUtf8)));
     }
 
     #[test]
-    fn another_order_and_spelling_says_the_same_and_another_value_does_not() {
+    fn same_content_ignores_order_and_spelling() {
         let object = |json: &str| Object::from_json(json.as_bytes(), &pod()).expect("an object");
         let metadata = r#""metadata":{"name":"x","uid":"u","resourceVersion":"7"}"#;
         let one = object(&format!(r#"{{"kind":"Pod","apiVersion":"v1",{metadata},"a":"<","b":1}}"#));

@@ -1,12 +1,12 @@
-//! Stepping over JSON text as servers write it.
+//! A validating JSON skipper for the text that servers write.
 //!
-//! Every byte is looked at, and what is stepped over is valid JSON. What servers do not write is answered with nothing
-//! (`None`), whether it is JSON or not: arrays and objects more than 64 deep, say. Whoever asks then asks `serde_json`,
-//! which has the last word and the words for what is wrong.
+//! Every byte is checked, and everything that is skipped is valid JSON. Text of unusual form, such as nesting deeper
+//! than 64, returns `None` whether it is valid or not; the caller then uses `serde_json`, which decides and supplies
+//! the error.
 //!
-//! Brackets and commas cost most of the time, not the bytes of strings: so there is one loop without recursion whose
-//! nesting is one word, and the ends of strings are looked for in 64 bytes at a time. Where it is known to be JSON, or is
-//! thrown away, [`past`] is faster.
+//! Brackets and commas take most of the time, not the bytes of strings. There is therefore a single loop without
+//! recursion whose nesting is one word, and the ends of strings are searched for in 64 bytes at a time. Where the text
+//! is known to be valid or is discarded, [`skip_brackets`] is faster.
 
 pub(crate) mod blocks;
 mod brackets;
@@ -14,16 +14,16 @@ mod specials;
 
 use specials::Specials;
 
-/// Arrays and objects inside each other, one bit each.
+/// The nesting limit of arrays and objects, which take one bit each.
 const DEPTH: u32 = u64::BITS;
 
-/// Where the value ends that begins at `at`. Of strings in `text` that are not UTF-8 whoever asks takes care.
+/// Returns the end of the value that begins at `at`. The caller checks that strings in `text` are UTF-8.
 pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
-    // A bit for each array or object around, the innermost last: set for an object.
+    // One bit per enclosing array or object, innermost last: set for an object.
     let mut around = 0u64;
     let mut depth = 0;
-    // Names are strings in the same place of the loop as values: what has only one caller becomes part of it, and what
-    // was found of the text stays in registers. That is a tenth of the time.
+    // Names and values share one string branch: a function with a single caller is inlined, and its search results stay
+    // in registers. That saves a tenth of the time.
     let mut is_name = false;
     let mut specials = Specials::default();
     let mut byte = *text.get(at)?;
@@ -54,7 +54,7 @@ pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
             }
             _ => at = scalar(text, at)?,
         }
-        // A value has ended, and with it those around it that a bracket closes here.
+        // A value has ended, and so have the enclosing ones that a bracket closes here.
         loop {
             if depth == 0 {
                 return Some(at);
@@ -76,37 +76,37 @@ pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Where the value ends that begins at `at`, of text that has been validated, or of which this value is thrown away: of
-/// arrays and objects only the brackets are looked at.
-pub(super) fn past(text: &[u8], at: usize) -> Option<usize> {
+/// Returns the end of the value that begins at `at`, in text that was validated or for a value that is discarded:
+/// inside arrays and objects only brackets are checked.
+pub(super) fn skip_brackets(text: &[u8], at: usize) -> Option<usize> {
     match *text.get(at)? {
         b'{' | b'[' => brackets::end(text, at),
         _ => value(text, at),
     }
 }
 
-/// The members of an object, one after the other.
+/// An iterator over the members of an object.
 pub(super) struct Members<'a> {
     text: &'a [u8],
     at: usize,
     is_first: bool,
 }
 
-/// What comes next in an object.
+/// The next item of an object.
 pub(super) enum Entry<'a> {
-    /// A member: its name as it is written, and where its value begins.
+    /// A member: its name as written, and the position of its value.
     Member(&'a [u8], usize),
-    /// The object ended just before this place.
+    /// The end of the object, just before this position.
     End(usize),
 }
 
 impl<'a> Members<'a> {
-    /// Of the object whose opening brace stands at `at`.
+    /// Iterates over the object whose opening brace is at `at`.
     pub(super) fn of(text: &'a [u8], at: usize) -> Self {
         Self { text, at: at + 1, is_first: true }
     }
 
-    /// The next member. The value of the one before must have been told to be stepped over.
+    /// Returns the next member. The caller must have passed the end of the previous value to [`Members::step_over`].
     pub(super) fn next(&mut self) -> Option<Entry<'a>> {
         let (mut byte, mut at) = next(self.text, self.at)?;
         match byte {
@@ -121,20 +121,20 @@ impl<'a> Members<'a> {
         Some(Entry::Member(&self.text[at + 1..end - 1], value))
     }
 
-    /// The value of the last member ended here.
+    /// Sets the end of the last member's value.
     pub(super) fn step_over(&mut self, end: usize) {
         self.at = end;
     }
 }
 
-/// The byte that a member's value begins with, and its place. The name ended at `at`.
+/// Returns the first byte of a member's value and its position, given the end of the name.
 #[inline]
 fn after_name(text: &[u8], at: usize) -> Option<(u8, usize)> {
     let (byte, colon) = next(text, at)?;
     if byte == b':' { next(text, colon + 1) } else { None }
 }
 
-/// The first byte from `at` on that is no white space, and its place.
+/// Returns the first byte from `at` on that is not whitespace, and its position.
 #[inline]
 fn next(text: &[u8], at: usize) -> Option<(u8, usize)> {
     let byte = *text.get(at)?;
@@ -145,7 +145,7 @@ fn next(text: &[u8], at: usize) -> Option<(u8, usize)> {
     Some((*text.get(at)?, at))
 }
 
-/// The first place from `at` on that is no white space.
+/// Returns the first position from `at` on that is not whitespace.
 #[inline]
 pub(super) fn space(text: &[u8], mut at: usize) -> usize {
     while let Some(byte) = text.get(at)
@@ -157,7 +157,7 @@ pub(super) fn space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where a number or a word ends.
+/// Returns the end of a number or literal.
 fn scalar(text: &[u8], at: usize) -> Option<usize> {
     let word = |word: &[u8]| text[at..].starts_with(word).then_some(at + word.len());
     match text[at] {
@@ -169,7 +169,7 @@ fn scalar(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where a number ends, whose first digit stands at `at`.
+/// Returns the end of a number whose first digit is at `at`.
 fn number(text: &[u8], at: usize) -> Option<usize> {
     let mut end = digits(text, at)?;
     if text[at] == b'0' && end > at + 1 {
@@ -185,7 +185,7 @@ fn number(text: &[u8], at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Where the digits end, of which there must be one.
+/// Returns the end of a run of at least one digit.
 fn digits(text: &[u8], at: usize) -> Option<usize> {
     let count = text.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (count > 0).then_some(at + count)
@@ -220,7 +220,7 @@ mod tests {
         })
     }
 
-    /// What happens to a text on its way: bytes that are lost, put in or put in place of others.
+    /// Damages a text: removes, inserts and replaces bytes.
     pub(in crate::object) fn damaged(
         mut text: String,
         damages: &[(prop::sample::Index, u8, char)],
@@ -257,7 +257,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(3000))]
 
         #[test]
-        fn what_is_stepped_over_is_what_is_json(document in documents(), pretty: bool, damages in damages()) {
+        fn exactly_valid_json_is_skipped(document in documents(), pretty: bool, damages in damages()) {
             let text = if pretty { serde_json::to_string_pretty(&document) } else { serde_json::to_string(&document) };
             let text = damaged(text.expect("JSON"), &damages);
             let start = space(text.as_bytes(), 0);
@@ -266,7 +266,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_of_json_characters_is_judged_as_serde_does(text in "[\\[\\]{}:,\"\\\\u0-2eE.+truefalsn -]{0,24}") {
+        fn validity_agrees_with_serde(text in "[\\[\\]{}:,\"\\\\u0-2eE.+truefalsn -]{0,24}") {
             let start = space(text.as_bytes(), 0);
             let end = value(text.as_bytes(), start).map(|end| space(text.as_bytes(), end));
             prop_assert_eq!(end == Some(text.len()), is_json(&text), "{}", text);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_stepped_over_to_its_limit() {
+    fn nesting_is_accepted_up_to_its_limit() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         // The innermost is empty and takes no bit.
         for (depth, wanted) in [(1, true), (63, true), (65, true), (66, false), (100_000, false)] {

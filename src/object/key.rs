@@ -1,4 +1,4 @@
-//! Object → `namespace/name`, and the smallest interfaces of whoever holds objects by key.
+//! Object keys (`namespace/name`), and the minimal interfaces of a keyed collection of objects.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::{DeletedObject, Object};
 
 /// A store key: `namespace/name`, or `name` for a cluster-scoped object. Shared, because maps, index sets and queues
-/// all hold the key of the same object.
+/// all hold the same object's key.
 pub type Key = Arc<str>;
 
-/// How a store finds the key of an object.
+/// The function that computes an object's key for a store.
 ///
 /// ```
 /// # use kdelta::object::{Key, KeyError, KeyFunc, Object};
@@ -32,7 +32,7 @@ pub type Key = Arc<str>;
 /// ```
 pub type KeyFunc = fn(&Object) -> Result<Key, KeyError>;
 
-/// Why a key could not be made or read.
+/// An error from computing or parsing a key.
 ///
 /// ```
 /// # use kdelta::object::KeyError;
@@ -42,21 +42,21 @@ pub type KeyFunc = fn(&Object) -> Result<Key, KeyError>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The key function refused the object.
+    /// The key function rejected the object.
     #[error("couldn't create key for object {object}: {reason}")]
     NoKey {
-        /// The object, by the names it has.
+        /// The object's namespace and name.
         object: String,
-        /// What the key function missed.
+        /// The reason for the rejection.
         reason: String,
     },
-    /// A text has more than one `/`.
+    /// The key has more than one `/`.
     #[error("unexpected key format: {0:?}")]
     Format(String),
 }
 
-/// The key of an object by its metadata: `namespace/name`, or `name` when there is no namespace. The uid plays no
-/// part: an object that was deleted and made again has the same key.
+/// Returns an object's key by its metadata: `namespace/name`, or `name` without a namespace. The UID is not part of it:
+/// an object that was deleted and created again has the same key.
 ///
 /// ```
 /// # use kdelta::object::meta_namespace_key;
@@ -69,12 +69,12 @@ pub enum KeyError {
 /// ```
 ///
 /// # Errors
-/// None with this function; the signature is that of every [`KeyFunc`].
+/// Never fails; the signature is that of every [`KeyFunc`].
 pub fn meta_namespace_key(object: &Object) -> Result<Key, KeyError> {
     Ok(object.key().clone())
 }
 
-/// As [`meta_namespace_key`], and for a tombstone the key it was made with, also when it holds no object.
+/// Returns the key as [`meta_namespace_key`] does, or the key in a tombstone, even if that has no object.
 ///
 /// ```
 /// # use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, deletion_handling_meta_namespace_key};
@@ -106,7 +106,7 @@ pub fn split_meta_namespace_key(key: &str) -> Result<(&str, &str), KeyError> {
     }
 }
 
-/// A key with its parts apart.
+/// A key split into namespace and name.
 ///
 /// ```
 /// use kdelta::object::{ObjectName, split_meta_namespace_key};
@@ -126,7 +126,7 @@ pub struct ObjectName {
 }
 
 impl ObjectName {
-    /// Reads a key.
+    /// Parses a key.
     ///
     /// # Errors
     /// [`KeyError::Format`] when there is more than one `/`.
@@ -146,25 +146,25 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// Lists keys. (client-go: `KeyLister`.)
+/// A collection that lists its keys. (client-go: `KeyLister`.)
 pub trait KeyLister {
-    /// Every key, in no particular order.
+    /// Returns every key, in no particular order.
     fn list_keys(&self) -> Vec<Key>;
 }
 
-/// Gets by key. (client-go: `KeyGetter`.)
+/// A collection that returns objects by key. (client-go: `KeyGetter`.)
 pub trait KeyGetter {
-    /// The object of that key, or nothing: a missing key is never an error.
+    /// Returns the object with this key, or `None`: a missing key is never an error.
     fn get_by_key(&self, key: &str) -> Option<Arc<Object>>;
 }
 
-/// Both: all that a queue asks of the store behind it. (client-go: `KeyListerGetter`.)
+/// The interface that a queue needs of the store behind it. (client-go: `KeyListerGetter`.)
 ///
 /// ```
 /// # use std::{collections::BTreeMap, sync::Arc};
 /// # use kdelta::object::{Key, KeyGetter, KeyLister, Object};
 /// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions};
-/// /// What is known here is what a map holds.
+/// /// The known objects in a plain map.
 /// struct Known(BTreeMap<Key, Arc<Object>>);
 ///
 /// impl KeyLister for Known {
@@ -185,7 +185,7 @@ pub trait KeyGetter {
 /// let known = Known([("shop/web".into(), web)].into());
 /// let queue = DeltaFifo::new(DeltaFifoOptions { known_objects: Some(Arc::new(known)), ..DeltaFifoOptions::default() });
 /// # use kdelta::queue::Queue;
-/// // A list without it shows that it is gone.
+/// // A list without the object implies its deletion.
 /// queue.replace(Vec::new(), &"7".into(), kdelta::object::Origin::Relist)?;
 /// assert_eq!(queue.list_keys(), ["shop/web".into()]);
 /// # Ok::<(), kdelta::object::KeyError>(())
@@ -194,13 +194,14 @@ pub trait KeyListerGetter: KeyLister + KeyGetter + Send + Sync {}
 
 impl<T: KeyLister + KeyGetter + Send + Sync + ?Sized> KeyListerGetter for T {}
 
-/// The longest key of an object by the API's own limits.
+/// The longest key within the API's own limits.
 const LONGEST: usize = 63 + 1 + 253;
 
-/// `namespace/name`, or `name`.
+/// Joins a key: `namespace/name`, or `name`.
 pub(super) fn join(namespace: &str, name: &str) -> Key {
     thread_local! {
-        /// An `Arc` takes its text in one piece, and a piece made anew would be the second allocation of each key.
+        /// A reused buffer: an `Arc<str>` is made from one slice, and a new buffer would be a second allocation per
+        /// key.
         static JOINED: RefCell<String> = const { RefCell::new(String::new()) };
     }
     if namespace.is_empty() {
@@ -215,8 +216,8 @@ pub(super) fn join(namespace: &str, name: &str) -> Key {
     })
 }
 
-/// The length of a namespace as an object keeps it. The API's own limit is 63 bytes; what is absurdly longer would
-/// not have passed the size limit of a frame.
+/// Returns the length of a namespace as an object stores it. The API's own limit is 63 bytes; an absurdly long one
+/// would have exceeded the size limit of a frame.
 pub(super) fn length_of(namespace: &str) -> u32 {
     u32::try_from(namespace.len()).unwrap_or(u32::MAX)
 }
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_nothing_of_the_one_made_before() {
+    fn the_key_buffer_is_cleared_between_keys() {
         for (namespace, name) in [("a", "longer"), ("", "x"), ("b", "y"), ("", ""), ("a/b", "c")] {
             let wanted = ObjectName { namespace: namespace.into(), name: name.into() };
             assert_eq!(*join(namespace, name), *wanted.to_string());
@@ -255,7 +256,7 @@ mod tests {
 
     // A3, A4
     #[test]
-    fn a_tombstone_has_the_key_it_was_made_with() {
+    fn a_tombstone_has_its_own_key() {
         let tombstone = DeletedObject::FinalStateUnknown(super::super::DeletedFinalStateUnknown {
             key: "testnamespace/testname".into(),
             object: None,

@@ -1,10 +1,10 @@
-//! What kind of thing an object is, and where the server keeps it.
+//! Types and resources.
 
 use std::sync::Arc;
 
 use super::names::{is_dns_label, is_dns_subdomain};
 
-/// `apiVersion` and `kind`, as every object carries them.
+/// The `apiVersion` and `kind` of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TypeMeta {
     /// `v1`, `apps/v1`, …
@@ -13,12 +13,12 @@ pub struct TypeMeta {
     pub kind: String,
 }
 
-/// A resource as a server offers it: what discovery found, and all that a request's path needs.
+/// A resource that a server offers, as discovery returns it, with everything that a request path needs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ApiResource {
     /// API group; empty for the core group.
     pub group: String,
-    /// API version inside the group.
+    /// The API version within the group.
     pub version: String,
     /// The plural name in paths (client-go: `Resource` of a `GroupVersionResource`).
     pub resource: String,
@@ -38,19 +38,19 @@ impl ApiResource {
             && is_dns_label(&self.resource)
     }
 
-    /// `v1` or `group/version`.
+    /// Returns `v1` or `group/version`.
     #[must_use]
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// The type of the objects of this resource.
+    /// Returns the type of this resource's objects.
     #[must_use]
     pub fn type_meta(&self) -> Arc<TypeMeta> {
         Arc::new(TypeMeta { api_version: self.api_version(), kind: self.kind.clone() })
     }
 
-    /// `pods` or `deployments.apps`: how the server's own messages and kubectl name a resource.
+    /// Returns `pods` or `deployments.apps`, the name of the resource in messages of the server and kubectl.
     #[must_use]
     pub fn group_resource(&self) -> String {
         if self.group.is_empty() {
@@ -60,7 +60,7 @@ impl ApiResource {
         }
     }
 
-    /// `pod` or `deployment.apps`: the prefix kubectl puts before `/name`.
+    /// Returns `pod` or `deployment.apps`, which kubectl prints before `/name`.
     #[must_use]
     pub fn group_kind_lower(&self) -> String {
         let kind = self.kind.to_lowercase();

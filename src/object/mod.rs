@@ -1,5 +1,5 @@
-//! The nouns every other room speaks of: an object as bytes, its key, kind and version, the paths and selectors that
-//! ask something of it. No I/O, no async, no import from any other room.
+//! The data model: objects as bytes, with their keys, kinds, versions, paths and selectors. No I/O, no async, no import
+//! from any other room.
 
 mod age;
 mod body;
@@ -41,11 +41,11 @@ use std::sync::Arc;
 
 use body::Body;
 
-/// One Kubernetes object of a kind chosen at run time.
+/// A Kubernetes object of a kind chosen at run time.
 ///
-/// An object is bytes, not a tree: what the machine needs (key, uid, resourceVersion) is held apart, the body stays
-/// compact JSON and is parsed only when something asks for a path. It may carry a row of Table cells beside its body,
-/// or instead of it. An object is never changed once it is made; it is shared as `Arc<Object>`, which has no `&mut`:
+/// An object is bytes, not a tree: the metadata that informers need (key, UID, resourceVersion) is stored separately,
+/// and the body stays compact JSON, parsed only when a path is evaluated. It may carry a row of Table cells in addition
+/// to its body or instead of it. An object is immutable; it is shared as `Arc<Object>`, which has no `&mut`:
 ///
 /// ```compile_fail,E0596
 /// # use std::sync::Arc;
@@ -58,47 +58,48 @@ use body::Body;
 pub struct Object {
     type_meta: Arc<TypeMeta>,
     key: Key,
-    /// Length of the namespace part of `key`; 0 for a cluster-scoped object. Kept so that no name can be misread.
+    /// The length of the namespace part of `key`; 0 for a cluster-scoped object. Stored, so that a name with a slash
+    /// can't be misread.
     namespace_len: u32,
-    /// A number that objects which are much alike share; 0 where none is known to be. Known when the object is read,
-    /// it need not be read again to be compressed.
+    /// A hash that similar objects share; 0 for an object without any. Computed at ingest, so that compression need not
+    /// parse the body again.
     workload: u32,
     uid: Uid,
     version: ResourceVersion,
     body: Body,
-    /// Boxed: few objects have one, and many are held.
+    /// Boxed: few objects have a row, and there are many objects.
     row: Option<Box<Row>>,
 }
 
 impl Object {
-    /// Reads one object from its JSON.
+    /// Parses one object from JSON.
     ///
-    /// The result's body is compact, carries `apiVersion` and `kind` (those of `ingest` where the server left them
-    /// out, as it does inside typed lists) and has no `metadata.managedFields` unless `ingest` keeps them. The order
-    /// of keys stays the server's.
+    /// The result's body is compact, carries `apiVersion` and `kind` (those of `ingest` where the server omits them, as
+    /// it does inside typed lists) and has no `metadata.managedFields` unless `ingest` keeps them. Keys stay in the
+    /// server's order.
     ///
     /// # Errors
-    /// [`ObjectError`] when the text is not one JSON object, or its metadata has no name or is not of the types that
-    /// the Kubernetes API conventions give it. Inside managedFields that do not stay, brackets and strings need only
-    /// end.
+    /// [`ObjectError`] when the text is not one JSON object, or its metadata has no name or does not have the types of
+    /// the Kubernetes API conventions. Inside managedFields that are dropped, only brackets and strings are checked.
     pub fn from_json(json: &[u8], ingest: &Ingest) -> Result<Self, ObjectError> {
         body::read(json, ingest)
     }
 
-    /// The same for a text that is plainly so, as servers write them, and nested 66 deep at most: whether one that is not
-    /// is an object all the same, [`Object::from_json`] tells.
+    /// Parses the JSON that servers usually write, nested at most 66 deep. `None` means only that [`Object::from_json`]
+    /// must decide.
     #[cfg(feature = "api")]
     pub(crate) fn from_plain_json(json: &[u8], ingest: &Ingest) -> Option<Self> {
         body::read_plain(json, ingest)
     }
 
-    /// The same of the front of a text, and where the object ends. What stands behind it is not looked at.
+    /// Parses the object at the front of a text and returns its end, without a look at the bytes after it.
     #[cfg(feature = "api")]
     pub(crate) fn from_plain_front(text: &[u8], ingest: &Ingest) -> Option<(Self, usize)> {
         body::read_front(text, ingest)
     }
 
-    /// An object known by its names only, as a Table row without an object is. It has no body, uid or version.
+    /// Creates an object known only by its names, such as a Table row without an object. It has no body, UID or
+    /// version.
     #[must_use]
     pub fn named(type_meta: Arc<TypeMeta>, namespace: &str, name: &str) -> Self {
         Self {
@@ -108,44 +109,44 @@ impl Object {
             workload: 0,
             uid: Uid::default(),
             version: ResourceVersion::UNSET,
-            body: Body::none(),
+            body: Body::empty(),
             row: None,
         }
     }
 
-    /// The same object with a row of Table cells.
+    /// Adds a row of Table cells.
     #[must_use]
     pub fn with_row(mut self, row: Row) -> Self {
         self.row = Some(Box::new(row));
         self
     }
 
-    /// The same object with the version of its state, for one whose text carries none.
+    /// Sets the version of an object whose text carries none.
     #[must_use]
     pub fn with_resource_version(mut self, version: ResourceVersion) -> Self {
         self.version = version;
         self
     }
 
-    /// `apiVersion` and `kind`.
+    /// Returns `apiVersion` and `kind`.
     #[must_use]
     pub fn type_meta(&self) -> &Arc<TypeMeta> {
         &self.type_meta
     }
 
-    /// The store key: `namespace/name`, or `name` alone for a cluster-scoped object. Cloning it copies no text.
+    /// Returns the store key: `namespace/name`, or `name` for a cluster-scoped object. Cloning it copies no text.
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// The namespace; empty for a cluster-scoped object.
+    /// Returns the namespace; empty for a cluster-scoped object.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.key[..self.namespace_len as usize]
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.namespace_len as usize {
@@ -154,74 +155,75 @@ impl Object {
         }
     }
 
-    /// The uid: who this object is, beyond its name.
+    /// Returns the UID, which tells this object from earlier and later ones of the same name.
     #[must_use]
     pub fn uid(&self) -> &Uid {
         &self.uid
     }
 
-    /// The version the server gave this state; unset where the representation carries none.
+    /// Returns the version of this state; unset where the representation carries none.
     #[must_use]
     pub fn resource_version(&self) -> &ResourceVersion {
         &self.version
     }
 
-    /// Whether both are the same state of the same object: equal uid and equal, set resourceVersion.
+    /// Returns whether both are the same state of the same object: equal UID and equal, set resourceVersion.
     #[must_use]
     pub fn same_state(&self, other: &Self) -> bool {
         !self.version.is_unset() && self.uid == other.uid && self.version == other.version
     }
 
-    /// Whether both are the same state, and say the same. A server that was restored from a backup gives its versions a
-    /// second time, so that two states may have one version; of a list that may come from such a server this is asked.
-    /// The order of keys and the spelling of texts play no part: another server may write them otherwise. A row of cells
-    /// is not looked at: it says how old things are, which changes by itself.
+    /// Returns whether both are the same state with the same content. A server restored from a backup assigns versions
+    /// a second time, so two states may share one; lists that may come from such a server are compared this way. Key
+    /// order and string escapes are ignored: another server may write them differently. Rows are ignored too: their
+    /// ages change continuously.
     #[must_use]
     pub fn same_content(&self, other: &Self) -> bool {
-        self.same_state(other) && (std::ptr::eq(self, other) || self.body.says_the_same(&other.body))
+        self.same_state(other) && (std::ptr::eq(self, other) || self.body.same_value(&other.body))
     }
 
-    /// The compact JSON text; empty when the object is known by its row or its name only.
+    /// Returns the compact JSON text; empty for an object that is known only by its row or name.
     ///
-    /// It is borrowed, unless the body is compressed (see [`Compressor`]): then it is decompressed by each call, in some
-    /// microseconds.
+    /// The text is borrowed unless the body is compressed (see [`Compressor`]); each call then decompresses it, which
+    /// takes a few microseconds.
     #[must_use]
     pub fn json(&self) -> Cow<'_, [u8]> {
         self.body.json()
     }
 
-    /// The length of [`Object::json`], without unpacking it.
+    /// Returns the length of [`Object::json`] without decompressing it.
     #[must_use]
     pub fn json_len(&self) -> usize {
         self.body.len()
     }
 
-    /// The bytes that the body takes: those of the text, or of its compressed form without what others share.
+    /// Returns the bytes that the body occupies as stored, without data shared with other bodies.
     #[must_use]
     pub fn stored_len(&self) -> usize {
         self.body.stored_len()
     }
 
-    /// About how many bytes it takes while it waits somewhere: names, body and row, without what others share.
+    /// Returns the approximate memory of the object in a queue: names, body and row, without shared data.
     #[must_use]
     pub fn weight(&self) -> usize {
         let row = self.row.as_ref().map_or(0, |row| row.stored_len());
         size_of::<Self>() + self.key.len() + self.body.stored_len() + row
     }
 
-    /// Whether the body is compressed.
+    /// Returns whether the body is compressed.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
         self.body.plain().is_none()
     }
 
-    /// The same object with its text at hand, for who reads it more than once; nothing where it is so already.
+    /// Returns a copy with an uncompressed body, for callers that read it several times, or `None` if it is
+    /// uncompressed already.
     #[must_use]
     pub fn decompressed(&self) -> Option<Self> {
         self.is_compressed().then(|| self.with_body(Body::text(self.json().into_owned().into())))
     }
 
-    /// The same object with another form of its body.
+    /// Returns a copy with another form of the body.
     fn with_body(&self, body: Body) -> Self {
         Self {
             type_meta: Arc::clone(&self.type_meta),
@@ -235,13 +237,13 @@ impl Object {
         }
     }
 
-    /// The row of Table cells that came with this object.
+    /// Returns the row of Table cells that came with this object.
     #[must_use]
     pub fn row(&self) -> Option<&Row> {
         self.row.as_deref()
     }
 
-    /// A typed view, for library users.
+    /// Deserializes the body into a type of the caller.
     ///
     /// # Errors
     /// [`ObjectError`] when the body does not fit `T`.
@@ -250,7 +252,7 @@ impl Object {
     }
 }
 
-/// Shows names and version, never the body: it may be a Secret.
+/// Prints names and version, never the body: it may be a Secret.
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Object")

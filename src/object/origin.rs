@@ -1,22 +1,22 @@
-//! How a state of an object came to be known.
+//! The origin of an object's state: initial list, watch, relist or resync.
 
 use std::fmt;
 
-/// What brought a delta: carried from the reflector to whoever prints it.
+/// The origin of a delta, carried from the reflector to the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The initial state, however it came: by list, or by a watch that sends initial events.
+    /// The initial state, from a list or from a watch that sends initial events.
     List,
     /// A live watch event.
     Watch,
-    /// The difference between the state before and after a gap that needed a new list.
+    /// The difference between the states before and after a gap that required a new list.
     Relist,
-    /// Nothing changed: a periodic resync repeats what the store holds.
+    /// No change: a periodic resync repeats the store's contents.
     Resync,
 }
 
 impl Origin {
-    /// The word in the JSON line.
+    /// Returns the word in the JSON line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

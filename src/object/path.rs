@@ -1,4 +1,4 @@
-//! A path into an object, and the walk along it over the bytes of the body.
+//! Field paths and their evaluation over the bytes of a body.
 
 mod cursor;
 mod quick;
@@ -13,12 +13,13 @@ use std::str::FromStr;
 use super::{Object, ObjectError};
 use walk::Text;
 
-/// A path to fields of an object: `status.phase`, `spec.containers[*].image`, `metadata.labels['app.kubernetes.io/name']`.
+/// A path to fields of an object: `status.phase`, `spec.containers[*].image`,
+/// `metadata.labels['app.kubernetes.io/name']`.
 ///
-/// A leading `.` or `$` and kubectl's braces are accepted: `{.status.phase}`. A name with dots is quoted in brackets
-/// or has them escaped: `metadata.labels.a\.b`. `[0]` is an element of an array; `[*]` is each element, or each member
-/// of an object, and a name that meets an array goes on into each of its elements, so that `spec.containers.image`
-/// means what `spec.containers[*].image` does. Equal paths print equal.
+/// A leading `.` or `$` and kubectl's braces are accepted: `{.status.phase}`. A name with dots is quoted in brackets or
+/// has its dots escaped: `metadata.labels.a\.b`. `[0]` is an element of an array; `[*]` is each element of an array or
+/// each member of an object. A name applied to an array applies to each of its elements, so that
+/// `spec.containers.image` means `spec.containers[*].image`. Equal paths print equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FieldPath(Box<[Step]>);
 
@@ -29,43 +30,43 @@ enum Step {
     Each,
 }
 
-/// Why a text is no path.
+/// A syntax error in a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid field path {path:?}: {reason}")]
 pub struct PathError {
     /// The text.
     pub path: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
 impl FieldPath {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// [`PathError`] when the text is empty, a bracket, brace or quote is left open, a name is empty, or brackets hold
+    /// [`PathError`] when the text is empty, a bracket, brace or quote is not closed, a name is empty, or brackets hold
     /// anything but a number, `*` or one quoted name.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let steps = syntax::parse(text).map_err(|reason| PathError { path: text.to_owned(), reason })?;
         Ok(Self(steps.into()))
     }
 
-    /// The path along these names, whatever characters they hold.
+    /// Creates a path of these names, which may contain any characters.
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self(names.into_iter().map(|name| Step::Name(name.into())).collect())
     }
 
-    /// Hands each value at the end of the path to `visit`, in the order of the text: a string unescaped and without
-    /// quotes, a number or boolean as it is written, an object or array as compact JSON. What is absent or null has no
-    /// value. The text is read no further than to the last place where the path can lead.
+    /// Passes each value at the end of the path to `visit`, in text order: a string unescaped and without quotes, a
+    /// number or boolean as written, an object or array as compact JSON. Absent and null fields have no value. The text
+    /// is read only up to the last position that can match.
     ///
     /// # Errors
-    /// [`ObjectError::Malformed`] when what had to be read is not JSON; the values before it have been visited.
+    /// [`ObjectError::Malformed`] when the text read is not valid JSON; the values before the error have been visited.
     pub fn values_with(&self, json: &[u8], mut visit: impl FnMut(&str)) -> Result<(), ObjectError> {
         walk::walk(&self.0, Text::Any(json), &mut visit).map_err(ObjectError::from)
     }
 
-    /// The values that [`FieldPath::values_with`] visits.
+    /// Returns the values that [`FieldPath::values_with`] visits.
     ///
     /// # Errors
     /// As [`FieldPath::values_with`].
@@ -75,11 +76,12 @@ impl FieldPath {
         Ok(values)
     }
 
-    /// As [`FieldPath::values_with`] over an object's body. Of an object that has no body, type and names are known.
+    /// Visits the values in an object's body, as [`FieldPath::values_with`] does. An object without a body still has
+    /// its type and names.
     ///
     /// # Errors
-    /// As [`FieldPath::values_with`]; not for a body that was validated when it came in, unless it holds half a
-    /// surrogate pair or arrays in arrays beyond measure.
+    /// As [`FieldPath::values_with`]. A body that was validated at ingest fails only if it contains a lone surrogate or
+    /// excessively nested arrays.
     pub fn values_of(&self, object: &Object, mut visit: impl FnMut(&str)) -> Result<(), ObjectError> {
         let json = object.json();
         if !json.is_empty() {
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_to_texts_as_they_are_written() {
+    fn values_are_returned_as_written() {
         for (path, wanted) in [
             ("metadata.name", &["web"][..]),
             (".metadata.name", &["web"]),
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_behind_the_end_of_the_path_is_not_read() {
+    fn text_after_the_last_match_is_not_read() {
         let path = FieldPath::parse("metadata.labels.app").expect("a path");
         let cut = br#"{"metadata":{"uid":"u","labels":{"app":"web","#;
         assert_eq!(path.values(cut).expect("values"), ["web"]);
@@ -172,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_meets_arrays_without_end_is_refused() {
+    fn a_name_applied_to_endlessly_nested_arrays_fails() {
         let json = format!("{{\"a\":{}", "[".repeat(100_000));
         assert!(FieldPath::parse("a.b").expect("a path").values(json.as_bytes()).is_err());
     }
 
     #[test]
-    fn of_an_object_without_a_body_type_and_names_are_known() {
+    fn an_object_without_a_body_has_type_and_names() {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let object = Object::named(type_meta, "shop", "web");
         for (path, wanted) in

@@ -1,39 +1,39 @@
-//! A row of Table cells, as the server rendered them (`meta.k8s.io/v1` Table).
+//! Rows of Table cells, as the server rendered them (`meta.k8s.io/v1` Table).
 
 use std::sync::Arc;
 
-/// One column of a Table.
+/// A column of a Table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// The heading, as the server spells it.
     pub name: String,
-    /// The column's format: `name` marks the column that holds the object's name, `date` one that shows how long a time
-    /// is ago.
+    /// The column's format: `name` marks the column with the object's name, `date` one that shows the age of a
+    /// timestamp.
     pub format: String,
-    /// 0 for the columns that are always shown, more for those of the wide view.
+    /// 0 for columns that are always shown, higher for those of the wide view.
     pub priority: i32,
 }
 
-/// The cells of one object, as text, with the columns they stand under.
+/// The cells of one object as text, with their columns.
 ///
-/// The cells share one allocation; the columns are those of the whole list or watch.
+/// The cells share one allocation; the columns are shared by the whole list or watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     columns: Arc<[Column]>,
     text: Box<str>,
-    /// Where each cell ends in `text`.
+    /// The end of each cell in `text`.
     ends: Box<[u32]>,
 }
 
 impl Row {
-    /// A row of these cells. A table has as many cells as columns; cells beyond the last column are kept, and it is
-    /// the printer who ignores them.
+    /// Creates a row of these cells. A table has as many cells as columns; additional cells are kept, and the printer
+    /// ignores them.
     pub fn new<S: AsRef<str>>(columns: Arc<[Column]>, cells: impl IntoIterator<Item = S>) -> Self {
         Self::written(columns, 0, cells, |cell, text| text.push_str(cell.as_ref()))
     }
 
-    /// The same of cells that `write` adds to the text of the row, each to its end: none needs a text of its own first.
-    /// `room` is how many bytes they may take together; more do no harm.
+    /// Creates a row of cells that `write` appends to the row's text, so that none needs a string of its own. `room` is
+    /// an estimate of their total length in bytes.
     pub fn written<C>(
         columns: Arc<[Column]>,
         room: usize,
@@ -49,18 +49,18 @@ impl Row {
         Self { columns, text: text.into(), ends: ends.into() }
     }
 
-    /// The columns of the table this row is of.
+    /// Returns the columns of the row's table.
     #[must_use]
     pub fn columns(&self) -> &Arc<[Column]> {
         &self.columns
     }
 
-    /// The bytes that its cells take.
+    /// Returns the bytes that the cells occupy.
     pub(super) fn stored_len(&self) -> usize {
         self.text.len() + std::mem::size_of_val(&*self.ends)
     }
 
-    /// The cells in order, unescaped: they are untrusted text.
+    /// Returns the cells in order, unescaped: they are untrusted text.
     #[must_use]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.ends.len()).map(|at| {

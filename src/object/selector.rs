@@ -1,4 +1,4 @@
-//! What a user selects objects by: labels (`-l`) and fields (`--field-selector`).
+//! Selectors by labels (`-l`) and by fields (`--field-selector`).
 
 mod field;
 mod label;
@@ -9,34 +9,33 @@ pub use label::LabelSelector;
 
 use super::PathError;
 
-/// Why a text is no selector. The words are close to kubectl's, which scripts and users know.
+/// A syntax error in a selector. The messages are close to kubectl's, which scripts and users know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectorError {
-    /// A requirement of a label selector is none.
+    /// A requirement of a label selector is invalid.
     #[error("unable to parse requirement: {0}")]
     Requirement(String),
-    /// Something stands between or around the requirements of a label selector.
+    /// Unexpected text between or around the requirements of a label selector.
     #[error("found '{found}', expected: {expected}")]
     Unexpected {
-        /// What stands there; empty at the end of the text.
+        /// The unexpected text; empty at the end.
         found: String,
-        /// What may.
+        /// The expected text.
         expected: &'static str,
     },
     /// A term of a field selector has no operator.
     #[error("invalid selector: '{selector}'; can't understand '{term}'")]
     Term {
-        /// The whole text.
+        /// The whole selector.
         selector: String,
         /// The term.
         term: String,
     },
-    /// A value of a field selector has a backslash before anything but `\`, `,` and `=`, or one of these without a
-    /// backslash.
+    /// A value in a field selector has an invalid escape, or one of `\`, `,` and `=` without a backslash.
     #[error("invalid field selector: {0}")]
     Escape(String),
-    /// The field of a field selector is no path.
+    /// The field in a field selector is not a valid path.
     #[error("invalid field selector: {0}")]
     Path(#[from] PathError),
 }

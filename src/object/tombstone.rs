@@ -1,22 +1,21 @@
-//! What a delete carries: the object itself, or the word that it is gone.
+//! Deleted objects: the final state, or a tombstone for a deletion that was missed.
 
 use std::sync::Arc;
 
 use super::{Key, Object};
 
-/// A delete that was inferred: the watch missed it, and a later list no longer held the object.
+/// A tombstone for a deletion that the watch missed and a later list revealed.
 ///
-/// `object` is the last state that was known, which may be old, or nothing at all. (client-go:
-/// `DeletedFinalStateUnknown`.)
+/// `object` is the last known state, which may be outdated, or `None`. (client-go: `DeletedFinalStateUnknown`.)
 #[derive(Debug, Clone)]
 pub struct DeletedFinalStateUnknown {
-    /// The key of the object that is gone.
+    /// The key of the deleted object.
     pub key: Key,
     /// Its last known state.
     pub object: Option<Arc<Object>>,
 }
 
-/// What a delete carries. An enum, so that no consumer can forget the second case.
+/// The payload of a deletion. An enum, so that consumers must handle both cases.
 ///
 /// ```
 /// # use kdelta::object::{DeletedFinalStateUnknown, DeletedObject};
@@ -33,14 +32,14 @@ pub struct DeletedFinalStateUnknown {
 /// ```
 #[derive(Debug, Clone)]
 pub enum DeletedObject {
-    /// The state the server sent with the deletion; its resourceVersion is the deletion's.
+    /// The final state that the server sent with the deletion; its resourceVersion is the deletion's.
     Known(Arc<Object>),
-    /// The deletion was not seen, only its effect.
+    /// The deletion was inferred from a list.
     FinalStateUnknown(DeletedFinalStateUnknown),
 }
 
 impl DeletedObject {
-    /// The key of the object that is gone.
+    /// Returns the key of the deleted object.
     #[must_use]
     pub fn key(&self) -> &Key {
         match self {
@@ -49,7 +48,7 @@ impl DeletedObject {
         }
     }
 
-    /// The last state that is known, if any is.
+    /// Returns the last known state, if any.
     #[must_use]
     pub fn object(&self) -> Option<&Arc<Object>> {
         match self {
@@ -58,7 +57,7 @@ impl DeletedObject {
         }
     }
 
-    /// Whether the deletion was inferred and not seen.
+    /// Returns whether the deletion was inferred rather than observed.
     #[must_use]
     pub fn is_final_state_unknown(&self) -> bool {
         matches!(self, Self::FinalStateUnknown(_))

@@ -1,24 +1,25 @@
-//! `metadata.uid`: what tells an object from a later one of the same name.
+//! `metadata.uid`, which tells an object from earlier and later ones of the same name.
 
 use std::fmt;
 
-/// A uid as the server wrote it; empty where a representation carries none.
+/// A UID as the server wrote it; empty where a representation carries none.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Uid(Repr);
 
-/// Servers write lower-case UUIDs: held as a number they cost 16 bytes and no allocation. Any other text is kept.
+/// Servers write lower-case UUIDs: stored in binary they take 16 bytes and no allocation. Any other text is kept as
+/// text.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 enum Repr {
     #[default]
     Empty,
-    /// As bytes: a number of this size would be aligned, and every object be 16 bytes larger.
+    /// Bytes rather than a `u128`, whose alignment would enlarge every object by 16 bytes.
     Uuid([u8; 16]),
-    /// In a box of its own, so that the rare does not set the size of the usual.
+    /// Boxed twice: the rare case must not determine the size of the type.
     Text(Box<Box<str>>),
 }
 
 impl Uid {
-    /// Reads the text of a uid.
+    /// Parses the text of a UID.
     #[must_use]
     pub fn new(text: &str) -> Self {
         match uuid(text) {
@@ -28,19 +29,19 @@ impl Uid {
         }
     }
 
-    /// Whether there is no uid.
+    /// Returns whether the UID is absent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == Repr::Empty
     }
 }
 
-/// The bytes of a canonical UUID: 8-4-4-4-12 lower-case hexadecimal digits.
+/// Returns the bytes of a canonical UUID: 8-4-4-4-12 lower-case hexadecimal digits.
 fn uuid(text: &str) -> Option<[u8; 16]> {
     const HYPHENS: [usize; 4] = [8, 13, 18, 23];
     const PAIRS: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
     let text: &[u8; 36] = text.as_bytes().try_into().ok()?;
-    // All are read before any is judged: each object has one.
+    // All digits are read before the check: a branch per digit is slower, and every object has a UID.
     let mut seen = 0;
     let bytes = PAIRS.map(|at| {
         let (high, low) = (digit(text[at]), digit(text[at + 1]));
@@ -50,7 +51,7 @@ fn uuid(text: &str) -> Option<[u8; 16]> {
     (seen < 16 && HYPHENS.iter().all(|at| text[*at] == b'-')).then_some(bytes)
 }
 
-/// The value of a lower-case hexadecimal digit; of anything else more than 15.
+/// Returns the value of a lower-case hexadecimal digit, and a value above 15 for any other byte.
 fn digit(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => byte - b'0',

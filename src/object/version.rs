@@ -1,37 +1,37 @@
-//! `resourceVersion`: opaque to read, comparable since KEP-5504, and a request of its own when unset or "0".
+//! `resourceVersion`: an opaque text, comparable since KEP-5504, with special meanings in requests when unset or "0".
 
 use std::cmp::Ordering;
 use std::fmt;
 
 /// A resourceVersion as the server wrote it.
 ///
-/// Equality is that of the text. Order is asked with [`ResourceVersion::compare`], which has an answer only for the
-/// well-formed versions of one resource on one server (KEP-5504).
+/// Equality compares texts. [`ResourceVersion::compare`] gives the order, which exists only between well-formed
+/// versions of one resource on one server (KEP-5504).
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct ResourceVersion(Repr);
 
-/// Nearly every version is a decimal number below 2^64, so most objects need no allocation for theirs.
+/// Nearly every version is a decimal number below 2^64, so most objects need no allocation for it.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 enum Repr {
     #[default]
     Unset,
     Number(u64),
-    /// In a box of its own, so that the rare does not set the size of the usual.
+    /// Boxed twice: the rare case must not determine the size of the type.
     Text(Box<Box<str>>),
 }
 
-/// Why two versions have no order.
+/// The error of comparing versions that have no order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("resource version {0:?} is not well-formed, so it has no order")]
 pub struct VersionError(pub String);
 
 impl ResourceVersion {
-    /// No version: in a request "the most recent state", in an object "not told".
+    /// No version: "the most recent state" in a request, "not given" in an object.
     pub const UNSET: Self = Self(Repr::Unset);
-    /// "0": in a request "any state you have".
+    /// "0": "any available state" in a request.
     pub const ANY: Self = Self(Repr::Number(0));
 
-    /// Reads the text of a version; an empty text is [`ResourceVersion::UNSET`].
+    /// Parses a version; an empty text is [`ResourceVersion::UNSET`].
     #[must_use]
     pub fn new(text: &str) -> Self {
         let canonical = text == "0" || !text.starts_with('0');
@@ -42,23 +42,23 @@ impl ResourceVersion {
         }
     }
 
-    /// Whether there is no version.
+    /// Returns whether the version is unset.
     #[must_use]
     pub fn is_unset(&self) -> bool {
         self.0 == Repr::Unset
     }
 
-    /// Whether this is "0", the request for any state.
+    /// Returns whether the version is "0", the request for any state.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.0 == Repr::Number(0)
     }
 
-    /// Which of two versions of the same resource on the same server is older (KEP-5504: decimal digits without a
-    /// leading zero, of any length).
+    /// Compares two versions of the same resource on the same server by age (KEP-5504: decimal digits without a leading
+    /// zero, of any length).
     ///
     /// # Errors
-    /// [`VersionError`] when either is unset, "0" or malformed; nothing can then be said but whether they are equal.
+    /// [`VersionError`] when either is unset, "0" or malformed; such versions can only be compared for equality.
     pub fn compare(&self, other: &Self) -> Result<Ordering, VersionError> {
         self.well_formed()?;
         other.well_formed()?;

@@ -123,13 +123,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         options: WatchOptions,
         limit: Duration,
     ) -> Result<Option<Live<L::Watch>>, Error> {
-        let (asked_at, before) = (self.options.clock.now(), self.source.held_up());
+        let (asked_at, before) = (self.options.clock.now(), self.source.external_wait());
         let answer =
             within_of_source(&*self.options.clock, &self.source, limit, self.source.watch(&options)).await;
         let Some(stream) = answer.transpose()? else { return Ok(None) };
         // A log-in may take longer than the watch, whose time the source counts from when it is asked.
-        let held_up = self.source.held_up().saturating_sub(before);
-        let opened = (asked_at + held_up).min(self.options.clock.now());
+        let external_wait = self.source.external_wait().saturating_sub(before);
+        let opened = (asked_at + external_wait).min(self.options.clock.now());
         Ok(Some(Live::new(stream, options, opened)))
     }
 

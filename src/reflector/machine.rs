@@ -337,7 +337,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let is_news = self.source.supports_watch_list();
         if for_good {
             self.memory.learned.no_watch_list = true;
-            self.source.gives_up_watch_list();
+            self.source.disable_watch_list();
         }
         if is_news {
             self.options.tell(&ReflectorEvent::WatchListFellBack { error, for_good });

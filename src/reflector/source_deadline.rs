@@ -16,14 +16,14 @@ pub(super) async fn within_of_source<T>(
     future: impl Future<Output = T>,
 ) -> Option<T> {
     let mut future = pin!(future);
-    let (began, before) = (clock.now(), source.held_up());
+    let (began, before) = (clock.now(), source.external_wait());
     let mut left = limit;
     loop {
         if let Some(output) = within(clock, left, future.as_mut()).await {
             return Some(output);
         }
-        let held_up = source.held_up().saturating_sub(before);
-        left = (limit + held_up).saturating_sub(clock.now().saturating_duration_since(began));
+        let external_wait = source.external_wait().saturating_sub(before);
+        left = (limit + external_wait).saturating_sub(clock.now().saturating_duration_since(began));
         if left.is_zero() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told to go on.
+//! A clock that advances only when a test advances it.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -11,7 +11,7 @@ use crate::clock::{Clock, Sleep};
 /// A [`Clock`] whose time passes only by [`FakeClock::advance`]. Clones share one time.
 #[derive(Clone)]
 pub struct FakeClock {
-    /// A std mutex: it is held for a look or a change, never across an `.await`.
+    /// A std mutex, held for a read or a change, never across an `.await`.
     time: Arc<Mutex<Time>>,
 }
 
@@ -19,9 +19,9 @@ struct Time {
     start: Instant,
     passed: Duration,
     next_sleeper: u64,
-    /// Who sleeps, by number, until when. Bounded by the sleeps that are polled and not done: each takes itself out.
+    /// The wakers and deadlines of pending sleeps. Bounded by the polled, unfinished sleeps: each removes itself.
     sleepers: BTreeMap<u64, (Duration, Waker)>,
-    /// Who waits for sleepers to be there.
+    /// The wakers of tasks that wait for sleepers.
     watchers: Vec<Waker>,
 }
 
@@ -32,7 +32,7 @@ impl Default for FakeClock {
 }
 
 impl FakeClock {
-    /// A clock at some time.
+    /// Creates a clock at an arbitrary time.
     #[must_use]
     pub fn new() -> Self {
         let time = Time {
@@ -45,7 +45,7 @@ impl FakeClock {
         Self { time: Arc::new(Mutex::new(time)) }
     }
 
-    /// Lets that much time pass and wakes whom it was the time to wake. They run once this task yields.
+    /// Advances the time and wakes the sleepers that are due. They run once this task yields.
     pub fn advance(&self, by: Duration) {
         let due = {
             let mut time = self.lock();
@@ -62,20 +62,20 @@ impl FakeClock {
         due.into_iter().for_each(Waker::wake);
     }
 
-    /// How much time has passed since this clock was made.
+    /// Returns the time that has passed on this clock since its creation.
     #[must_use]
     pub fn passed(&self) -> Duration {
         self.lock().passed
     }
 
-    /// In how long the first sleeper is due; nothing when nobody sleeps.
+    /// Returns the time until the first sleeper is due, or `None` without sleepers.
     #[must_use]
     pub fn next_due(&self) -> Option<Duration> {
         let time = self.lock();
         time.sleepers.values().map(|(until, _)| until.saturating_sub(time.passed)).min()
     }
 
-    /// Waits until at least that many sleep.
+    /// Waits until there are at least this many sleepers.
     pub async fn sleeping(&self, sleepers: usize) {
         poll_fn(|context| {
             let mut time = self.lock();
@@ -88,8 +88,7 @@ impl FakeClock {
         .await;
     }
 
-    /// Waits until somebody sleeps and lets as much time pass as the first sleeper is waiting for; answers how much
-    /// that was.
+    /// Waits for a sleeper, advances the time until the first one is due, and returns how far.
     pub async fn advance_to_next(&self) -> Duration {
         self.sleeping(1).await;
         let due = self.next_due().unwrap_or_default();
@@ -119,7 +118,7 @@ impl Clock for FakeClock {
     }
 }
 
-/// One sleep. Dropped, it is no sleeper any more.
+/// A pending sleep; dropping it removes it from the clock.
 struct Sleeper {
     clock: FakeClock,
     number: u64,
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_sleeper_wakes_when_the_clock_says_so_and_not_before() {
+    async fn a_sleeper_wakes_exactly_when_it_is_due() {
         let clock = FakeClock::new();
         let sleep = tokio::spawn(clock.sleep(Duration::from_secs(2)));
         clock.sleeping(1).await;
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_sleep_that_is_dropped_is_forgotten() {
+    async fn a_dropped_sleep_is_removed() {
         let clock = FakeClock::new();
         let sleep = tokio::spawn(clock.sleep(Duration::from_secs(2)));
         clock.sleeping(1).await;

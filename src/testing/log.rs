@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::listwatch::WatchEvent;
 use crate::object::{Ingest, Key, Object, ResourceVersion, TypeMeta};
 
-/// The JSON of a pod with nothing but a name: `namespace/name`, or `name` alone.
+/// Returns the JSON of a pod that has only a name: `namespace/name`, or `name` alone.
 #[must_use]
 pub fn pod(key: &str) -> Value {
     let mut metadata = json!({});
@@ -23,19 +23,19 @@ pub fn pod(key: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
 }
 
-/// What happened to an object.
+/// The kind of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum ChangeKind {
     Added,
     Modified,
     Deleted,
 }
 
-/// One change, at the version that the object carries.
+/// A change, at the version that the object carries.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) version: u64,
-    change: Change,
+    change: ChangeKind,
     object: Arc<Object>,
 }
 
@@ -43,32 +43,32 @@ impl Entry {
     pub(super) fn event(&self) -> WatchEvent {
         let object = Arc::clone(&self.object);
         match self.change {
-            Change::Added => WatchEvent::Added(object),
-            Change::Modified => WatchEvent::Modified(object),
-            Change::Deleted => WatchEvent::Deleted(object),
+            ChangeKind::Added => WatchEvent::Added(object),
+            ChangeKind::Modified => WatchEvent::Modified(object),
+            ChangeKind::Deleted => WatchEvent::Deleted(object),
         }
     }
 }
 
-/// What is there, and every change since the log was last forgotten. Grows with the test that drives it.
+/// The current objects, and every change since the log was last cleared. Bounded by the test that drives it.
 #[derive(Default)]
 pub(super) struct Log {
     /// The version of the latest change.
     pub(super) version: u64,
     objects: BTreeMap<Key, (Value, Arc<Object>)>,
     entries: Vec<Entry>,
-    /// Changes up to this version are forgotten.
-    forgotten: u64,
+    /// The version up to which changes are no longer in the log.
+    cleared_up_to: u64,
     next_uid: u64,
 }
 
 impl Log {
-    /// Makes one change, at the next version.
-    pub(super) fn change(&mut self, change: Change, mut value: Value) -> Entry {
+    /// Applies a change at the next version.
+    pub(super) fn change(&mut self, change: ChangeKind, mut value: Value) -> Entry {
         self.version += 1;
         let key = key_of(&value);
         let known = self.objects.get(&*key);
-        assert!(known.is_some() != (change == Change::Added), "{key} is there already, or not yet");
+        assert!(known.is_some() != (change == ChangeKind::Added), "{key} is there already, or not yet");
         if value["metadata"]["uid"].is_null() {
             value["metadata"]["uid"] = if let Some((known, _)) = known {
                 known["metadata"]["uid"].clone()
@@ -79,7 +79,7 @@ impl Log {
         }
         value["metadata"]["resourceVersion"] = self.version.to_string().into();
         let object = Arc::new(object_of(&value));
-        if change == Change::Deleted {
+        if change == ChangeKind::Deleted {
             self.objects.remove(&*key);
         } else {
             self.objects.insert(key, (value, Arc::clone(&object)));
@@ -89,9 +89,9 @@ impl Log {
         entry
     }
 
-    /// The JSON of an object that is there.
+    /// Returns the JSON of an existing object.
     pub(super) fn value(&self, key: &str) -> Value {
-        self.objects.get(key).unwrap_or_else(|| panic!("{key} is not there")).0.clone()
+        self.objects.get(key).unwrap_or_else(|| panic!("{key} does not exist")).0.clone()
     }
 
     pub(super) fn objects(&self) -> Vec<Arc<Object>> {
@@ -102,26 +102,26 @@ impl Log {
         ResourceVersion::new(&self.version.to_string())
     }
 
-    /// What happened after that version, or the oldest one that can be asked for.
+    /// Returns the changes after that version, or the oldest version that is still available.
     pub(super) fn since(&self, version: u64) -> Result<Vec<Entry>, u64> {
-        if version < self.forgotten {
-            return Err(self.forgotten);
+        if version < self.cleared_up_to {
+            return Err(self.cleared_up_to);
         }
         Ok(self.entries.iter().filter(|entry| entry.version > version).cloned().collect())
     }
 
-    /// Forgets what happened, not what is.
-    pub(super) fn forget(&mut self) {
+    /// Clears the log but keeps the objects.
+    pub(super) fn clear(&mut self) {
         self.entries.clear();
-        self.forgotten = self.version;
+        self.cleared_up_to = self.version;
     }
 
-    /// Undoes what happened after that version, and forgets what happened before.
-    pub(super) fn go_back(&mut self, version: u64) {
-        assert!(self.forgotten == 0 && version < self.version, "what is to come back must be remembered");
+    /// Reverts the changes after that version and clears the log before it.
+    pub(super) fn roll_back(&mut self, version: u64) {
+        assert!(self.cleared_up_to == 0 && version < self.version, "what is to come back must be remembered");
         self.objects.clear();
         for Entry { change, object, .. } in self.entries.iter().filter(|entry| entry.version <= version) {
-            if *change == Change::Deleted {
+            if *change == ChangeKind::Deleted {
                 self.objects.remove(object.key());
             } else {
                 let value = serde_json::from_slice(&object.json()).expect("it was made from JSON");
@@ -129,10 +129,10 @@ impl Log {
             }
         }
         self.version = version;
-        self.forget();
+        self.clear();
     }
 
-    /// Moves on as if something had changed elsewhere.
+    /// Advances the version without a change.
     pub(super) fn skip_to(&mut self, version: u64) {
         assert!(version >= self.version, "versions only grow");
         self.version = version;

@@ -1,11 +1,11 @@
-//! A source with faults on a time of its own, for tests of this library and of programs built on it.
+//! A source with injectable faults and a fake clock, for tests of this library and of programs that use it.
 //!
 //! [`FakeSource`] is a [`ListerWatcher`](crate::listwatch::ListerWatcher) that keeps objects in memory, with one
-//! version for each change and a log of all changes, as a Kubernetes server does; it can lose events, cut watches,
-//! forget its log, refuse requests and misbehave in the ways servers do, and it records what it was asked.
-//! Its time, where it needs one, is that of a [`FakeClock`].
+//! version per change and a log of all changes, as a Kubernetes server does. It can lose events, break watches, expire
+//! its log, refuse requests and misbehave in the ways of real servers, and it records the requests. [`FakeClock`]
+//! supplies the time where one is needed.
 //!
-//! What a test asks of these doubles that makes no sense, such as modifying an object that is not there, panics.
+//! Invalid calls by a test, such as modifying an object that does not exist, panic.
 
 mod fake_clock;
 mod log;

@@ -1,4 +1,4 @@
-//! The fake source as its client sees it: lists, pages and watches, with the checks a Kubernetes server makes.
+//! The fake source as its client uses it: lists, pages and watches, with the checks of a Kubernetes server.
 
 use std::sync::Arc;
 use std::vec;
@@ -12,7 +12,7 @@ use crate::listwatch::{
 };
 use crate::object::{Object, ResourceVersion, TypeMeta};
 
-/// The error of a version or a token that is too old.
+/// Creates the error of an expired version or token.
 pub(super) fn expired(message: &str) -> Error {
     Error::Expired(status("Expired", message))
 }
@@ -27,23 +27,23 @@ fn status(reason: &str, message: &str) -> Status {
     Status { reason: reason.into(), message: message.into(), json: json.to_string() }
 }
 
-/// The sending end of one watch.
+/// The sending end of a watch.
 pub(super) struct Channel {
-    /// An unbounded channel: what a test sends must not wait for a reader it may be about to stop. It holds what that
-    /// test sends, and closes when the source lets go of the watch.
+    /// An unbounded channel: a test must be able to send while the reader is stopped. It contains only what that test
+    /// sends, and closes when the source ends the watch.
     events: mpsc::UnboundedSender<Result<WatchEvent, Error>>,
     pub(super) bookmarks: bool,
-    /// Only what has a later version is sent.
+    /// Only events of later versions are sent.
     pub(super) after: u64,
 }
 
 impl Channel {
     pub(super) fn send(&self, event: Result<WatchEvent, Error>) {
-        // A watch that its reader has dropped takes nothing.
+        // The watch may have been dropped by its reader.
         let _ = self.events.send(event);
     }
 
-    /// The reader still gets what was sent.
+    /// Ends the watch after the events already sent.
     pub(super) fn end(self) {
         drop(self);
     }
@@ -137,18 +137,18 @@ impl ListerWatcher for FakeSource {
 
     fn supports_watch_list(&self) -> bool {
         let state = self.lock();
-        !state.gave_up_watch_list && !matches!(state.initial_events, InitialEvents::Unsupported)
+        !state.watch_list_disabled && !matches!(state.initial_events, InitialEvents::Unsupported)
     }
 
-    fn gives_up_watch_list(&self) {
-        self.lock().gave_up_watch_list = true;
+    fn disable_watch_list(&self) {
+        self.lock().watch_list_disabled = true;
     }
 }
 
 impl FakeSource {
     /// Waits while requests are held.
     async fn released(&self) {
-        // An error says that the sender is gone, and the sender lives in this source.
+        // An error would mean that the sender is dropped, but this source owns it.
         let _ = self.shared.held.subscribe().wait_for(|held| !held).await;
     }
 }
@@ -185,7 +185,7 @@ impl State {
         Ok(self.split(items, version, limit))
     }
 
-    /// The first so many items, and a token for the rest.
+    /// Returns the first `limit` items, and a token for the rest.
     fn split(&mut self, mut items: Vec<Arc<Object>>, version: ResourceVersion, limit: usize) -> FakeList {
         let mut continue_token = String::new();
         if items.len() > limit {
@@ -198,7 +198,7 @@ impl State {
         FakeList { items: items.into_iter(), breaks_with: None, meta }
     }
 
-    /// What a new watch is sent first; the inner error is for the stream, the outer for the start.
+    /// Returns the first events of a new watch. The inner error is sent in the stream; the outer one fails the start.
     fn first_events(&self, options: &WatchOptions) -> Result<Result<Vec<WatchEvent>, Error>, Error> {
         if options.version_match.is_some() && !options.send_initial_events {
             return Err(invalid(
@@ -223,7 +223,7 @@ impl State {
                 ));
             }
             InitialEvents::Sent if options.send_initial_events => {
-                let mut events = self.present();
+                let mut events = self.current_objects_added();
                 events.push(WatchEvent::Bookmark {
                     resource_version: self.log.version(),
                     initial_events_end: true,
@@ -231,12 +231,12 @@ impl State {
                 return Ok(Ok(events));
             }
             InitialEvents::WithoutEnd if options.send_initial_events => {
-                return Ok(Ok(self.present()));
+                return Ok(Ok(self.current_objects_added()));
             }
             _ => {}
         }
         match number.filter(|_| !version.is_any()) {
-            None => Ok(Ok(self.present())),
+            None => Ok(Ok(self.current_objects_added())),
             Some(number) => match self.replay(number) {
                 Err(error) if !self.expired_in_stream => Err(error),
                 replay => Ok(replay),
@@ -244,11 +244,11 @@ impl State {
         }
     }
 
-    fn present(&self) -> Vec<WatchEvent> {
+    fn current_objects_added(&self) -> Vec<WatchEvent> {
         self.log.objects().into_iter().map(WatchEvent::Added).collect()
     }
 
-    /// The number of a version that a request names, if it names one.
+    /// Returns the number of a requested version, if the request has one.
     fn requested(&self, version: &ResourceVersion) -> Result<Option<u64>, Error> {
         if version.is_unset() {
             return Ok(None);
@@ -264,7 +264,7 @@ impl State {
     }
 }
 
-/// The number of a version, if it is one.
+/// Returns the number of a version, if it is one.
 fn number_of(version: &ResourceVersion) -> Option<u64> {
     version.to_string().parse().ok()
 }
@@ -303,7 +303,7 @@ mod tests {
 
     // K1, K2
     #[tokio::test]
-    async fn a_watch_begins_with_what_happened_since_its_version() {
+    async fn a_watch_begins_with_the_events_since_its_version() {
         let source = changed();
         for (from, wanted) in [("1", &["2", "3", "4"][..]), ("2", &["3", "4"]), ("4", &[])] {
             assert_eq!(versions(&source, from).await, wanted, "{from}");
@@ -314,14 +314,14 @@ mod tests {
 
     // K3
     #[tokio::test]
-    async fn a_log_that_was_forgotten_serves_only_the_present() {
+    async fn a_cleared_log_serves_only_the_current_state() {
         let source = changed();
         source.reset_watches();
         source.set_expired_in_stream(false);
         let error = source.watch(&at("1")).await.err().expect("too old");
         assert_eq!(error.to_string(), "too old resource version: 1 (4)");
         source.set_expired_in_stream(true);
-        let mut stream = source.watch(&at("1")).await.expect("a stream that says so");
+        let mut stream = source.watch(&at("1")).await.expect("a stream that reports it");
         assert!(matches!(stream.next().await, Some(Err(Error::Expired(_)))));
         assert!(stream.next().await.is_none());
         let mut watch = source.watch(&at("4")).await.expect("a watch");

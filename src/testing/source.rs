@@ -1,4 +1,4 @@
-//! The fake source as its test sees it: what to change, what to break, what was asked.
+//! The fake source as a test uses it: its state, its faults, and the requests it received.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,28 +6,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::log::{Change, Entry, Log};
+use super::log::{ChangeKind, Entry, Log};
 use super::serve::{Channel, expired};
 use crate::listwatch::{Error, ListOptions, WatchEvent, WatchOptions};
 use crate::object::{Object, ResourceVersion, TypeMeta};
 
-/// What a source does when a watch is asked to send the initial state.
+/// The source's response to a watch that requests the initial state.
 #[derive(Debug, Clone, Default)]
 pub enum InitialEvents {
     /// Sends it, with the bookmark that ends it.
     #[default]
     Sent,
-    /// Sends it without the bookmark, which comes only with [`FakeSource::end_initial_events`].
+    /// Sends it without the bookmark, which follows only with [`FakeSource::end_initial_events`].
     WithoutEnd,
-    /// Ignores the wish, as a server that does not know it: what is there comes only where no version was asked for.
+    /// Ignores the option, as an older server does: existing objects are sent only if the watch has no version.
     Ignored,
     /// Refuses the watch.
     Refused(Error),
-    /// Has said beforehand that it can't.
+    /// Declares beforehand that it does not support it.
     Unsupported,
 }
 
-/// One request, as it was made.
+/// A recorded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// A list, or a page of one.
@@ -36,17 +36,17 @@ pub enum Request {
     Watch(WatchOptions),
 }
 
-/// A collection in memory that can be listed, watched and broken. Clones share it.
+/// A collection in memory that supports lists, watches and injected faults. Clones share it.
 #[derive(Clone)]
 pub struct FakeSource {
     pub(super) shared: Arc<Shared>,
 }
 
 pub(super) struct Shared {
-    /// A std mutex: it is held for one request or one change, never across an `.await`.
+    /// A std mutex, held for one request or one change, never across an `.await`.
     state: Mutex<State>,
-    /// Whether requests are kept waiting. A watch channel, because each waiter needs the latest word only; it lives
-    /// as long as the source.
+    /// Whether requests are held. A watch channel, because each waiter needs only the latest value; it lives as long as
+    /// the source.
     pub(super) held: watch::Sender<bool>,
 }
 
@@ -56,20 +56,20 @@ pub(super) struct State {
     pub(super) log: Log,
     pub(super) requests: Vec<Request>,
     pub(super) initial_events: InitialEvents,
-    /// Somebody found out that the initial state does not come through a watch.
-    pub(super) gave_up_watch_list: bool,
-    /// Watches that stand, and those that ended until the next change.
+    /// Set when a client reported that the initial state does not arrive through a watch.
+    pub(super) watch_list_disabled: bool,
+    /// Open watches. Ended ones are removed at the next change.
     pub(super) watches: Vec<Channel>,
-    /// What the next lists fail with: at their start, or after so many items.
+    /// The errors of the next lists: at their start, or after some items.
     pub(super) failing_lists: VecDeque<(Option<usize>, Error)>,
-    /// What the next watches fail with; `None` ends one cleanly at once.
+    /// The errors of the next watches; `None` ends one cleanly at once.
     pub(super) failing_watches: VecDeque<Option<Error>>,
     /// The remaining items of lists by their continue tokens, and the version of the list.
     pub(super) continues: HashMap<String, (Vec<Arc<Object>>, ResourceVersion)>,
     pub(super) next_token: u64,
     pub(super) pages_at_any: bool,
     pub(super) expired_in_stream: bool,
-    /// A watch of a version to come is silent until then, and not refused.
+    /// Whether a watch of a future version stays silent until then instead of failing.
     pub(super) silent_ahead: bool,
     /// The type that the source claims to deliver.
     pub(super) expected_type: Option<Arc<TypeMeta>>,
@@ -82,7 +82,7 @@ impl Default for FakeSource {
 }
 
 impl FakeSource {
-    /// An empty collection at version 1.
+    /// Creates an empty collection at version 1.
     #[must_use]
     pub fn new() -> Self {
         let mut state = State { expired_in_stream: true, ..State::default() };
@@ -90,53 +90,52 @@ impl FakeSource {
         Self { shared: Arc::new(Shared { state: Mutex::new(state), held: watch::Sender::new(false) }) }
     }
 
-    /// Adds an object ([`pod`](super::pod) makes one) at the next version, which is set in it, as a uid is where it
-    /// has none.
+    /// Adds an object (see [`pod`](super::pod)) and sets its version to the next one, and its UID if it has none.
     pub fn add(&self, object: Value) {
-        self.change(Change::Added, object, true);
+        self.change(ChangeKind::Added, object, true);
     }
 
     /// Changes an object.
     pub fn modify(&self, object: Value) {
-        self.change(Change::Modified, object, true);
+        self.change(ChangeKind::Modified, object, true);
     }
 
-    /// Deletes the object of that key.
+    /// Deletes the object with this key.
     pub fn delete(&self, key: &str) {
         let object = self.lock().log.value(key);
-        self.change(Change::Deleted, object, true);
+        self.change(ChangeKind::Deleted, object, true);
     }
 
-    /// As [`FakeSource::add`], but the watches that stand do not hear of it.
+    /// Adds an object without an event on the open watches.
     pub fn add_silently(&self, object: Value) {
-        self.change(Change::Added, object, false);
+        self.change(ChangeKind::Added, object, false);
     }
 
-    /// As [`FakeSource::modify`], but the watches that stand do not hear of it.
+    /// Modifies an object without an event on the open watches.
     pub fn modify_silently(&self, object: Value) {
-        self.change(Change::Modified, object, false);
+        self.change(ChangeKind::Modified, object, false);
     }
 
-    /// As [`FakeSource::delete`], but the watches that stand do not hear of it.
+    /// Deletes an object without an event on the open watches.
     pub fn delete_silently(&self, key: &str) {
         let object = self.lock().log.value(key);
-        self.change(Change::Deleted, object, false);
+        self.change(ChangeKind::Deleted, object, false);
     }
 
-    fn change(&self, change: Change, object: Value, aloud: bool) {
+    fn change(&self, change: ChangeKind, object: Value, notify: bool) {
         let mut state = self.lock();
         let entry = state.log.change(change, object);
-        if aloud {
+        if notify {
             state.broadcast(|| entry.event());
         }
     }
 
-    /// Sends a bookmark at the present version to every watch that takes them.
+    /// Sends a bookmark at the current version to every watch that accepts bookmarks.
     pub fn bookmark(&self) {
         self.send_bookmark(false);
     }
 
-    /// Sends the bookmark that ends an initial state, at the present version, to every watch that takes them.
+    /// Sends the bookmark that ends an initial state, at the current version, to every watch that accepts bookmarks.
     pub fn end_initial_events(&self) {
         self.send_bookmark(true);
     }
@@ -158,7 +157,7 @@ impl FakeSource {
         self.lock().watches.drain(..).for_each(Channel::end);
     }
 
-    /// Ends every watch with this error: what the server sent in the stream, or what became of the connection.
+    /// Ends every watch with this error, either sent in the stream or caused by the connection.
     pub fn break_watches(&self, error: &Error) {
         self.lock().watches.drain(..).for_each(|watch| {
             watch.send(Err(error.clone()));
@@ -166,71 +165,73 @@ impl FakeSource {
         });
     }
 
-    /// Forgets all that happened and ends every watch cleanly: none can go on from an older version than the present.
+    /// Clears the log and ends every watch cleanly: none can continue from a version before the current one.
     pub fn reset_watches(&self) {
         let mut state = self.lock();
-        state.log.forget();
+        state.log.clear();
         state.watches.drain(..).for_each(Channel::end);
     }
 
-    /// Becomes what it was at that version, as a server that was restored from a backup, and breaks every watch with this
-    /// error. From then on a watch of a version that has not come is silent until it has, as a Kubernetes server's is.
+    /// Returns to the state at that version, as a server restored from a backup, and ends every watch with this error.
+    /// From then on a watch of a future version stays silent until the source has reached it, as on a Kubernetes
+    /// server.
     pub fn restore(&self, version: u64, error: &Error) {
         {
             let mut state = self.lock();
-            state.log.go_back(version);
+            state.log.roll_back(version);
             state.silent_ahead = true;
         }
         self.break_watches(error);
     }
 
-    /// Makes every continue token given out so far too old.
+    /// Expires every continue token issued so far.
     pub fn expire_continue_tokens(&self) {
         self.lock().continues.clear();
     }
 
-    /// Moves the version on to this one, as if something else had changed.
+    /// Advances the version, as if something outside of the collection had changed.
     pub fn skip_to(&self, version: u64) {
         self.lock().log.skip_to(version);
     }
 
-    /// Has the next list, or page of one, fail with this error; called again, the one after that.
+    /// Fails the next list or page with this error. Further calls queue errors for the lists after it.
     pub fn fail_list(&self, error: Error) {
         self.lock().failing_lists.push_back((None, error));
     }
 
-    /// As [`FakeSource::fail_list`], but only after so many items were sent.
+    /// Fails the next list like [`FakeSource::fail_list`], but after this many items.
     pub fn fail_list_after(&self, items: usize, error: Error) {
         self.lock().failing_lists.push_back((Some(items), error));
     }
 
-    /// Has the next watch fail at its start with this error; called again, the one after that.
+    /// Fails the start of the next watch with this error. Further calls queue errors for the watches after it.
     pub fn fail_watch(&self, error: Error) {
         self.lock().failing_watches.push_back(Some(error));
     }
 
-    /// Has the next watch end cleanly at once, in line with [`FakeSource::fail_watch`].
+    /// Ends the next watch cleanly at once; queued together with [`FakeSource::fail_watch`].
     pub fn end_watch_at_once(&self) {
         self.lock().failing_watches.push_back(None);
     }
 
-    /// What to do when a watch is asked to send the initial state. [`InitialEvents::Unsupported`] must be set before
-    /// the source is handed to a reflector.
+    /// Sets the response to watches that request the initial state. [`InitialEvents::Unsupported`] must be set before
+    /// the source is passed to a reflector.
     pub fn set_initial_events(&self, initial_events: InitialEvents) {
         self.lock().initial_events = initial_events;
     }
 
-    /// Whether a list at version "0" heeds its limit, as a server does that has no memory to answer from.
+    /// Sets whether a list at version "0" respects its limit, as a server without a watch cache does.
     pub fn set_pages_at_any(&self, pages: bool) {
         self.lock().pages_at_any = pages;
     }
 
-    /// Whether a version that is too old is said in the stream, as servers do by default, or at its start.
+    /// Sets whether an expired version is reported in the stream, as servers do by default, or at the start of the
+    /// watch.
     pub fn set_expired_in_stream(&self, in_stream: bool) {
         self.lock().expired_in_stream = in_stream;
     }
 
-    /// Keeps every further request waiting, until this is called with `false`.
+    /// Holds every further request, until this is called with `false`.
     pub fn hold(&self, hold: bool) {
         self.shared.held.send_replace(hold);
     }
@@ -241,31 +242,31 @@ impl FakeSource {
         self.lock().expected_type = Some(Arc::new(type_meta));
     }
 
-    /// What was asked, in order.
+    /// Returns all requests in order.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.lock().requests.clone()
     }
 
-    /// What was asked since this was last called, in order.
+    /// Returns the requests since the last call, in order.
     #[must_use]
     pub fn take_requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.lock().requests)
     }
 
-    /// How many watches stand: started, not ended, and not dropped by who started them.
+    /// Returns the number of open watches: started, not ended, and not dropped by the client.
     #[must_use]
     pub fn open_watches(&self) -> usize {
         self.lock().watches.iter().filter(|watch| watch.is_open()).count()
     }
 
-    /// What is there, in the order of keys: what a list would answer.
+    /// Returns the current objects in key order, as a list would.
     #[must_use]
     pub fn objects(&self) -> Vec<Arc<Object>> {
         self.lock().log.objects()
     }
 
-    /// The present version.
+    /// Returns the current version.
     #[must_use]
     pub fn version(&self) -> ResourceVersion {
         self.lock().log.version()
@@ -284,7 +285,7 @@ impl State {
         }
     }
 
-    /// The events after that version, or that it is too old.
+    /// Returns the events after that version, or an error if it is expired.
     pub(super) fn replay(&self, version: u64) -> Result<Vec<WatchEvent>, Error> {
         let since = self
             .log

@@ -1,15 +1,15 @@
-//! Why a wait ended without what it waited for.
+//! Errors of watches that can't start and of waits that end early.
 
 use super::ConditionError;
 use crate::informer::InformerError;
 use crate::listwatch::{Error, WatchEvent};
 use crate::object::ResourceVersion;
 
-/// Why a watch could not begin, or a wait ended without what it waited for.
+/// The error of a watch that can't start or of a wait that ended before its conditions were met.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchToolsError {
-    /// A watch that is to come back must know from where: unset and "0" name no state.
+    /// A [`RetryWatcher`](super::RetryWatcher) needs a version to start from: unset and "0" name no state.
     #[error("initial RV {:?} is not supported due to issues with underlying WATCH", .0.to_string())]
     InitialVersion(ResourceVersion),
     /// The watch ended before every condition had been met.
@@ -18,23 +18,23 @@ pub enum WatchToolsError {
         /// The last event seen.
         last: Option<WatchEvent>,
     },
-    /// The caller's patience ended before every condition had been met.
+    /// The interrupt came before every condition had been met.
     #[error("timed out waiting for the condition")]
     Interrupted {
         /// The last event seen.
         last: Option<WatchEvent>,
     },
-    /// The caller's patience, or the informer, ended before the state that the precondition asks about was there.
+    /// The interrupt came, or the informer ended, before the initial state for the precondition was complete.
     #[error("UntilWithSync: unable to sync caches: {}", .0.as_ref().map_or_else(|| "timed out".to_owned(), ToString::to_string))]
     NotSynced(
-        /// What the informer ended with, if it did.
+        /// The informer's error, if it ended with one.
         #[source]
         Option<Error>,
     ),
     /// The watch ended with an error.
     #[error("{error}")]
     Watch {
-        /// What the source said.
+        /// The source's error.
         #[source]
         error: Box<Error>,
         /// The last event seen.
@@ -43,19 +43,19 @@ pub enum WatchToolsError {
     /// A condition, or the precondition, failed.
     #[error("{error}")]
     Condition {
-        /// What it said.
+        /// Its error.
         #[source]
         error: ConditionError,
-        /// The event it was asked about.
+        /// The event that was tested.
         last: Option<WatchEvent>,
     },
-    /// The informer takes no more readers: it was run to its end before.
+    /// The informer has already stopped and accepts no more readers.
     #[error(transparent)]
     Informer(#[from] InformerError),
 }
 
 impl WatchToolsError {
-    /// The last event that was seen, where one was.
+    /// Returns the last event seen, if any.
     #[must_use]
     pub fn last_event(&self) -> Option<&WatchEvent> {
         match self {

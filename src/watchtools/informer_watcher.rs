@@ -1,4 +1,4 @@
-//! An informer read as a watch.
+//! An informer as a watch.
 
 use std::sync::Arc;
 
@@ -8,17 +8,16 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::informer::{InformerError, Notification, SharedIndexInformer, Subscription, answer};
 use crate::listwatch::{Error, WatchEvent, WatchStream};
 
-/// Events that wait for the reader before the informer waits for it.
+/// The capacity of the buffer between the informer and the reader.
 const CAPACITY: usize = 100;
 
-/// An informer that runs, read as a watch (client-go: `NewIndexerInformerWatcher`).
+/// A running informer as a watch (client-go: `NewIndexerInformerWatcher`).
 ///
-/// What is there already comes as added, in the order of the list where the queue keeps it; then what happens. A
-/// deletion that was missed comes as a delete with the last known state. There are no bookmarks, and no end before the
-/// informer's: what breaks a watch, an expired version too, the informer recovers from. Whoever does not read holds
-/// the informer up.
+/// Existing objects arrive as added, in list order if the queue keeps it, followed by the events. A deletion that was
+/// missed arrives as a delete with the last known state. There are no bookmarks, and the watch ends only with the
+/// informer, which recovers from broken watches and expired versions. A slow reader blocks the informer.
 ///
-/// It owns the informer's task: dropping it ends the informer at once, [`InformerWatcher::stop`] in order.
+/// It owns the informer's task: dropping it aborts the informer, [`InformerWatcher::stop`] ends it in order.
 ///
 /// ```
 /// # use kdelta::informer::SharedIndexInformer;
@@ -31,7 +30,7 @@ const CAPACITY: usize = 100;
 /// source.add(pod("web"));
 /// let mut watch = InformerWatcher::new(SharedIndexInformer::builder(source.clone()).build())?;
 /// assert!(matches!(watch.next().await, Some(Ok(WatchEvent::Added(_)))));
-/// // The deletion is missed, and the log forgotten.
+/// // The watch misses the deletion, and the source forgets its log.
 /// source.delete_silently("web");
 /// source.reset_watches();
 /// assert!(matches!(watch.next().await, Some(Ok(WatchEvent::Deleted(_)))));
@@ -41,16 +40,16 @@ const CAPACITY: usize = 100;
 pub struct InformerWatcher {
     informer: SharedIndexInformer,
     subscription: Subscription,
-    /// The run. Owned here, so that it is aborted with this.
+    /// The informer's task. Owned here, so that it is aborted with this watcher.
     running: JoinSet<Result<(), Error>>,
     stop: DropGuard,
 }
 
 impl InformerWatcher {
-    /// Runs the informer, which nobody must have run before, on the current tokio runtime.
+    /// Runs the informer, which must not have been run before, on the current tokio runtime.
     ///
     /// # Errors
-    /// [`InformerError::HandlerAfterStop`]: the informer has been run to its end.
+    /// [`InformerError::HandlerAfterStop`]: the informer has already stopped.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -62,29 +61,29 @@ impl InformerWatcher {
         Ok(Self { informer, subscription, running, stop: stop.drop_guard() })
     }
 
-    /// The informer: its store can be read, and indices be added to it.
+    /// Returns the informer, for reading its store and adding indices.
     #[must_use]
     pub fn informer(&self) -> &SharedIndexInformer {
         &self.informer
     }
 
-    /// Stops the informer and waits until it has ended. What was not read is dropped.
+    /// Stops the informer and waits for its end. Unread events are dropped.
     ///
     /// # Errors
-    /// What the informer's reflector had given up with.
+    /// The error that the informer's reflector ended with.
     pub async fn stop(self) -> Result<(), Error> {
         let Self { mut running, stop, subscription, .. } = self;
         drop((stop, subscription));
         ended(&mut running).await
     }
 
-    /// Waits until the informer has ended, or is being waited for no more.
+    /// Waits until the informer has ended; the wait can be cancelled.
     pub(super) async fn ended(&mut self) -> Result<(), Error> {
         ended(&mut self.running).await
     }
 }
 
-/// How a run came to its end; a panic in it goes on here.
+/// Returns the result of the run; resumes a panic in it.
 async fn ended(running: &mut JoinSet<Result<(), Error>>) -> Result<(), Error> {
     running.join_next().await.and_then(answer).unwrap_or(Ok(()))
 }
@@ -104,7 +103,7 @@ fn event_of(notification: Notification) -> Option<WatchEvent> {
     match notification {
         Notification::Added { object, .. } => Some(WatchEvent::Added(object)),
         Notification::Updated { new, .. } => Some(WatchEvent::Modified(new)),
-        // An informer tells only of deletes of what it held, so there is a state.
+        // Informers report deletes only of objects that they knew, so there is a state.
         Notification::Deleted { object, .. } => object.object().map(Arc::clone).map(WatchEvent::Deleted),
         Notification::Mark(_) => None,
     }
@@ -127,8 +126,8 @@ mod tests {
         format!("{sign}{}@{}", object.key(), object.resource_version())
     }
 
-    /// What comes until nothing has come for a minute.
-    async fn told(watcher: &mut InformerWatcher) -> Vec<String> {
+    /// Returns the events that arrive until a minute passes without one.
+    async fn received(watcher: &mut InformerWatcher) -> Vec<String> {
         let mut lines = Vec::new();
         while let Ok(Some(Ok(event))) = tokio::time::timeout(Duration::from_mins(1), watcher.next()).await {
             lines.push(line(&event));
@@ -138,7 +137,7 @@ mod tests {
 
     // J13
     #[tokio::test(start_paused = true)]
-    async fn what_is_there_comes_as_added_and_then_what_happens() {
+    async fn existing_objects_arrive_as_added_before_events() {
         for initial in [InitialEvents::Unsupported, InitialEvents::Sent] {
             let source = FakeSource::new();
             source.set_initial_events(initial);
@@ -147,14 +146,14 @@ mod tests {
             }
             let informer = SharedIndexInformer::builder(source.clone()).build();
             let mut watcher = InformerWatcher::new(informer).expect("not stopped");
-            let mut first = told(&mut watcher).await;
+            let mut first = received(&mut watcher).await;
             first.sort();
             assert_eq!(first, ["+pod-1@2", "+pod-2@3", "+pod-3@4"]);
             source.bookmark();
             source.add(pod("pod-4"));
             source.modify(pod("pod-2"));
             source.delete("pod-3");
-            let mut live = told(&mut watcher).await;
+            let mut live = received(&mut watcher).await;
             live.sort();
             assert_eq!(live, ["+pod-4@5", "-pod-3@7", ">pod-2@6"]);
             source.add(pod("unread"));
@@ -166,23 +165,23 @@ mod tests {
 
     // J14
     #[tokio::test(start_paused = true)]
-    async fn a_deletion_nobody_saw_comes_with_the_last_known_state() {
+    async fn missed_deletions_arrive_with_the_last_known_state() {
         let source = FakeSource::new();
         source.set_initial_events(InitialEvents::Unsupported);
         source.skip_to(122);
         source.add(pod("secret1"));
         let informer = SharedIndexInformer::builder(source.clone()).build();
         let mut watcher = InformerWatcher::new(informer).expect("not stopped");
-        assert_eq!(told(&mut watcher).await, ["+secret1@123"]);
+        assert_eq!(received(&mut watcher).await, ["+secret1@123"]);
         source.delete_silently("secret1");
         source.reset_watches();
-        assert_eq!(told(&mut watcher).await, ["-secret1@123"]);
+        assert_eq!(received(&mut watcher).await, ["-secret1@123"]);
         let lists = source.requests().into_iter().filter(|request| matches!(request, Request::List(_)));
         assert!(lists.count() >= 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn dropped_it_leaves_nothing_behind() {
+    async fn dropping_the_watcher_frees_the_informer() {
         let source = FakeSource::new();
         let watcher = InformerWatcher::new(SharedIndexInformer::builder(source.clone()).build());
         let watcher = watcher.expect("not stopped");

@@ -1,10 +1,10 @@
-//! Tools over watches: a watch that comes back, an informer read as a watch, and waiting until something is so.
+//! Tools on top of watches: a watch that restarts, an informer as a watch, and waiting for conditions.
 //!
-//! Two ways to wait, by what they do when the version they go on from has expired:
-//! - [`until()`] goes on from a version that the caller has, with a [`RetryWatcher`]. It holds nothing, and ends with the
-//!   error when the source has forgotten what happened since.
-//! - [`until_with_sync`] keeps an informer while it waits. It survives everything that an informer survives, and sees
-//!   what is there already as added.
+//! There are two ways to wait, which differ in what happens when the version to continue from has expired:
+//! - [`until()`] continues from a version that the caller has, with a [`RetryWatcher`]. It stores nothing, and fails
+//!   when the source no longer has the events since that version.
+//! - [`until_with_sync`] runs an informer while it waits. It recovers from everything that an informer recovers from,
+//!   and sees existing objects as added.
 
 mod error;
 mod informer_watcher;

@@ -1,4 +1,4 @@
-//! A watch that is started again where it was.
+//! A watch that restarts where it stopped.
 
 use std::cmp::Ordering;
 use std::future::Future;
@@ -13,29 +13,28 @@ use crate::clock::{Clock, Sleep, TokioClock};
 use crate::listwatch::{Error, ListerWatcher, Status, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, ResourceVersion};
 
-/// From one start to the next at least: a watch that stood for longer is started again at once.
+/// The minimum time from one start to the next: a watch that stayed open for longer is restarted at once.
 const BETWEEN_STARTS: Duration = Duration::from_secs(1);
 
-/// A watch from a version on that survives what ends a watch (client-go: `RetryWatcher`).
+/// A watch from a version that survives the end of individual watches (client-go: `RetryWatcher`).
 ///
-/// Each event that happened after the initial version is handed out once, in order, however often the watch has to be
-/// started again; bookmarks are not handed out, but it goes on from them. It ends, with that error as the last it has
-/// to say, when
-/// - the source tells in the stream that it has forgotten what happened since ([`Error::Expired`]): only a list helps,
-///   and whoever wants one uses an informer or [`until_with_sync`](super::until_with_sync);
+/// It returns each event after the initial version once, in order, however often the watch restarts. Bookmarks are not
+/// returned, but advance the version to continue from. It ends, with the error as its last item, when
+/// - the source reports in the stream that it no longer has the events since then ([`Error::Expired`]): only a list
+///   helps, for which there are informers and [`until_with_sync`](super::until_with_sync);
 /// - a start is refused with [`Error::Unauthorized`], [`Error::Forbidden`] or [`Error::NotSupported`];
-/// - the source has not come to the version to go on from ([`Error::TooLargeResourceVersion`]): it was restored from a
-///   backup, or it is another one. A Kubernetes server answers a watch from there with silence, tells nothing of what
-///   it took back, and would tell a second time what happens again. Before each start it is asked how far it has come
-///   ([`ListerWatcher::progress`]); client-go does not ask, and loses that. Who may not list is not protected from it, nor
-///   is anybody from a source that has passed the version again before it is asked;
-/// - an object carries no version: to go on without one would lose events.
+/// - the source has not reached the version to continue from ([`Error::TooLargeResourceVersion`]): it was restored from
+///   a backup, or is another source. A Kubernetes server sends nothing on a watch from there, does not report what it
+///   rolled back, and would repeat versions. Before each start the source's current version is therefore requested
+///   ([`ListerWatcher::progress`]); client-go does not, and misses this case. Without permission to list there is no
+///   such protection, nor if the source has passed the version again before the request;
+/// - an object carries no version: continuing without one would lose events.
 ///
-/// Anything else is tried again, also a start that is refused because the version is too old (another server behind
-/// the same address may know more), as often as once a second, for ever: bound it with a timeout around it.
+/// All other errors are retried, including a start refused because the version is too old (another server behind the
+/// same address may still have it), at most once a second and without limit. Callers bound it with a timeout.
 ///
-/// It has no task: what happens, happens while [`WatchStream::next`] is awaited, and dropping it ends the watch. An
-/// event is handed out the moment it is read, so that nothing is lost with an event nobody took.
+/// It has no task: work happens only while [`WatchStream::next`] is awaited, and dropping it ends the watch. Each event
+/// is returned as soon as it is read, so that dropping the future loses no event.
 ///
 /// ```
 /// # use kdelta::{listwatch::WatchStream, testing::{FakeSource, pod}, watchtools::RetryWatcher};
@@ -46,7 +45,7 @@ const BETWEEN_STARTS: Duration = Duration::from_secs(1);
 /// for name in ["a", "b"] {
 ///     source.add(pod(name));
 ///     watch.next().await.ok_or("the watch ended")??;
-///     // The connection is lost after each event, and nobody notices.
+///     // The connection breaks after each event, and the watch continues.
 ///     source.drop_watches();
 /// }
 /// # Ok(())
@@ -55,36 +54,36 @@ const BETWEEN_STARTS: Duration = Duration::from_secs(1);
 pub struct RetryWatcher<L: ListerWatcher> {
     source: Arc<L>,
     clock: Arc<dyn Clock>,
-    /// Everything up to here has been handed out.
+    /// The version up to which everything has been returned.
     last: ResourceVersion,
     started: Option<Instant>,
     state: State<L::Watch>,
 }
 
-/// Kept between two calls, so that dropping the future of one loses nothing.
+/// Stored between two calls, so that dropping the future of one loses nothing.
 enum State<W> {
-    /// To be started by whoever asks next.
+    /// Started by the next call.
     New,
-    /// Until it is time to start.
+    /// Waiting for the next start.
     Waiting(Sleep),
-    Starting(Pin<Box<dyn Future<Output = Result<W, NotStarted>> + Send>>),
+    Starting(Pin<Box<dyn Future<Output = Result<W, StartError>> + Send>>),
     Following(W),
     Ended,
 }
 
-/// Why there is no watch.
-enum NotStarted {
-    /// The source has not come to where it is to begin.
+/// The reasons why a watch is not started.
+enum StartError {
+    /// The source has not reached the version to start from.
     Behind(Error),
     Refused(Error),
 }
 
 impl<L: ListerWatcher> RetryWatcher<L> {
-    /// A watch of what happens after this version. It is started by the first [`WatchStream::next`].
+    /// Creates a watch of the events after this version. The first [`WatchStream::next`] starts it.
     ///
     /// # Errors
-    /// [`WatchToolsError::InitialVersion`]: the version is unset or "0", so that each start would begin with whatever
-    /// there is.
+    /// [`WatchToolsError::InitialVersion`]: the version is unset or "0", so that each start would begin with an
+    /// arbitrary state.
     pub fn new(initial: ResourceVersion, source: L) -> Result<Self, WatchToolsError> {
         if initial.is_unset() || initial.is_any() {
             return Err(WatchToolsError::InitialVersion(initial));
@@ -93,14 +92,14 @@ impl<L: ListerWatcher> RetryWatcher<L> {
         Ok(Self { source, clock, last: initial, started: None, state: State::New })
     }
 
-    /// The same on another time than that of the runtime.
+    /// Uses this clock instead of the runtime's.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The version up to which every event has been handed out.
+    /// Returns the version up to which every event has been returned.
     #[must_use]
     pub fn last_resource_version(&self) -> &ResourceVersion {
         &self.last
@@ -116,11 +115,11 @@ impl<L: ListerWatcher> RetryWatcher<L> {
         };
         self.state = State::Starting(Box::pin(async move {
             check(&*source, &options.resource_version).await?;
-            source.watch(&options).await.map_err(NotStarted::Refused)
+            source.watch(&options).await.map_err(StartError::Refused)
         }));
     }
 
-    /// The source may say how long to wait.
+    /// Schedules the next start, after the source's requested delay if there is one.
     fn start_later(&mut self, retry_after: Option<Duration>) {
         let stood = self.started.map(|started| self.clock.now().saturating_duration_since(started));
         let pace = BETWEEN_STARTS.saturating_sub(stood.unwrap_or_default());
@@ -133,7 +132,7 @@ impl<L: ListerWatcher> RetryWatcher<L> {
         Err(error)
     }
 
-    /// What to hand out for something read from the watch; nothing means to go on.
+    /// Converts an item read from the watch into one to return; `None` continues.
     fn read(&mut self, read: Option<Result<WatchEvent, Error>>) -> Option<Result<WatchEvent, Error>> {
         let event = match read {
             Some(Ok(event)) => event,
@@ -159,7 +158,7 @@ impl<L: ListerWatcher> RetryWatcher<L> {
 impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {
-            // A source that never makes us wait must not keep the runtime from its other tasks.
+            // A source that is always ready must not starve the runtime's other tasks.
             consume_budget().await;
             match &mut self.state {
                 State::New => self.start(),
@@ -170,17 +169,17 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
                 State::Starting(start) => match start.await {
                     Ok(stream) => self.state = State::Following(stream),
                     Err(
-                        NotStarted::Behind(error)
-                        | NotStarted::Refused(
+                        StartError::Behind(error)
+                        | StartError::Refused(
                             error @ (Error::Forbidden(_) | Error::Unauthorized(_) | Error::NotSupported(_)),
                         ),
                     ) => return Some(self.end(error)),
-                    Err(NotStarted::Refused(error)) => self.start_later(error.retry_after()),
+                    Err(StartError::Refused(error)) => self.start_later(error.retry_after()),
                 },
                 State::Following(stream) => {
                     let read = stream.next().await;
-                    if let Some(told) = self.read(read) {
-                        return Some(told);
+                    if let Some(result) = self.read(read) {
+                        return Some(result);
                     }
                 }
                 State::Ended => return None,
@@ -189,13 +188,13 @@ impl<L: ListerWatcher> WatchStream for RetryWatcher<L> {
     }
 }
 
-/// Finds out whether the source has come to this version. Where it does not say, the watch is started all the same: if
-/// it can't be had for the same reason, it says so itself. What passes is waited for.
-async fn check<L: ListerWatcher>(source: &L, version: &ResourceVersion) -> Result<(), NotStarted> {
-    // Of the most recent state: it may have been out of sight, or never been in it.
+/// Checks whether the source has reached this version. If the check itself is refused, the watch is started anyway: it
+/// reports the same reason if that applies to it. Transient errors are retried later.
+async fn check<L: ListerWatcher>(source: &L, version: &ResourceVersion) -> Result<(), StartError> {
+    // The most recent state is requested: the version may not have been seen lately, or not from this source.
     match source.progress(&ResourceVersion::UNSET).await {
         Ok(latest) if latest.compare(version) == Ok(Ordering::Less) => {
-            Err(NotStarted::Behind(Error::too_large(version, &latest)))
+            Err(StartError::Behind(Error::too_large(version, &latest)))
         }
         Err(
             error @ (Error::Refused(_)
@@ -203,7 +202,7 @@ async fn check<L: ListerWatcher>(source: &L, version: &ResourceVersion) -> Resul
             | Error::Timeout(_)
             | Error::TooManyRequests { .. }
             | Error::Unavailable { .. }),
-        ) => Err(NotStarted::Refused(error)),
+        ) => Err(StartError::Refused(error)),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -233,26 +232,26 @@ mod tests {
     use crate::testing::FakeClock;
     use crate::testing::{FakeSource, pod};
 
-    /// What a server does with one watch.
+    /// The server's behaviour on one watch.
     #[derive(Clone)]
     enum Act {
         /// Refuses it.
         Refuse(Error),
-        /// Sends these, of the versions after the one asked for, then closes it.
+        /// Sends events of these versions, as far as they are later than the requested one, then closes the watch.
         Send(Vec<Result<u32, Error>>),
-        /// Sends these and says no more.
-        SendAndStand(Vec<Result<u32, Error>>),
+        /// Sends these and then nothing more.
+        SendAndStayOpen(Vec<Result<u32, Error>>),
     }
 
     struct Replay {
         events: VecDeque<Result<WatchEvent, Error>>,
-        stands: bool,
+        stays_open: bool,
     }
 
     impl WatchStream for Replay {
         async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
             match self.events.pop_front() {
-                None if self.stands => std::future::pending().await,
+                None if self.stays_open => std::future::pending().await,
                 next => next,
             }
         }
@@ -265,8 +264,8 @@ mod tests {
         Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
     }
 
-    /// What a watch from `initial` on hands out until a minute has passed, and how often it was started. The server
-    /// acts as told for one watch after the other, and the last act is for all that follow.
+    /// Returns what a watch from `initial` returns within a minute of silence, and how often it was started. The server
+    /// takes one act per watch and repeats the last.
     async fn watched(initial: &str, acts: Vec<Act>) -> (usize, Vec<String>) {
         let starts = Arc::new(Mutex::new(Vec::new()));
         let list = |_: ListOptions| async { Ok::<PageStream, Error>(PageStream::default()) };
@@ -280,39 +279,39 @@ mod tests {
                     acts[(starts.len() - 1).min(acts.len() - 1)].clone()
                 };
                 async move {
-                    let (events, stands) = match act {
+                    let (events, stays_open) = match act {
                         Act::Refuse(error) => return Err(error),
                         Act::Send(events) => (events, false),
-                        Act::SendAndStand(events) => (events, true),
+                        Act::SendAndStayOpen(events) => (events, true),
                     };
                     let from: u32 = options.resource_version.to_string().parse().expect("a number");
                     let events = events.into_iter().filter(|event| {
                         event.as_ref().map_or(true, |version| *version == 0 || *version > from)
                     });
                     let events = events.map(|event| event.map(|version| WatchEvent::Added(object(version))));
-                    Ok(Replay { events: events.collect(), stands })
+                    Ok(Replay { events: events.collect(), stays_open })
                 }
             }
         };
         let mut watcher = RetryWatcher::new(initial.into(), ListWatch::new(list, watch)).expect("a version");
-        let mut told = Vec::new();
+        let mut result = Vec::new();
         let reading = async {
             while let Some(next) = watcher.next().await {
-                told.push(match next {
+                result.push(match next {
                     Ok(event) => version_of(&event).to_string(),
                     Err(error) => {
                         format!("{error:?}").split(['(', ' ']).next().unwrap_or_default().to_owned()
                     }
                 });
             }
-            told.push("end".into());
+            result.push("end".into());
         };
         let _passed = tokio::time::timeout(Duration::from_mins(1), reading).await;
         let starts = starts.lock().expect("no panic");
         for pair in starts.windows(2) {
             assert!(pair[1] - pair[0] >= BETWEEN_STARTS);
         }
-        (starts.len(), told)
+        (starts.len(), result)
     }
 
     fn status() -> Status {
@@ -321,7 +320,7 @@ mod tests {
 
     // J4
     #[test]
-    fn a_version_that_names_no_state_is_refused() {
+    fn a_version_without_a_state_is_rejected() {
         for version in ["", "0"] {
             let list = |_: ListOptions| async { Ok::<PageStream, Error>(PageStream::default()) };
             let watch = |_| async { Err::<Replay, _>(Error::Refused(String::new())) };
@@ -336,11 +335,11 @@ mod tests {
 
     // J5
     #[tokio::test(start_paused = true)]
-    async fn a_watch_comes_back_from_what_is_no_end() {
-        use Act::{Refuse, Send, SendAndStand};
+    async fn the_watch_restarts_after_recoverable_ends() {
+        use Act::{Refuse, Send, SendAndStayOpen};
         let all = |versions: &[u32]| versions.iter().map(|version| Ok(*version)).collect::<Vec<_>>();
-        let stands = |versions: &[u32]| SendAndStand(all(versions));
-        // A server that closes each watch after so many events, and lets one that has nothing to say stand.
+        let stays_open = |versions: &[u32]| SendAndStayOpen(all(versions));
+        // A server that closes each watch after some events and leaves one without events open.
         let closing = |initial: u32, log: &[u32], after: usize| {
             let mut left: Vec<u32> = log.iter().copied().filter(|version| *version > initial).collect();
             let mut acts = Vec::new();
@@ -348,17 +347,17 @@ mod tests {
                 acts.push(Send(all(&left[..after])));
                 left.drain(..after);
             }
-            acts.push(stands(&left));
+            acts.push(stays_open(&left));
             acts
         };
-        let broken = |error: Error| vec![Send(vec![Ok(6), Err(error)]), stands(&[6, 7])];
-        let refused = |error: Error| vec![Refuse(error), stands(&[2])];
+        let broken = |error: Error| vec![Send(vec![Ok(6), Err(error)]), stays_open(&[6, 7])];
+        let refused = |error: Error| vec![Refuse(error), stays_open(&[2])];
         let cases = [
             ("1", refused(Error::Transport("test error".into())), 2, vec!["2"]),
             ("1", refused(Error::Expired(status())), 2, vec!["2"]),
-            ("1", vec![Send(vec![]), stands(&[2])], 2, vec!["2"]),
-            ("1", vec![stands(&[1, 2])], 1, vec!["2"]),
-            ("3", vec![stands(&[2])], 1, vec![]),
+            ("1", vec![Send(vec![]), stays_open(&[2])], 2, vec!["2"]),
+            ("1", vec![stays_open(&[1, 2])], 1, vec!["2"]),
+            ("3", vec![stays_open(&[2])], 1, vec![]),
             (
                 "5",
                 vec![Send(vec![Ok(5), Ok(6), Err(Error::Expired(status())), Ok(7)])],
@@ -378,16 +377,16 @@ mod tests {
             ("2", closing(2, &[1, 2, 5, 6, 7, 11], 1), 5, vec!["5", "6", "7", "11"]),
             ("1", closing(1, &[1, 2, 5, 6, 7, 11], 2), 3, vec!["2", "5", "6", "7", "11"]),
         ];
-        for (number, (initial, acts, starts, told)) in cases.into_iter().enumerate() {
+        for (number, (initial, acts, starts, result)) in cases.into_iter().enumerate() {
             let (started, found) = watched(initial, acts).await;
-            let told: Vec<_> = told.into_iter().map(str::to_owned).collect();
-            assert_eq!((started, found), (starts, told), "case {number}");
+            let result: Vec<_> = result.into_iter().map(str::to_owned).collect();
+            assert_eq!((started, found), (starts, result), "case {number}");
         }
     }
 
     // J6
     #[tokio::test(start_paused = true)]
-    async fn dropped_with_events_unread_it_leaves_nothing_behind() {
+    async fn dropping_unread_events_frees_the_watch() {
         let source = FakeSource::new();
         let mut watcher = RetryWatcher::new(source.version(), source.clone()).expect("a version");
         for name in ["a", "b", "c"] {
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_source_that_went_back_ends_the_watch_before_it_repeats_or_leaves_out_anything() {
+    async fn a_rolled_back_source_ends_the_watch_without_repeats_or_gaps() {
         let broken = Error::Transport("the connection was lost".into());
         for is_restarted in [true, false] {
             let source = FakeSource::new();
@@ -409,11 +408,11 @@ mod tests {
             }
             let mut watcher = RetryWatcher::new("2".into(), source.clone()).expect("a version");
             for name in ["b", "c"] {
-                let told = watcher.next().await;
-                assert!(matches!(told, Some(Ok(WatchEvent::Added(object))) if object.name() == name));
+                let result = watcher.next().await;
+                assert!(matches!(result, Some(Ok(WatchEvent::Added(object))) if object.name() == name));
             }
             if is_restarted {
-                // `c` is taken back, and something else happens in its place.
+                // `c` is rolled back, and another change takes its place.
                 source.restore(3, &broken);
             } else {
                 source.break_watches(&broken);
@@ -423,8 +422,8 @@ mod tests {
                 tokio::time::sleep(Duration::from_secs(2)).await;
                 source.add(pod("d"));
             };
-            let (told, ()) = tokio::join!(watcher.next(), later);
-            match told {
+            let (result, ()) = tokio::join!(watcher.next(), later);
+            match result {
                 Some(Err(error @ Error::TooLargeResourceVersion(_))) if is_restarted => {
                     assert_eq!(error.to_string(), "Too large resource version: 4, current: 3");
                     assert!(watcher.next().await.is_none());
@@ -436,22 +435,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_version_that_the_source_has_not_come_to_is_not_waited_for() {
+    async fn a_future_version_ends_the_watch() {
         let source = FakeSource::new();
         source.add(pod("a"));
         let mut watcher = RetryWatcher::new("7".into(), source).expect("a version");
-        let told = watcher.next().await;
-        assert!(matches!(told, Some(Err(Error::TooLargeResourceVersion(_)))), "{told:?}");
+        let result = watcher.next().await;
+        assert!(matches!(result, Some(Err(Error::TooLargeResourceVersion(_)))), "{result:?}");
         assert!(watcher.next().await.is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_object_without_a_version_ends_the_watch() {
-        let (starts, told) = watched("1", vec![Act::Send(vec![Ok(2), Ok(0), Ok(3)])]).await;
-        assert_eq!((starts, told), (1, ["2", "Internal", "end"].map(str::to_owned).to_vec()));
+        let (starts, result) = watched("1", vec![Act::Send(vec![Ok(2), Ok(0), Ok(3)])]).await;
+        assert_eq!((starts, result), (1, ["2", "Internal", "end"].map(str::to_owned).to_vec()));
     }
 
-    /// How long a watch waits, on a clock of its own, before it is started a second time.
+    /// Returns how long a watch waits on its own clock before its second start.
     async fn wait_before_second_start(prepare: impl FnOnce(&FakeSource)) -> Duration {
         let source = FakeSource::new();
         prepare(&source);
@@ -459,13 +458,13 @@ mod tests {
         let clock = FakeClock::new();
         let watcher = RetryWatcher::new("1".into(), source).expect("a version");
         let mut watcher = watcher.with_clock(Arc::new(clock.clone()));
-        let (told, waited) = tokio::join!(watcher.next(), clock.advance_to_next());
-        assert!(matches!(told, Some(Ok(WatchEvent::Added(_)))));
+        let (result, waited) = tokio::join!(watcher.next(), clock.advance_to_next());
+        assert!(matches!(result, Some(Ok(WatchEvent::Added(_)))));
         waited
     }
 
     #[tokio::test]
-    async fn a_watch_that_fails_is_started_again_after_a_second_or_when_the_source_says() {
+    async fn a_failed_watch_restarts_after_a_second_or_the_requested_delay() {
         let asks_for = |seconds| {
             let retry_after = Some(Duration::from_secs(seconds));
             move |source: &FakeSource| {
@@ -479,17 +478,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_start_goes_on_when_nobody_awaits_it() {
+    async fn a_start_survives_a_dropped_next_future() {
         let list = |_: ListOptions| async { Ok::<PageStream, Error>(PageStream::default()) };
         let watch = |_| async {
             tokio::time::sleep(Duration::from_secs(3)).await;
-            Ok::<_, Error>(Replay { events: [Ok(WatchEvent::Added(object(2)))].into(), stands: true })
+            Ok::<_, Error>(Replay { events: [Ok(WatchEvent::Added(object(2)))].into(), stays_open: true })
         };
         let mut watcher = RetryWatcher::new("1".into(), ListWatch::new(list, watch)).expect("a version");
         for _ in 0..2 {
             tokio::time::timeout(Duration::from_secs(1), watcher.next()).await.expect_err("too early");
         }
-        let told = tokio::time::timeout(Duration::from_secs(2), watcher.next()).await.expect("in time");
-        assert!(matches!(told, Some(Ok(WatchEvent::Added(_)))));
+        let result = tokio::time::timeout(Duration::from_secs(2), watcher.next()).await.expect("in time");
+        assert!(matches!(result, Some(Ok(WatchEvent::Added(_)))));
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting until something is so.
+//! Waiting for conditions on the events of a watch.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -10,26 +10,26 @@ use crate::informer::{Indexer, SharedIndexInformer};
 use crate::listwatch::{ListerWatcher, WatchEvent, WatchStream};
 use crate::object::ResourceVersion;
 
-/// What a condition says when it can't tell.
+/// The error of a condition that can't be evaluated.
 pub type ConditionError = Box<dyn StdError + Send + Sync>;
 
-/// Whether an event meets a condition (client-go: `ConditionFunc`). See [`condition`].
+/// Returns whether an event meets a condition (client-go: `ConditionFunc`). See [`condition`].
 pub type ConditionFunc<'a> = Box<dyn FnMut(&WatchEvent) -> Result<bool, ConditionError> + Send + 'a>;
 
-/// Whether the state is such that there is nothing to wait for (client-go: `PreconditionFunc`).
+/// Returns whether the state already is such that no wait is needed (client-go: `PreconditionFunc`).
 pub type PreconditionFunc<'a> = Box<dyn FnOnce(&dyn Indexer) -> Result<bool, ConditionError> + Send + 'a>;
 
-/// A condition that can't fail.
+/// Wraps a condition that can't fail.
 pub fn condition<'a>(mut met: impl FnMut(&WatchEvent) -> bool + Send + 'a) -> ConditionFunc<'a> {
     Box::new(move |event| Ok(met(event)))
 }
 
-/// Reads a watch until its events have met every condition, one after the other, and answers the event that met the
-/// last one (client-go: `UntilWithoutRetry`). The event that met a condition is the first that the next one is asked
-/// about. Without conditions there is nothing to wait for, and no event.
+/// Reads a watch until its events have met every condition, one after the other, and returns the event that met the
+/// last one (client-go: `UntilWithoutRetry`). An event that meets a condition is also the first one tested against the
+/// next. Without conditions it returns `None` at once.
 ///
 /// `interrupt` ends the wait: a sleep for a deadline, a token's `cancelled()`, or `pending()` for none. The watch is
-/// dropped in the end, whatever it is. Bookmarks, where the watch has them, are events like others.
+/// dropped in any case. Bookmarks are tested like other events.
 ///
 /// ```
 /// # use kdelta::listwatch::{ListerWatcher, WatchEvent, WatchOptions};
@@ -51,8 +51,8 @@ pub fn condition<'a>(mut met: impl FnMut(&WatchEvent) -> bool + Send + 'a) -> Co
 /// ```
 ///
 /// # Errors
-/// [`WatchToolsError::Closed`], [`WatchToolsError::Interrupted`], [`WatchToolsError::Watch`],
-/// [`WatchToolsError::Condition`]: what ended the wait, with the last event.
+/// [`WatchToolsError::Closed`], [`WatchToolsError::Interrupted`], [`WatchToolsError::Watch`] or
+/// [`WatchToolsError::Condition`]: the reason for the end of the wait, with the last event.
 pub async fn until_without_retry<W: WatchStream>(
     mut watch: W,
     conditions: Vec<ConditionFunc<'_>>,
@@ -83,20 +83,20 @@ pub async fn until_without_retry<W: WatchStream>(
     }
 }
 
-/// Conditions that have to be met one after the other.
+/// Conditions to be met one after the other.
 struct Sequence<'a> {
     rest: vec::IntoIter<ConditionFunc<'a>>,
     current: Option<ConditionFunc<'a>>,
 }
 
 impl Sequence<'_> {
-    /// Goes on to the next; whether there is none.
+    /// Advances to the next condition. Returns whether there is none.
     fn advance(&mut self) -> bool {
         self.current = self.rest.next();
         self.current.is_none()
     }
 
-    /// Whether the event met the last that was left.
+    /// Returns whether the event met the last remaining condition.
     fn all_met(&mut self, event: &WatchEvent) -> Result<bool, ConditionError> {
         while let Some(condition) = &mut self.current {
             if !condition(event)? {
@@ -108,8 +108,8 @@ impl Sequence<'_> {
     }
 }
 
-/// Watches from a version on until every condition is met (client-go: `Until`): [`until_without_retry`] over a
-/// [`RetryWatcher`]. It sees what happens after that version, and not what is there.
+/// Watches from a version until every condition is met (client-go: `Until`): [`until_without_retry`] over a
+/// [`RetryWatcher`]. It sees events after that version, not the objects that exist already.
 ///
 /// ```
 /// # use kdelta::{listwatch::WatchEvent, testing::{FakeSource, pod}, watchtools::{condition, until}};
@@ -137,11 +137,11 @@ pub async fn until<L: ListerWatcher>(
     until_without_retry(RetryWatcher::new(initial, source)?, conditions, interrupt).await
 }
 
-/// Runs an informer until every condition is met (client-go: `UntilWithSync`). Conditions are asked about what is
-/// there already, as added, and then about what happens; a version that expires on the way is recovered from.
+/// Runs an informer until every condition is met (client-go: `UntilWithSync`). Existing objects are tested as added,
+/// then each event; the informer recovers if its version expires meanwhile.
 ///
-/// A precondition is asked first, once the whole initial state is in the store. Where it says yes there is nothing to
-/// wait for: no condition is asked and there is no event. Without one nobody waits for the whole state.
+/// A precondition is evaluated once the whole initial state is in the store. If it returns `true`, no condition is
+/// tested and the result is `None`. Without a precondition the wait does not require the whole initial state.
 ///
 /// ```
 /// # use kdelta::{informer::SharedIndexInformer, testing::{FakeSource, pod}, watchtools::{condition, until_with_sync}};
@@ -158,7 +158,7 @@ pub async fn until<L: ListerWatcher>(
 /// ```
 ///
 /// # Errors
-/// [`WatchToolsError::NotSynced`] when the precondition could not be asked; those of [`until_without_retry`] and
+/// [`WatchToolsError::NotSynced`] when the precondition could not be evaluated; those of [`until_without_retry`] and
 /// [`InformerWatcher::new`].
 ///
 /// # Panics
@@ -218,14 +218,14 @@ mod tests {
         }
     }
 
-    /// A pod that was added and then modified, on a watch that stands or ends.
-    fn added_and_modified(stands: bool) -> Events {
+    /// Returns a watch that adds and modifies a pod and then stays open or ends.
+    fn added_and_modified(stays_open: bool) -> Events {
         let source = FakeSource::new();
         source.add(pod("a"));
         let added = WatchEvent::Added(source.objects().remove(0));
         source.modify(pod("a"));
         let modified = WatchEvent::Modified(source.objects().remove(0));
-        Events([added, modified].into(), stands)
+        Events([added, modified].into(), stays_open)
     }
 
     fn added<'a>() -> ConditionFunc<'a> {
@@ -240,7 +240,7 @@ mod tests {
         Box::new(|_| Err("a broken condition".into()))
     }
 
-    async fn half_a_second() {
+    async fn after_half_a_second() {
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 
@@ -261,9 +261,9 @@ mod tests {
 
     // J9
     #[tokio::test(start_paused = true)]
-    async fn who_gives_up_is_told_the_last_event() {
+    async fn an_interrupt_returns_the_last_event() {
         let conditions = || vec![added(), modified(), added()];
-        let error = until_without_retry(added_and_modified(true), conditions(), half_a_second()).await;
+        let error = until_without_retry(added_and_modified(true), conditions(), after_half_a_second()).await;
         let error = error.expect_err("never");
         assert!(matches!(error, WatchToolsError::Interrupted { .. }), "{error}");
         assert!(matches!(error.last_event(), Some(WatchEvent::Modified(_))));
@@ -273,7 +273,7 @@ mod tests {
 
     // J10
     #[tokio::test(start_paused = true)]
-    async fn the_error_of_a_condition_is_the_answer() {
+    async fn the_error_of_a_condition_is_returned() {
         let error = until_without_retry(added_and_modified(true), vec![failing()], pending()).await;
         let error = error.expect_err("a broken condition");
         assert_eq!(error.to_string(), "a broken condition");
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn until_ends_with_what_the_watch_could_not_recover_from() {
+    async fn until_returns_unrecoverable_watch_errors() {
         let source = FakeSource::new();
         source.add(pod("a"));
         let version = source.version();
@@ -298,22 +298,27 @@ mod tests {
         SharedIndexInformer::builder(source.clone()).build()
     }
 
-    fn holds(answer: bool) -> PreconditionFunc<'static> {
+    fn precondition(met: bool) -> PreconditionFunc<'static> {
         Box::new(move |store| {
             assert!(store.get_by_key("secret").is_some());
-            Ok(answer)
+            Ok(met)
         })
     }
 
     // J11
     #[tokio::test(start_paused = true)]
-    async fn a_list_that_never_comes_is_not_waited_for_for_ever() {
+    async fn an_interrupt_ends_the_wait_for_a_list() {
         let source = FakeSource::new();
         source.hold(true);
-        let waited = until_with_sync(informer_on(&source), None, vec![added()], half_a_second()).await;
+        let waited = until_with_sync(informer_on(&source), None, vec![added()], after_half_a_second()).await;
         assert!(matches!(waited, Err(WatchToolsError::Interrupted { last: None })));
-        let waited =
-            until_with_sync(informer_on(&source), Some(holds(true)), vec![added()], half_a_second()).await;
+        let waited = until_with_sync(
+            informer_on(&source),
+            Some(precondition(true)),
+            vec![added()],
+            after_half_a_second(),
+        )
+        .await;
         let error = waited.expect_err("not synced").to_string();
         assert_eq!(error, "UntilWithSync: unable to sync caches: timed out");
         let error = Error::Refused("nobody there".into());
@@ -322,22 +327,28 @@ mod tests {
         source.fail_watch(error);
         let options = ReflectorOptions { give_up: Some(std::sync::Arc::new(|_| true)), ..Default::default() };
         let informer = SharedIndexInformer::builder(source).reflector(options).build();
-        let error = until_with_sync(informer, Some(holds(true)), vec![added()], pending()).await;
+        let error = until_with_sync(informer, Some(precondition(true)), vec![added()], pending()).await;
         let error = error.expect_err("given up").to_string();
         assert_eq!(error, "UntilWithSync: unable to sync caches: nobody there");
     }
 
     // J11
     #[tokio::test(start_paused = true)]
-    async fn a_precondition_that_holds_ends_the_wait() {
+    async fn a_met_precondition_ends_the_wait() {
         let source = FakeSource::new();
         source.add(pod("secret"));
-        let waited =
-            until_with_sync(informer_on(&source), Some(holds(true)), vec![failing()], half_a_second()).await;
+        let waited = until_with_sync(
+            informer_on(&source),
+            Some(precondition(true)),
+            vec![failing()],
+            after_half_a_second(),
+        )
+        .await;
         assert!(matches!(waited, Ok(None)));
-        for precondition in [Some(holds(false)), None] {
+        for precondition in [Some(precondition(false)), None] {
             let waited =
-                until_with_sync(informer_on(&source), precondition, vec![added()], half_a_second()).await;
+                until_with_sync(informer_on(&source), precondition, vec![added()], after_half_a_second())
+                    .await;
             assert!(matches!(waited, Ok(Some(WatchEvent::Added(_)))));
         }
         tokio::task::yield_now().await;
@@ -351,7 +362,7 @@ mod tests {
         let gone = condition(|event| matches!(event, WatchEvent::Deleted(_)));
         let waiting = until_with_sync(informer_on(&source), None, vec![added(), gone], pending());
         let breaking = async {
-            half_a_second().await;
+            after_half_a_second().await;
             source.delete_silently("secret");
             source.reset_watches();
         };

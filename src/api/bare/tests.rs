@@ -286,9 +286,9 @@ async fn names_that_come_slowly_are_no_silence() {
     });
     let resource = pods(&url, Representation::Rows);
     let (found, ended) = taken(&resource).await;
-    assert_eq!(found, JOINED, "{:?}", resource.held_up());
+    assert_eq!(found, JOINED, "{:?}", resource.external_wait());
     assert!(ended.is_ok(), "{ended:?}");
-    assert!(resource.held_up() >= pause * 3, "{:?}", resource.held_up());
+    assert!(resource.external_wait() >= pause * 3, "{:?}", resource.external_wait());
     serving.abort();
 }
 

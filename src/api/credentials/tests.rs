@@ -220,7 +220,7 @@ async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
         _ = client.send(&request) => panic!("there is no token yet"),
         () = begun => {}
     }
-    assert!(client.held_up() > Duration::ZERO, "it is not the server that is waited for");
+    assert!(client.external_wait() > Duration::ZERO, "it is not the server that is waited for");
     fs::write(&go, "").unwrap();
     let error = client.send(&request).await.err().unwrap();
     assert!(matches!(error, crate::listwatch::Error::Refused(_)), "{error:?}");

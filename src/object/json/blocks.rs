@@ -1,12 +1,12 @@
-//! JSON text 64 bytes at a time: the bytes are not looked at one by one, each question (which of these are quotes?) is
-//! asked of 16 at once, and the answers are words of 64 bits.
+//! Bit masks over JSON text, 64 bytes at a time: each test (such as "is this byte a quote?") runs on 16 bytes at once
+//! and yields words of 64 bits.
 
 use wide::u8x16;
 
-/// Bytes looked at together, one bit of a word each.
+/// Bytes per block, one bit of a word each.
 pub(crate) const BLOCK: usize = u64::BITS as usize;
 
-/// For each question a word: the bits of the bytes that are what is asked for.
+/// Returns one mask per test: the bits of the bytes that pass it.
 #[inline]
 pub(crate) fn masks<const N: usize>(
     block: &[u8; BLOCK],
@@ -21,30 +21,30 @@ pub(crate) fn masks<const N: usize>(
     masks
 }
 
-/// These bytes, too few for a block, as the beginning of one, before spaces.
+/// Pads fewer bytes than a block with spaces at the end.
 pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
     let mut block = [b' '; BLOCK];
     block[..bytes.len()].copy_from_slice(bytes);
     block
 }
 
-/// What of the blocks before reaches into the next one.
+/// String state that carries over from one block to the next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Strings {
-    /// All bits where the next block begins inside a string, else none.
+    /// All bits set if the next block begins inside a string, else zero.
     within: u64,
-    /// Whether its first byte is escaped.
+    /// Whether the first byte of the next block is escaped.
     escapes: bool,
 }
 
 impl Strings {
-    /// The bytes of a block that are inside strings, of a string's two quotes the first.
+    /// Returns the mask of bytes inside strings, which includes opening but not closing quotes.
     #[inline]
     pub(crate) fn inside(&mut self, mut quotes: u64, backslashes: u64) -> u64 {
         if backslashes != 0 || self.escapes {
             quotes &= !self.escaped(backslashes);
         }
-        // Each quote turns over all bits from its own on: afterwards a bit says whether an odd number came so far.
+        // Each quote toggles all bits from its own on: afterwards a set bit means an odd number of quotes so far.
         for shift in [1, 2, 4, 8, 16, 32] {
             quotes ^= quotes << shift;
         }
@@ -53,22 +53,22 @@ impl Strings {
         inside
     }
 
-    /// The bytes that a backslash stands before which is not escaped itself.
+    /// Returns the mask of escaped bytes: those after a backslash that is not itself escaped.
     #[inline]
     fn escaped(&mut self, backslashes: u64) -> u64 {
         const ODD: u64 = u64::MAX / 3 * 2;
         let first = u64::from(self.escapes);
         let runs = backslashes & !first;
-        // The difference carries through a run of backslashes to its end: one that begins at an even place comes out
-        // whole, one that begins at an odd place empty. Against the odd places that is every other one from its first
-        // on, which are those that escape, and with them what stands behind the run if its last one escapes it.
+        // The difference carries through a run of backslashes to its end: a run that begins at an even position becomes
+        // all ones, one at an odd position all zeros. XOR with the odd positions leaves every other backslash from the
+        // first on, which are the escaping ones, and the byte after the run if its last backslash escapes it.
         let every_other = (runs << 1 | ODD).wrapping_sub(runs) ^ ODD;
         self.escapes = (every_other & runs) >> (BLOCK - 1) == 1;
         every_other ^ (backslashes | first)
     }
 
-    /// These bytes, too few for a block, as the end of one, behind spaces: what follows them is the next block, as
-    /// always. Where the first is escaped, the backslash stands before it again.
+    /// Pads fewer bytes than a block with spaces at the front, so that the next block follows them directly. If the
+    /// first byte is escaped, its backslash is put before it again.
     #[cfg(feature = "api")]
     pub(crate) fn short_block(&mut self, bytes: &[u8]) -> [u8; BLOCK] {
         let mut block = [b' '; BLOCK];
@@ -93,7 +93,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn a_backslash_escapes_what_follows_unless_it_is_escaped(
+        fn a_backslash_escapes_the_next_byte_unless_escaped(
             blocks in proptest::collection::vec((any::<u64>(), any::<u64>()), 1..6),
             many: bool,
         ) {

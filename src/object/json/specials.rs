@@ -1,23 +1,23 @@
-//! Where strings end.
+//! The ends of JSON strings.
 
 use wide::u8x16;
 
 use super::blocks::{BLOCK, masks, padded};
 
-/// The bytes that strings do not just go on with: quotes, backslashes and control characters.
+/// A search for bytes that end or interrupt a string: quotes, backslashes and control characters.
 ///
-/// They are looked for in 64 bytes at once, and what was found is there for the next strings too. Most are short: to look
-/// anew for the end of each would take almost half as long again.
+/// It covers 64 bytes at once and keeps the result for the strings that follow. Most strings are short: a new search
+/// for each would take almost half as long again.
 #[derive(Default)]
 pub(super) struct Specials {
-    /// Where these 64 bytes begin.
+    /// The start of the current 64 bytes.
     from: usize,
-    /// A bit for each of them that is special.
+    /// One bit for each special byte among them.
     found: u64,
 }
 
 impl Specials {
-    /// Where the string ends whose opening quote stands before `at`. It must stand behind those asked for before.
+    /// Returns the end of the string whose opening quote is just before `at`. Calls must move forward through the text.
     #[inline]
     pub(super) fn end(&mut self, text: &[u8], mut at: usize) -> Option<usize> {
         loop {
@@ -42,16 +42,17 @@ impl Specials {
     }
 }
 
-/// A bit for each byte of a block that is special.
+/// Returns the mask of special bytes in a block.
 #[inline]
 fn special(block: &[u8; BLOCK]) -> u64 {
-    // With its second bit turned over, a quote is what follows the control characters, and nothing else becomes that.
+    // With its second bit inverted, a quote directly follows the control characters, and no other byte takes that
+    // value.
     let above = |bytes: u8x16| (bytes ^ u8x16::splat(0x02)).saturating_sub(u8x16::splat(0x20));
     let [found] = masks(block, |bytes| [(above(bytes).min(bytes ^ u8x16::splat(b'\\')), 0)]);
     found
 }
 
-/// Where the escape ends whose backslash stands before `at`. Few strings have any.
+/// Returns the end of the escape whose backslash is just before `at`. Few strings have any.
 #[cold]
 fn escape(text: &[u8], at: usize) -> Option<usize> {
     match *text.get(at)? {
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn each_control_character_ends_a_string_wherever_it_stands() {
+    fn control_characters_are_rejected_at_any_position() {
         for byte in 0..=0x7f_u8 {
             for before in 0..BLOCK + 40 {
                 let text = format!("\"{}{}\"", "x".repeat(before), char::from(byte));
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_that_is_not_ascii_is_part_of_a_string() {
+    fn non_ascii_bytes_belong_to_strings() {
         for byte in 0x80..=0xff {
             let text = ["\"".as_bytes(), &[byte; 2 * BLOCK], b"\""].concat();
             assert_eq!(value(&text, 0), Some(text.len()));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_end_whatever_their_length_and_that_of_those_before_and_behind() {
+    fn strings_of_any_length_end_correctly() {
         for first in 0..2 * BLOCK + 2 {
             for second in 0..BLOCK + 2 {
                 let [one, two] = [first, second].map(|length| "x".repeat(length));
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_looked_at_wherever_they_stand() {
+    fn escapes_are_checked_at_any_position() {
         for before in 0..2 * BLOCK {
             for escape in
                 ["\\\"", "\\\\", "\\\\\\\"", "\\/", "\\u00e9", "\\u00E", "\\u00g9", "\\x", "\\\n", "\\"]

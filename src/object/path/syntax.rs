@@ -1,10 +1,10 @@
-//! How a path is written.
+//! The syntax of paths.
 
 use std::fmt::{self, Write as _};
 
 use super::Step;
 
-/// Reads the steps of a path, or tells what is wrong.
+/// Parses the steps of a path, or returns the reason why it is invalid.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
     let text = text.trim();
     let text = match text.strip_prefix('{') {
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
     }
 }
 
-/// A name up to the next `.` or `[`, and what follows.
+/// Parses a name up to the next `.` or `[`, and returns the remaining text.
 fn name(text: &str) -> Result<(Step, &str), String> {
     let (name, end) = unescape(text, &['.', '['])?;
     match &text[..end] {
@@ -39,7 +39,7 @@ fn name(text: &str) -> Result<(Step, &str), String> {
     }
 }
 
-/// What stands in brackets, and what follows them. `text` begins after the opening one.
+/// Parses the contents of brackets and returns the remaining text. `text` begins after the opening bracket.
 fn bracket(text: &str) -> Result<(Step, &str), String> {
     if let Some(quote) = text.chars().next().filter(|quote| matches!(quote, '\'' | '"')) {
         let (name, end) = unescape(&text[1..], &[quote])?;
@@ -60,7 +60,7 @@ fn bracket(text: &str) -> Result<(Step, &str), String> {
     Ok((step, after))
 }
 
-/// The text up to the first of `ends` that has no backslash before it, without the backslashes, and where it ends.
+/// Returns the text up to the first unescaped character of `ends`, without backslashes, and its end.
 fn unescape(text: &str, ends: &[char]) -> Result<(String, usize), String> {
     let mut plain = String::new();
     let mut chars = text.char_indices();
@@ -74,7 +74,7 @@ fn unescape(text: &str, ends: &[char]) -> Result<(String, usize), String> {
     Ok((plain, text.len()))
 }
 
-/// Writes a path that [`parse`] reads to the same steps.
+/// Writes a path that [`parse`] parses to the same steps.
 pub(super) fn write(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (at, step) in steps.iter().enumerate() {
         match step {
@@ -111,7 +111,7 @@ mod tests {
     use crate::object::path::{FieldPath, Step};
 
     #[test]
-    fn what_is_no_path_is_refused_with_the_reason() {
+    fn invalid_paths_are_rejected_with_a_reason() {
         for (text, reason) in [
             ("", "a name is empty"),
             (".", "a name is empty"),
@@ -160,7 +160,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_upsets_the_parser(text in "[\\PC.'\\[\\]{}*\\\\]{0,12}") {
+        fn no_text_panics_the_parser(text in "[\\PC.'\\[\\]{}*\\\\]{0,12}") {
             if let Ok(path) = FieldPath::parse(&text) {
                 prop_assert_eq!(FieldPath::parse(&path.to_string()), Ok(path));
             }

@@ -1,7 +1,7 @@
-//! The walk along a path over JSON text. Nothing is turned into a tree: what the path does not lead to is skipped by
-//! the parser, and what stands at its end is handed out as a slice of the text wherever that is possible.
+//! Evaluation of a path over JSON text without building a tree: the parser skips everything outside of the path, and
+//! values are returned as slices of the text where possible.
 //!
-//! A text that servers write is walked by [`Quick`]; where that stops, `serde_json` walks.
+//! [`Quick`] evaluates the text that servers write; `serde_json` takes over where it stops.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,16 +13,16 @@ use super::Step;
 use super::quick::Quick;
 use crate::object::body::Whitespace;
 
-/// What is walked over.
+/// The text to evaluate.
 #[derive(Clone, Copy)]
 pub(super) enum Text<'w> {
-    /// Whatever it is.
+    /// Text that may be invalid JSON.
     Any(&'w [u8]),
-    /// What was seen to be JSON: nothing of it need be looked at a second time.
+    /// Validated JSON, which is not checked a second time.
     Valid(&'w [u8]),
 }
 
-/// Visits what stands at the end of the path.
+/// Visits the values at the end of the path.
 pub(super) fn walk(
     steps: &[Step],
     text: Text<'_>,
@@ -37,14 +37,14 @@ pub(super) fn walk(
         return Ok(());
     }
     let (Text::Any(json) | Text::Valid(json)) = text;
-    // What has been visited comes first again.
+    // The values that were already visited come first again.
     thorough(steps, json, &mut |value| match visited.checked_sub(1) {
         Some(rest) => visited = rest,
         None => visit(value),
     })
 }
 
-/// The walk over any text.
+/// Evaluates the path over any text.
 pub(super) fn thorough(
     steps: &[Step],
     json: &[u8],
@@ -57,11 +57,11 @@ pub(super) fn thorough(
 }
 
 struct Walk<'w> {
-    /// What is left of the path.
+    /// The remaining steps.
     steps: &'w [Step],
-    /// Whether the path leads nowhere else once this value is done: no array or `*` lies behind.
+    /// Whether the path can match nothing after this value: no array or `*` lies behind.
     alone: bool,
-    /// Set when nothing is left to find. A visitor can end a parse only by an error, so one follows that means this.
+    /// Set when nothing is left to find. A serde visitor can stop a parse only by an error; this flag marks that error.
     done: &'w mut bool,
     visit: &'w mut dyn FnMut(&str),
 }
@@ -71,7 +71,7 @@ impl Walk<'_> {
         Walk { steps, alone, done: self.done, visit: self.visit }
     }
 
-    /// The end of the walk, if nothing can follow.
+    /// Stops the parse if nothing can follow.
     fn end<E: serde::de::Error>(&mut self) -> Result<(), E> {
         if self.alone {
             *self.done = true;
@@ -172,7 +172,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-/// Whether a member has this name.
+/// Compares a member's name with this one.
 struct Is<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Is<'_> {
@@ -206,12 +206,12 @@ pub(super) fn hand_out(raw: &str, visit: &mut dyn FnMut(&str)) -> Result<(), ser
     Ok(())
 }
 
-/// The text without the bytes that only lay it out; most bodies have none.
+/// Returns the text without insignificant whitespace; most bodies have none.
 fn compact(json: &str) -> Cow<'_, str> {
     let mut whitespace = Whitespace::default();
     if json.bytes().any(|byte| whitespace.is_at(byte)) {
         let mut whitespace = Whitespace::default();
-        // Whitespace is ASCII, and an ASCII byte is never a part of another character.
+        // Whitespace is ASCII, and an ASCII byte is never part of another character.
         let is_kept = |char: &char| !u8::try_from(*char).is_ok_and(|byte| whitespace.is_at(byte));
         Cow::Owned(json.chars().filter(is_kept).collect())
     } else {
@@ -229,7 +229,7 @@ mod tests {
     use crate::object::json::{damaged, damages};
     use crate::object::path::{FieldPath, Step};
 
-    /// The same walk over a tree.
+    /// A reference evaluator over a tree.
     fn naive(steps: &[Step], value: &Value, found: &mut Vec<String>) {
         let Some((step, rest)) = steps.split_first() else {
             match value {
@@ -282,7 +282,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn the_walk_over_text_finds_what_a_walk_over_the_tree_finds(json in json(), path in path(), pretty: bool) {
+        fn evaluation_over_text_agrees_with_a_tree(json in json(), path in path(), pretty: bool) {
             let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
             let mut wanted = Vec::new();
             naive(&path.0, &json, &mut wanted);
@@ -290,7 +290,7 @@ mod tests {
         }
 
         #[test]
-        fn the_quick_walk_finds_what_the_thorough_one_does(json in json(), path in path(), pretty: bool, damages in damages()) {
+        fn the_fast_evaluator_agrees_with_serde(json in json(), path in path(), pretty: bool, damages in damages()) {
             let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
             let text = damaged(text.expect("JSON"), &damages);
             let text = text.trim_start().as_bytes();
@@ -309,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_known_to_be_json_is_walked_over_to_the_same_end(json in json(), path in path(), pretty: bool) {
+        fn validated_text_gives_the_same_values(json in json(), path in path(), pretty: bool) {
             let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
             let text = text.expect("JSON");
             let mut found = Vec::new();

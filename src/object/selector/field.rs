@@ -1,4 +1,4 @@
-//! Selection by fields.
+//! Field selectors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 use super::SelectorError;
 use crate::object::{FieldPath, Object, ObjectError};
 
-/// Terms on fields, all of which must hold; with none, every object is selected.
+/// A selector of terms on fields, all of which must match; an empty one selects every object.
 ///
-/// The grammar is kubectl's: `status.phase=Running,spec.nodeName!=node-1`, `==` being the same as `=`, and `\`, `,` and
-/// `=` of a value written with a backslash before them. Where a server knows a few fields of each resource, a term
-/// evaluated here may name any [`FieldPath`]. A field that is absent has the empty value; of a field with several
-/// values (a path over arrays), `=` asks whether one of them is the value, and `!=` whether none is. Terms print in
-/// the order of their fields, so that equal selectors print equal.
+/// The grammar is kubectl's: `status.phase=Running,spec.nodeName!=node-1`, with `==` as a synonym of `=`, and `\`, `,`
+/// and `=` in values escaped by a backslash. Servers support a few fields per resource; a term evaluated here may name
+/// any [`FieldPath`]. An absent field has the empty value. For a field with several values (a path over arrays), `=`
+/// matches if any of them is equal, and `!=` if none is. Terms print in the order of their fields, so that equal
+/// selectors print equal.
 ///
 /// ```
 /// # use kdelta::object::FieldSelector;
@@ -29,7 +29,7 @@ pub struct FieldSelector(Vec<Term>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Term {
-    /// As it was written: what a server gets is what the user said.
+    /// The user's spelling, which is sent to the server.
     field: String,
     equal: bool,
     value: String,
@@ -37,10 +37,10 @@ struct Term {
 }
 
 impl FieldSelector {
-    /// Reads a selector; the empty text selects every object, and so does an empty term.
+    /// Parses a selector. Empty text and empty terms select every object.
     ///
     /// # Errors
-    /// [`SelectorError`] when a term has no operator, a value a false escape, or a field is no path.
+    /// [`SelectorError`] when a term has no operator, a value has an invalid escape, or a field is not a path.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let terms = split_terms(text).filter(|term| !term.is_empty());
         let mut terms = terms.map(|term| Term::parse(term, text)).collect::<Result<Vec<_>, _>>()?;
@@ -48,25 +48,25 @@ impl FieldSelector {
         Ok(Self(terms))
     }
 
-    /// Whether every object is selected.
+    /// Returns whether every object is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the object is selected. What cannot be read of it counts as absent.
+    /// Returns whether the object is selected. Fields that can't be read count as absent.
     #[must_use]
     pub fn matches(&self, object: &Object) -> bool {
         self.0.iter().all(|term| term.matches(|visit| term.path.values_of(object, visit)))
     }
 
-    /// As [`FieldSelector::matches`], of an object that is there as its JSON text only.
+    /// Returns whether an object given as JSON text is selected.
     #[must_use]
     pub fn matches_json(&self, json: &[u8]) -> bool {
         self.0.iter().all(|term| term.matches(|visit| term.path.values_with(json, visit)))
     }
 
-    /// The fields that the terms name, as they were written, sorted.
+    /// Returns the fields of the terms as written, sorted.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|term| term.field.as_str())
     }
@@ -84,7 +84,7 @@ impl Term {
 
     fn matches(&self, visit_values: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), ObjectError>) -> bool {
         let (mut present, mut found) = (false, false);
-        // A text that cannot be read was refused when the object came in.
+        // A text that can't be read was rejected at ingest.
         let _unread = visit_values(&mut |value| {
             present = true;
             found |= value == self.value;
@@ -93,7 +93,7 @@ impl Term {
     }
 }
 
-/// The parts between commas that have no backslash before them.
+/// Splits at commas that have no backslash before them.
 fn split_terms(text: &str) -> impl Iterator<Item = &str> {
     let mut escaped = false;
     text.split(move |char| {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selector_is_refused_in_kubectls_words() {
+    fn invalid_selectors_are_rejected_with_kubectls_messages() {
         for (given, wanted) in [
             ("a", "invalid selector: 'a'; can't understand 'a'"),
             ("a=1,b!2", "invalid selector: 'a=1,b!2'; can't understand 'b!2'"),
@@ -220,7 +220,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_upsets_the_parser(text in "[ab.=!,\\\\\\PC]{0,12}") {
+        fn no_text_panics_the_parser(text in "[ab.=!,\\\\\\PC]{0,12}") {
             if let Ok(selector) = FieldSelector::parse(&text) {
                 prop_assert_eq!(FieldSelector::parse(&selector.to_string()), Ok(selector));
             }

@@ -1,4 +1,4 @@
-//! Selection by labels.
+//! Label selectors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,11 +12,11 @@ use crate::object::{FieldPath, Object, ObjectError};
 
 static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["metadata", "labels"]));
 
-/// Requirements on labels, all of which must hold; with none, every object is selected.
+/// A selector of requirements on labels, all of which must match; an empty one selects every object.
 ///
 /// The grammar is kubectl's: `app=web`, `app==web`, `app!=web`, `app in (web,api)`, `app notin (web)`, `app`, `!app`,
-/// `weight>5`, `weight<5`, joined by commas. An absent label satisfies `!=`, `notin` and `!`. Requirements print in
-/// the order of their labels, so that equal selectors print equal.
+/// `weight>5`, `weight<5`, joined by commas. An absent label satisfies `!=`, `notin` and `!`. Requirements print in the
+/// order of their labels, so that equal selectors print equal.
 ///
 /// ```
 /// # use kdelta::object::LabelSelector;
@@ -45,10 +45,10 @@ pub(super) struct Requirement {
 pub(super) enum Test {
     Exists,
     Absent,
-    /// The operator as it was written, and the value.
+    /// The operator as written, and the value.
     Is(&'static str, String),
     IsNot(String),
-    /// Sorted, each once, at least one.
+    /// Sorted, distinct, not empty.
     In(Vec<String>),
     NotIn(Vec<String>),
     Greater(i64),
@@ -56,42 +56,42 @@ pub(super) enum Test {
 }
 
 impl LabelSelector {
-    /// Reads a selector; the empty text selects every object.
+    /// Parses a selector; empty text selects every object.
     ///
     /// # Errors
-    /// [`SelectorError`] when the text does not follow the grammar, or a label or value could not be one.
+    /// [`SelectorError`] when the text does not follow the grammar, or a label or value is invalid.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut requirements = label_syntax::parse(text)?;
         requirements.sort_by(|a, b| a.label.cmp(&b.label));
         Ok(Self { requirements, nothing: false })
     }
 
-    /// Selects no object. It has no text: it prints as the empty selector does, and must not be sent to a server.
+    /// Creates a selector that selects no object. It prints like the empty selector and must not be sent to a server.
     #[must_use]
     pub fn nothing() -> Self {
         Self { requirements: Vec::new(), nothing: true }
     }
 
-    /// Whether no object can ever be selected.
+    /// Returns whether no object can ever be selected.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.nothing
     }
 
-    /// Whether every object is selected.
+    /// Returns whether every object is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.requirements.is_empty() && !self.nothing
     }
 
-    /// Whether the object is selected. Its labels are read from its body; labels that are no texts, or a body that
-    /// is not there, count as no labels.
+    /// Returns whether the object is selected. Labels are read from its body; an absent body and labels that are not
+    /// strings count as no labels.
     #[must_use]
     pub fn matches(&self, object: &Object) -> bool {
         self.matches_text(|visit| LABELS.values_of(object, visit))
     }
 
-    /// As [`LabelSelector::matches`], of an object that is there as its JSON text only.
+    /// Returns whether an object given as JSON text is selected.
     #[must_use]
     pub fn matches_json(&self, json: &[u8]) -> bool {
         self.matches_text(|visit| LABELS.values_with(json, visit))
@@ -104,33 +104,33 @@ impl LabelSelector {
         if self.requirements.is_empty() {
             return !self.nothing;
         }
-        let mut verdict = Verdict::new(self);
-        // A body was validated when it came in: its labels may be of the wrong type, but they can be read.
+        let mut verdict = Evaluation::new(self);
+        // A body was validated at ingest: its labels may have the wrong type, but they can be read.
         let _unread = visit_labels(&mut |labels| {
             if serde_json::Deserializer::from_str(labels).deserialize_map(&mut verdict).is_err() {
-                verdict = Verdict::new(self);
+                verdict = Evaluation::new(self);
             }
         });
-        verdict.holds()
+        verdict.is_match()
     }
 }
 
-/// Hears the labels of one object, each once, without keeping them.
-struct Verdict<'s> {
+/// An evaluation over an object's labels, without storing them.
+struct Evaluation<'s> {
     selector: &'s LabelSelector,
     refused: bool,
-    /// How many requirements have not been met yet but need a label to be.
+    /// The requirements not yet satisfied that need a label to be present.
     missing: usize,
 }
 
-impl<'s> Verdict<'s> {
+impl<'s> Evaluation<'s> {
     fn new(selector: &'s LabelSelector) -> Self {
         let missing =
             selector.requirements.iter().filter(|requirement| !requirement.test.allows_absent()).count();
         Self { selector, refused: selector.nothing, missing }
     }
 
-    fn hear(&mut self, label: &str, value: &str) {
+    fn add_label(&mut self, label: &str, value: &str) {
         for requirement in self.selector.requirements.iter().filter(|requirement| requirement.label == label)
         {
             if !requirement.test.allows(value) {
@@ -141,12 +141,12 @@ impl<'s> Verdict<'s> {
         }
     }
 
-    fn holds(&self) -> bool {
+    fn is_match(&self) -> bool {
         !self.refused && self.missing == 0
     }
 }
 
-impl<'de> Visitor<'de> for &mut Verdict<'_> {
+impl<'de> Visitor<'de> for &mut Evaluation<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,13 +155,13 @@ impl<'de> Visitor<'de> for &mut Verdict<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((Text(label), Text(value))) = map.next_entry()? {
-            self.hear(&label, &value);
+            self.add_label(&label, &value);
         }
         Ok(())
     }
 }
 
-/// A text that is copied only when it was written with escapes.
+/// Text that is copied only if it has escapes.
 #[derive(serde::Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_and_nothing_ask_no_labels() {
+    fn everything_and_nothing_ignore_labels() {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let bare = Object::named(type_meta, "", "a");
         let everything = LabelSelector::default();
@@ -318,7 +318,7 @@ mod tests {
         }
 
         #[test]
-        fn labels_are_judged_one_requirement_at_a_time(
+        fn requirements_are_evaluated_independently(
             requirements in proptest::collection::vec(requirement(), 0..4),
             labels in proptest::collection::btree_map("x|y|in|z", "a|b|1|-1|7|", 0..4),
         ) {

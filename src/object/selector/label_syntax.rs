@@ -6,7 +6,7 @@ use super::label::{Requirement, Test};
 const OPERATORS: [&str; 6] = ["==", "!=", "=", "!", ">", "<"];
 const AFTER: &str = "',' or 'end of string'";
 
-/// A piece of the text. The end of the text is the empty symbol; a word may be a label, a value, `in` or `notin`.
+/// A token. The end of the text is the empty symbol; a word may be a label, a value, `in` or `notin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'t> {
     Word(&'t str),
@@ -61,7 +61,7 @@ fn is_whitespace(char: char) -> bool {
     matches!(char, ' ' | '\t' | '\r' | '\n')
 }
 
-/// Reads the requirements of a selector, in the order they are written.
+/// Parses the requirements of a selector, in text order.
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, SelectorError> {
     let unexpected =
         |token: Token<'_>, expected| SelectorError::Unexpected { found: token.text().to_owned(), expected };
@@ -109,7 +109,7 @@ fn test(tokens: &mut Tokens<'_>, label: &str) -> Result<Test, String> {
     })
 }
 
-/// The one value after an operator; nothing stands for the empty one.
+/// Parses the value after an operator; an omitted one is empty.
 fn value(tokens: &mut Tokens<'_>, label: &str) -> Result<String, String> {
     match tokens.peek() {
         END | Token::Symbol(",") => Ok(String::new()),
@@ -133,7 +133,7 @@ fn number(tokens: &mut Tokens<'_>, label: &str) -> Result<i64, String> {
     })
 }
 
-/// `(a,b)`; between commas nothing stands for the empty value.
+/// Parses `(a,b)`; an omitted value between commas is empty.
 fn values(tokens: &mut Tokens<'_>, label: &str) -> Result<Vec<String>, String> {
     match tokens.next() {
         Token::Symbol("(") => {}
@@ -163,7 +163,7 @@ fn values(tokens: &mut Tokens<'_>, label: &str) -> Result<Vec<String>, String> {
     Ok(values)
 }
 
-/// A label is a name of up to 63 characters, with a DNS subdomain of up to 253 and a slash before it or not.
+/// Checks a label: a name of up to 63 characters, optionally after a DNS subdomain of up to 253 and a slash.
 fn check_label(label: &str) -> Result<(), String> {
     let (prefix, name) = label.split_once('/').map_or((None, label), |(prefix, name)| (Some(prefix), name));
     let refuse = |reason: &str| Err(invalid("key", label, reason));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selector_is_refused_in_kubectls_words() {
+    fn invalid_selectors_are_rejected_with_kubectls_messages() {
         let long = "x".repeat(64);
         for (given, wanted) in [
             (
@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_upsets_the_parser(text in "([xy,=!()<> \\PC]|in|notin){0,12}") {
+        fn no_text_panics_the_parser(text in "([xy,=!()<> \\PC]|in|notin){0,12}") {
             if let Ok(selector) = LabelSelector::parse(&text) {
                 prop_assert_eq!(LabelSelector::parse(&selector.to_string()), Ok(selector));
             }

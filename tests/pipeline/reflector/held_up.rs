@@ -29,10 +29,10 @@ enum Asks {
 }
 
 impl Held {
-    fn new(held_up: u64, answers_after: u64) -> Self {
+    fn new(external_wait: u64, answers_after: u64) -> Self {
         let source = FakeSource::new();
         source.add(pod("a"));
-        let [waits, answers_after] = [held_up, answers_after].map(Duration::from_secs);
+        let [waits, answers_after] = [external_wait, answers_after].map(Duration::from_secs);
         let log_in = LogIn { due: Some(Asks::List), begun: None, before: Duration::ZERO };
         Self { source, waits, answers_after, log_in: Arc::new(Mutex::new(log_in)) }
     }
@@ -93,7 +93,7 @@ impl ListerWatcher for Held {
         self.source.watch(options).await
     }
 
-    fn held_up(&self) -> Duration {
+    fn external_wait(&self) -> Duration {
         let log_in = self.log_in();
         log_in.before + log_in.begun.map(|begun| begun.elapsed().min(self.waits)).unwrap_or_default()
     }
@@ -105,18 +105,22 @@ async fn list(held: Held) -> Result<ResourceVersion, Error> {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_waits_for_a_log_in_is_not_silent() {
-    for (held_up, answers_after) in [(0, 89), (500, 0), (500, 89), (80, 80)] {
-        assert_eq!(list(Held::new(held_up, answers_after)).await.expect("a list"), "2".into(), "{held_up}");
+    for (external_wait, answers_after) in [(0, 89), (500, 0), (500, 89), (80, 80)] {
+        assert_eq!(
+            list(Held::new(external_wait, answers_after)).await.expect("a list"),
+            "2".into(),
+            "{external_wait}"
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_silent_after_the_log_in_is_not_waited_for_longer() {
-    for held_up in [0, 500] {
+    for external_wait in [0, 500] {
         let began = Instant::now();
-        let error = list(Held::new(held_up, 10_000)).await.expect_err("it is silent");
+        let error = list(Held::new(external_wait, 10_000)).await.expect_err("it is silent");
         assert_eq!(error.to_string(), "the list was silent for 90s");
-        assert_eq!(began.elapsed().as_secs(), held_up + 90);
+        assert_eq!(began.elapsed().as_secs(), external_wait + 90);
     }
 }
 

@@ -293,8 +293,8 @@ impl ListerWatcher for Source {
     }
 
     /// Who waits for its place has not asked yet.
-    fn held_up(&self) -> Duration {
-        self.asked.held_up() + self.waited.in_all()
+    fn external_wait(&self) -> Duration {
+        self.asked.external_wait() + self.waited.in_all()
     }
 
     /// A question that few objects answer may take long to read through.
@@ -302,8 +302,8 @@ impl ListerWatcher for Source {
         self.arrived.count()
     }
 
-    fn gives_up_watch_list(&self) {
-        self.asked.gives_up_watch_list();
+    fn disable_watch_list(&self) {
+        self.asked.disable_watch_list();
     }
 }
 
@@ -381,7 +381,7 @@ mod tests {
         let every_place = source.shared.lists.take_all().await;
         let (error, ()) = tokio::join!(source.watch(&initial), async {
             // Another source of the same server.
-            source.asked.clone().gives_up_watch_list();
+            source.asked.clone().disable_watch_list();
             drop(every_place);
         });
         let error = error.err().expect("it is not even asked");
