@@ -267,6 +267,9 @@ fn a_plugin_that_is_missing_is_told_as_kubectl_tells_it() {
     }});
     let config = on.env.login(on.testbed, on.testbed.server(), &user);
     let error = on.ask_with(&config, &[], &[]).expect_err("it is missing");
+    // Every message indents its further lines, so that no text forges a line of its own; kubectl does not.
+    let unindented = |line: &str| format!("{}\n", line.strip_prefix("    ").unwrap_or(line));
+    let error: String = error.lines().map(unindented).collect();
     let start = "Unable to connect to the server: getting credentials: exec: executable kdelta-no-such-plugin not found";
     assert!(error.starts_with(start) && error.ends_with("\n\nget it from the cellar\n"), "{error}");
     let Some(mut command) = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]) else {
