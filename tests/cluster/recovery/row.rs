@@ -52,7 +52,7 @@ impl Data {
         match cell {
             "the changes" => Self::Changes,
             "`GAP`, the difference" => Self::Difference,
-            "–" | "what happened, once" | "`GAP`, the difference to the backup" => Self::Other,
+            "–" | "each change, once" | "`GAP`, the difference to the backup" => Self::Other,
             other => panic!("no test knows what {other:?} means"),
         }
     }
