@@ -599,7 +599,7 @@ mod tests {
             )
             .await;
         let mut config = Config::for_server(&server.url).unwrap();
-        config.kube_mut().auth_info.token_file = Some(path.to_str().unwrap().into());
+        config.user_mut().token_file = Some(path.to_str().unwrap().into());
         let client = Client::new(&config).unwrap();
         let error = client.send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Unauthorized(_)), "{error:?}");
@@ -614,7 +614,7 @@ mod tests {
     async fn a_fixed_token_that_is_refused_is_not_sent_again() {
         let server = TestServer::start(|_| json(401, "{}")).await;
         let mut config = Config::for_server(&server.url).unwrap();
-        config.kube_mut().auth_info.token = Some("t".to_owned().into());
+        config.user_mut().token = Some("t".to_owned().into());
         let error = Client::new(&config).unwrap().send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Unauthorized(_)), "{error:?}");
         assert_eq!(server.asked().len(), 1);

@@ -288,9 +288,9 @@ pub fn kubeconfig(text: &[u8], file: &Path) -> std::io::Result<()> {
     match Config::load(&options) {
         Ok(config) => {
             let shown = format!("{config:?}");
-            let user = &config.kube().auth_info;
+            let user = config.user();
             for secret in [&user.token, &user.password].into_iter().flatten() {
-                let secret = secrecy::ExposeSecret::expose_secret(secret);
+                let secret = secret.expose();
                 // A short one may stand anywhere by chance.
                 assert!(secret.len() < 8 || !shown.contains(secret), "a credential is shown");
             }

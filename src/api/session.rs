@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kube_client::config::AuthInfo;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio_util::sync::CancellationToken;
@@ -64,14 +63,9 @@ impl Session {
     /// # Errors
     /// [`Error::Invalid`] for what the configuration names and can't be used.
     pub(super) fn open(config: &Config) -> Result<Self, Error> {
-        // Fails when the program has chosen a provider already, which is then used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut kube = config.kube().clone();
-        // Who we are is not kube-client's to find out: it would run a plugin once more.
-        kube.auth_info = AuthInfo::default();
         let speaks_tls = config.url().scheme() == "https"
             || config.way().proxy.as_ref().is_some_and(|proxy| proxy.protocol == Protocol::Https);
-        let tls = if speaks_tls { tls::client_config(&kube)? } else { tls::unused() };
+        let tls = if speaks_tls { tls::client_config(config.trust())? } else { tls::unused()? };
         Ok(Self {
             tls,
             identity: None,
@@ -157,7 +151,7 @@ impl Session {
     }
 
     fn open_lane(&self, way: &Way) -> Lane {
-        let gzip = !self.config.kube().disable_compression;
+        let gzip = !self.config.disables_compression();
         Lane { http: Transport::new(way, self.tls.clone(), gzip), place: Arc::new(()) }
     }
 }

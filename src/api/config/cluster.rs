@@ -4,11 +4,11 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use kube_client::config::Cluster;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use url::Url;
 
-use super::{ConfigOptions, Proxy, Way, given, path_text};
+use super::kubeconfig::Cluster;
+use super::{ConfigOptions, Proxy, Way, certificates, given, path_text};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
 use crate::api::local_file::{self, CREDENTIAL_LIMIT};
@@ -70,6 +70,19 @@ pub(super) fn settle(name: &str, cluster: &mut Cluster) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Decodes the authority data of a resolved cluster: the PEM text, and the certificates in it.
+pub(super) fn authorities(cluster: &Cluster) -> Result<Option<Authorities>, Error> {
+    let invalid = |why: &str| Error::Invalid(format!("unable to load root certificates: {why}"));
+    let Some(data) = &cluster.certificate_authority_data else { return Ok(None) };
+    // The data may be folded over several lines.
+    let bundle = STANDARD.decode(data.split_ascii_whitespace().collect::<String>());
+    let bundle = bundle.map_err(|_| invalid("illegal base64 data"))?;
+    let certificates = certificates(&bundle).map_err(invalid)?;
+    Ok(Some((bundle, certificates)))
+}
+
+type Authorities = (Vec<u8>, Vec<CertificateDer<'static>>);
 
 /// The way to the server at this URL: the cluster's proxy, else the environment's.
 pub(super) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOptions) -> Result<Way, Error> {

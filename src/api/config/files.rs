@@ -5,9 +5,8 @@ use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use kube_client::config::{Kubeconfig, KubeconfigError};
-
 use super::ConfigOptions;
+use super::kubeconfig::Kubeconfig;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
 use crate::api::local_file;
@@ -21,14 +20,13 @@ pub(super) struct Files {
 }
 
 impl Files {
-    fn add(&mut self, path: &Path, config: Kubeconfig) -> Result<(), Error> {
-        for user in &config.auth_infos {
+    fn add(&mut self, path: &Path, config: Kubeconfig) {
+        for user in &config.users {
             if !self.users.contains_key(&user.name) {
                 self.users.insert(user.name.clone(), path.to_owned());
             }
         }
-        self.merged = mem::take(&mut self.merged).merge(config).map_err(|error| broken(path, &error))?;
-        Ok(())
+        self.merged = mem::take(&mut self.merged).merge(config);
     }
 }
 
@@ -43,12 +41,12 @@ pub(super) fn read(options: &ConfigOptions) -> Result<Files, Error> {
             let reason = "no such file or directory".to_owned();
             return Err(Error::Unreadable { path: path.clone(), reason });
         };
-        files.add(path, config)?;
+        files.add(path, config);
         return Ok(files);
     }
     for path in paths(options) {
         if let Some(config) = read_file(&path)? {
-            files.add(&path, config)?;
+            files.add(&path, config);
         }
     }
     Ok(files)
@@ -77,10 +75,8 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
     make_absolute(&mut config, path.parent().unwrap_or(Path::new("")));
     one_of_each("clusters", path, config.clusters.iter().map(|named| &named.name))?;
     one_of_each("contexts", path, config.contexts.iter().map(|named| &named.name))?;
-    one_of_each("users", path, config.auth_infos.iter().map(|named| &named.name))?;
-    // kubectl merges files whatever they call themselves, and an empty current-context is none.
-    config.kind = None;
-    config.api_version = None;
+    one_of_each("users", path, config.users.iter().map(|named| &named.name))?;
+    // As for kubectl, an empty current-context is none.
     config.current_context = config.current_context.filter(|name| !name.is_empty());
     Ok(Some(config))
 }
@@ -112,10 +108,10 @@ fn make_absolute(config: &mut Kubeconfig, folder: &Path) {
             absolute.clone_into(relative);
         }
     };
-    for cluster in config.clusters.iter_mut().filter_map(|named| named.cluster.as_mut()) {
+    for cluster in config.clusters.iter_mut().map(|named| &mut named.cluster) {
         resolve(&mut cluster.certificate_authority);
     }
-    for user in config.auth_infos.iter_mut().filter_map(|named| named.auth_info.as_mut()) {
+    for user in config.users.iter_mut().map(|named| &mut named.user) {
         resolve(&mut user.client_certificate);
         resolve(&mut user.client_key);
         resolve(&mut user.token_file);
@@ -138,17 +134,12 @@ fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a Stri
     Ok(())
 }
 
-fn broken(path: &Path, error: &KubeconfigError) -> Error {
-    let reason = match error {
-        KubeconfigError::Parse(error) => {
-            // A snippet of the file, or a value of a wrong type, may be a token.
-            let told = redact(&error.without_snippet().to_string());
-            match error.location() {
-                Some(place) if !told.contains("line") => format!("yaml: line {}: {told}", place.line()),
-                _ => format!("yaml: {told}"),
-            }
-        }
-        other => other.to_string(),
+fn broken(path: &Path, error: &serde_saphyr::Error) -> Error {
+    // A snippet of the file, or a value of a wrong type, may be a token.
+    let message = redact(&error.without_snippet().to_string());
+    let reason = match error.location() {
+        Some(place) if !message.contains("line") => format!("yaml: line {}: {message}", place.line()),
+        _ => format!("yaml: {message}"),
     };
     Error::File { path: path.to_owned(), reason }
 }
@@ -188,11 +179,11 @@ mod tests {
         let path = folder.path().join("config");
         for bytes in [&[0xfe, 0xff, 0xff][..], &[0xff, 0xfe, 0x61]] {
             std::fs::write(&path, bytes).expect("a file");
-            let error = read_file(&path).expect_err("it is broken");
+            let error = read_file(&path).err().expect("it is broken");
             assert!(error.to_string().contains("in the middle of a character of UTF-16"), "{error}");
         }
         std::fs::write(&path, [0xff, 0xfe, 0x61, 0x00]).expect("a file");
-        let error = read_file(&path).expect_err("a letter is no kubeconfig");
+        let error = read_file(&path).err().expect("a letter is no kubeconfig");
         assert!(!error.to_string().contains("UTF-16"), "{error}");
     }
 

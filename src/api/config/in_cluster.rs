@@ -1,7 +1,6 @@
 //! What a pod is told about its own server.
 
-use kube_client::config::{AuthInfo, Cluster};
-
+use super::kubeconfig::{AuthInfo, Cluster};
 use super::options::InCluster;
 use super::{given, path_text};
 use crate::api::local_file::{self, CREDENTIAL_LIMIT};

@@ -2,13 +2,10 @@
 
 use std::path::PathBuf;
 
-use kube_client::config::{
-    AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, LoadDataError, NamedAuthInfo, NamedCluster,
-    NamedContext,
-};
-
+use super::exec_cluster::ExecCluster;
 use super::files::Files;
-use super::{Config, ConfigOptions, Origin, cluster, files, given, in_cluster, server_url, user};
+use super::kubeconfig::{AuthInfo, Cluster, Context, Kubeconfig};
+use super::{Config, ConfigOptions, Origin, Trust, cluster, files, given, in_cluster, server_url, user};
 use crate::api::error::Error;
 
 /// The contexts that the files have, and what contexts are made of.
@@ -35,7 +32,7 @@ impl Contexts {
             names: files.contexts.into_iter().map(|named| named.name).collect(),
             current: files.current_context,
             clusters: files.clusters.into_iter().map(|named| named.name).collect(),
-            users: files.auth_infos.into_iter().map(|named| named.name).collect(),
+            users: files.users.into_iter().map(|named| named.name).collect(),
         })
     }
 }
@@ -82,14 +79,14 @@ fn find(files: &Kubeconfig, options: &ConfigOptions) -> Result<Parts, Error> {
     let context_name = asked.clone().or_else(|| files.current_context.clone()).unwrap_or_default();
     let found = files.contexts.iter().find(|named| named.name == context_name);
     let context = match found {
-        Some(named) => named.context.clone().unwrap_or_default(),
+        Some(named) => named.context.clone(),
         None if asked.is_some() => return Err(Error::NoContext(context_name)),
         None if !context_name.is_empty() => return Err(Error::NoCurrentContext(context_name)),
         None => Context::default(),
     };
     let cluster_name = given(options.cluster.as_ref()).unwrap_or_else(|| context.cluster.clone());
     let cluster = match files.clusters.iter().find(|named| named.name == cluster_name) {
-        Some(named) => named.cluster.clone().unwrap_or_default(),
+        Some(named) => named.cluster.clone(),
         None if given(options.cluster.as_ref()).is_some() => return Err(Error::NoCluster(cluster_name)),
         None if !cluster_name.is_empty() && given(options.server.as_ref()).is_none() => {
             return Err(Error::NoCluster(cluster_name));
@@ -97,8 +94,8 @@ fn find(files: &Kubeconfig, options: &ConfigOptions) -> Result<Parts, Error> {
         None => Cluster::default(),
     };
     let user_name = given(options.user.as_ref()).or_else(|| context.user.clone()).unwrap_or_default();
-    let user = match files.auth_infos.iter().find(|named| named.name == user_name) {
-        Some(named) => named.auth_info.clone().unwrap_or_default(),
+    let user = match files.users.iter().find(|named| named.name == user_name) {
+        Some(named) => named.user.clone(),
         None if given(options.user.as_ref()).is_some() => return Err(Error::NoUser(user_name)),
         None => AuthInfo::default(),
     };
@@ -113,7 +110,7 @@ fn no_server(files: &Kubeconfig) -> Error {
     Error::Invalid(format!("invalid configuration: no context chosen; there are: {}", names.join(", ")))
 }
 
-/// Checks the parts and joins them; kube-client reads the files of certificates. `stands_in` is the user's file.
+/// Checks the parts and joins them. `stands_in` is the user's file.
 fn settle(
     mut parts: Parts,
     options: &ConfigOptions,
@@ -147,80 +144,26 @@ fn settle(
         .filter(|_| parts.user.auth_provider.is_some())
         .map(|file| Origin { file, user: parts.user_name.clone() });
     let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
-    let context = parts.context_name.clone();
-    // Where the cluster names none kube-client would read the environment's proxy, by rules of its own.
-    let names_proxy = parts.cluster.proxy_url.is_some();
-    parts.cluster.proxy_url.get_or_insert_with(|| NO_PROXY.to_owned());
-    let mut kube = kube_client::Config::try_from(joined(parts)).map_err(unusable)?;
-    if !names_proxy {
-        kube.proxy_url = None;
-        if let Some(cluster) = kube.auth_info.exec.as_mut().and_then(|exec| exec.cluster.as_mut()) {
-            cluster.proxy_url = None;
-        }
-    }
-    if kube.root_cert.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Error::Invalid(
-            "unable to load root certificates: unable to parse bytes as PEM block".to_owned(),
-        ));
-    }
-    if in_pod {
-        kube.root_cert_file = authority.map(Into::into);
-    }
+    let (bundle, authorities) = cluster::authorities(&parts.cluster)?.unzip();
+    let trust = match (authorities, authority) {
+        _ if parts.cluster.insecure_skip_tls_verify == Some(true) => Trust::Unverified,
+        (None, _) => Trust::System,
+        (Some(present), Some(file)) if in_pod => Trust::AuthorityFile(file.into(), present),
+        (Some(authorities), _) => Trust::Authorities(authorities),
+    };
+    let has_plugin = parts.user.exec.as_ref().is_some_and(|exec| exec.provide_cluster_info);
     Ok(Config {
         url,
-        context,
+        context: parts.context_name,
         namespace: namespace.unwrap_or_else(|| "default".to_owned()),
-        kube,
+        exec_cluster: has_plugin.then(|| ExecCluster::new(&parts.cluster, bundle.as_deref())),
+        disable_compression: parts.cluster.disable_compression.unwrap_or_default(),
+        user: parts.user,
+        trust,
         way,
         proxies: options.proxies.clone(),
         stdin_is_terminal: options.stdin_is_terminal,
         spare_refresh_tokens: options.spare_refresh_tokens,
         origin,
     })
-}
-
-/// A proxy that nothing is sent to.
-const NO_PROXY: &str = "http://127.0.0.1";
-
-/// A kubeconfig of one context, for kube-client to read.
-fn joined(parts: Parts) -> Kubeconfig {
-    let name = "settled".to_owned();
-    Kubeconfig {
-        clusters: vec![NamedCluster {
-            name: name.clone(),
-            cluster: Some(parts.cluster),
-            ..Default::default()
-        }],
-        auth_infos: vec![NamedAuthInfo {
-            name: name.clone(),
-            auth_info: Some(parts.user),
-            ..Default::default()
-        }],
-        contexts: vec![NamedContext {
-            name: name.clone(),
-            context: Some(Context { cluster: name.clone(), user: Some(name.clone()), ..parts.context }),
-            ..Default::default()
-        }],
-        current_context: Some(name),
-        ..Kubeconfig::default()
-    }
-}
-
-fn unusable(error: KubeconfigError) -> Error {
-    let why = match error {
-        KubeconfigError::LoadCertificateAuthority(why) => {
-            format!("unable to load root certificates: {}", data(&why))
-        }
-        KubeconfigError::ParseCertificates(why) => format!("unable to load root certificates: {why}"),
-        other => format!("invalid configuration: {other}"),
-    };
-    Error::Invalid(why)
-}
-
-fn data(error: &LoadDataError) -> String {
-    match error {
-        LoadDataError::ReadFile(error, path) => format!("open {}: {error}", path.display()),
-        LoadDataError::DecodeBase64(_) => "illegal base64 data".to_owned(),
-        LoadDataError::NoBase64DataOrFile => error.to_string(),
-    }
 }

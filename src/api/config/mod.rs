@@ -2,8 +2,10 @@
 
 mod cluster;
 mod door;
+mod exec_cluster;
 mod files;
 mod in_cluster;
+pub(super) mod kubeconfig;
 mod load;
 mod lock;
 mod no_proxy;
@@ -14,15 +16,18 @@ mod replace;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod trust;
 mod user;
 mod way;
 
+pub(super) use exec_cluster::ExecCluster;
 pub use load::Contexts;
 pub(super) use options::search_path;
 pub use options::{ConfigOptions, InCluster};
 pub(super) use origin::{Origin, end_of_writing};
 pub use proxy::EnvironmentProxies;
 pub(super) use proxy::{Protocol, Proxy};
+pub(super) use trust::{Trust, certificates};
 pub(super) use way::Way;
 
 use std::fmt;
@@ -30,6 +35,7 @@ use std::path::Path;
 
 use url::Url;
 
+use self::kubeconfig::AuthInfo;
 use super::error::Error;
 
 /// Everything that a [`super::Client`] needs to know, settled.
@@ -38,8 +44,11 @@ pub struct Config {
     url: Url,
     context: String,
     namespace: String,
-    /// Trust and credentials, with the same server.
-    kube: kube_client::Config,
+    user: AuthInfo,
+    trust: Trust,
+    /// The description of the server for the user's plugin.
+    exec_cluster: Option<ExecCluster>,
+    disable_compression: bool,
     way: Way,
     proxies: EnvironmentProxies,
     stdin_is_terminal: bool,
@@ -55,12 +64,14 @@ impl Config {
     /// [`Error::Invalid`] when the text is not the URL of a server.
     pub fn for_server(server: &str) -> Result<Self, Error> {
         let url = server_url(server, false)?;
-        let uri = url.as_str().parse().map_err(|_| not_a_server(server))?;
         Ok(Self {
             url,
             context: String::new(),
             namespace: "default".to_owned(),
-            kube: kube_client::Config::new(uri),
+            user: AuthInfo::default(),
+            trust: Trust::System,
+            exec_cluster: None,
+            disable_compression: false,
             way: Way::default(),
             proxies: EnvironmentProxies::default(),
             stdin_is_terminal: false,
@@ -120,13 +131,29 @@ impl Config {
         self
     }
 
-    pub(super) fn kube(&self) -> &kube_client::Config {
-        &self.kube
+    /// The credentials, resolved: at most one way to log in is left.
+    pub(super) fn user(&self) -> &AuthInfo {
+        &self.user
     }
 
     #[cfg(test)]
-    pub(super) fn kube_mut(&mut self) -> &mut kube_client::Config {
-        &mut self.kube
+    pub(super) fn user_mut(&mut self) -> &mut AuthInfo {
+        &mut self.user
+    }
+
+    /// The trust in servers' certificates.
+    pub(super) fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// The description of the server for the user's plugin; `None` when the plugin receives none.
+    pub(super) fn exec_cluster(&self) -> Option<&ExecCluster> {
+        self.exec_cluster.as_ref()
+    }
+
+    /// Whether the server is asked for uncompressed responses.
+    pub(super) fn disables_compression(&self) -> bool {
+        self.disable_compression
     }
 
     #[cfg(test)]

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use secrecy::ExposeSecret;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use tempfile::TempDir;
 use url::Url;
 
-use super::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster, Proxy};
+use super::{Config, ConfigOptions, Contexts, EnvironmentProxies, InCluster, Proxy, Trust};
 use crate::api::Secret;
 use crate::api::test_server::SELF_SIGNED;
 
@@ -93,7 +95,7 @@ fn proxy(config: &Config) -> Option<&str> {
 }
 
 fn token(config: &Config) -> Option<&str> {
-    config.kube().auth_info.token.as_ref().map(ExposeSecret::expose_secret)
+    config.user().token.as_ref().map(Secret::expose)
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn the_current_context_gives_server_namespace_trust_and_user() {
     assert_eq!(config.authority(), "one.example:6443");
     assert_eq!((config.context(), config.default_namespace()), ("one", "team-a"));
     assert_eq!(server_name(&config).as_deref(), Some("real.example"));
-    assert_eq!(config.kube().root_cert.as_ref().unwrap().len(), 1);
+    assert!(matches!(config.trust(), Trust::Authorities(authorities) if authorities.len() == 1));
     assert_eq!(token(&config), Some("t0ken-of-u1"));
     let contexts = Contexts::load(&options).unwrap();
     let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
@@ -130,7 +132,7 @@ fn no_credentials_go_over_plain_http() {
     assert_eq!(config.server(), "http://127.0.0.1:8001");
     assert_eq!(config.default_namespace(), "default");
     assert_eq!(token(&config), None);
-    assert_eq!(config.kube().auth_info.impersonate.as_deref(), Some("jane"));
+    assert_eq!(config.user().impersonate.as_deref(), Some("jane"));
 }
 
 #[test]
@@ -165,13 +167,13 @@ fn flags_choose_and_override_the_parts() {
     let config = Config::load(&options).unwrap();
     assert_eq!(server_name(&config), None, "a server takes the file's tls-server-name away");
     let expected = folder.path("sub/token");
-    assert_eq!(config.kube().auth_info.token_file.as_deref(), expected.to_str(), "relative to the file");
+    assert_eq!(config.user().token_file.as_deref(), expected.to_str(), "relative to the file");
     let insecure = ConfigOptions { insecure_skip_tls_verify: true, certificate_authority: None, ..options };
     let config = Config::load(&insecure).unwrap();
-    assert!(config.kube().accept_invalid_certs && config.kube().root_cert.is_none());
+    assert!(matches!(config.trust(), Trust::Unverified));
     let with_token = ConfigOptions { token: Some(Secret::new("mine")), ..insecure };
     let config = Config::load(&with_token).unwrap();
-    assert_eq!((token(&config), &config.kube().auth_info.token_file), (Some("mine"), &None));
+    assert_eq!((token(&config), &config.user().token_file), (Some("mine"), &None));
 }
 
 #[test]
@@ -231,7 +233,7 @@ fn of_several_files_the_first_wins_per_name_and_missing_ones_are_skipped() {
     let config = Config::load(&options).unwrap();
     assert_eq!((config.context(), config.server()), ("x", "https://first"));
     let expected = folder.path("a/t");
-    assert_eq!((token(&config), config.kube().auth_info.token_file.as_deref()), (None, expected.to_str()));
+    assert_eq!((token(&config), config.user().token_file.as_deref()), (None, expected.to_str()));
     let all_missing =
         ConfigOptions { kubeconfig_env: Some(env_of(&[&folder.path("m")])), ..Default::default() };
     assert!(refused(&all_missing).contains("no configuration has been provided"));
@@ -275,8 +277,8 @@ fn a_pod_finds_its_own_server() {
     let options = folder.pod();
     let config = Config::load(&options).unwrap();
     assert_eq!((config.server(), config.context()), ("https://[fd00::1]", ""));
-    assert_eq!(config.kube().auth_info.token_file.as_deref(), folder.path("token").to_str());
-    assert_eq!(config.kube().root_cert_file, Some(folder.path("ca.crt")));
+    assert_eq!(config.user().token_file.as_deref(), folder.path("token").to_str());
+    assert!(matches!(config.trust(), Trust::AuthorityFile(file, _) if *file == folder.path("ca.crt")));
     assert_eq!(config.default_namespace(), "default");
     folder.write("namespace", "team-b\n");
     assert_eq!(Config::load(&options).unwrap().default_namespace(), "team-b");
@@ -284,7 +286,7 @@ fn a_pod_finds_its_own_server() {
     told.in_cluster.namespace = Some("told".into());
     assert_eq!(Config::load(&told).unwrap().default_namespace(), "told");
     let elsewhere = ConfigOptions { server: Some("https://other".into()), ..options };
-    assert_eq!(Config::load(&elsewhere).unwrap().kube().auth_info.token_file, None);
+    assert_eq!(Config::load(&elsewhere).unwrap().user().token_file, None);
 }
 
 /// The error of a file with this user, its server behind TLS.
@@ -335,6 +337,10 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
             "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x, env: [{value: v}]}}",
             "invalid configuration: env variable name must be specified for u to use exec authentication plugin",
         ),
+        (
+            "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x, interactiveMode: Often}}",
+            "invalid configuration: invalid interactiveMode for u: \"Often\"",
+        ),
         ("{auth-provider: {name: nobody}}", "no Auth Provider found for name \"nobody\""),
     ];
     for (user, expected) in cases {
@@ -360,7 +366,7 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
 fn a_direct_credential_stands_before_a_plugin() {
     let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x}";
     let (_folder, options) = Folder::with(&with_user(&format!("{{{plugin}}}")));
-    let has_plugin = |options: &ConfigOptions| Config::load(options).unwrap().kube().auth_info.exec.is_some();
+    let has_plugin = |options: &ConfigOptions| Config::load(options).unwrap().user().exec.is_some();
     assert!(has_plugin(&options));
     let options = ConfigOptions { token: Some(Secret::new("t")), ..options };
     assert!(!has_plugin(&options));
@@ -386,6 +392,47 @@ fn trust_that_contradicts_itself_or_is_none_is_refused() {
     assert_eq!(refused(&options), "unable to load root certificates: illegal base64 data");
     let (_folder, options) = cluster("tls-server-name: 'not a name'");
     assert!(refused(&options).ends_with("\"not a name\" is neither a host name nor an address"));
+}
+
+#[test]
+fn authority_data_may_be_folded_and_lists_without_a_certificate_are_refused() {
+    let data = |text: &str| {
+        let (_folder, options) = Folder::with(&TWO.replace(
+            "certificate-authority: ca.crt",
+            &format!(
+                "certificate-authority-data: {:?}",
+                STANDARD.encode(text).replace("LS0tLS1", "LS0t\n LS1")
+            ),
+        ));
+        Config::load(&options)
+    };
+    let config = data(SELF_SIGNED).unwrap();
+    assert!(matches!(config.trust(), Trust::Authorities(authorities) if authorities.len() == 1));
+    let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
+    let refused = data(key).unwrap_err().to_string();
+    assert_eq!(refused, "unable to load root certificates: unable to parse bytes as PEM block");
+}
+
+#[test]
+fn a_plugin_receives_the_resolved_server_where_it_is_configured_to() {
+    let user = |provide: bool| {
+        let exec = "apiVersion: client.authentication.k8s.io/v1beta1, command: x";
+        let file = with_user(&format!("{{exec: {{{exec}, provideClusterInfo: {provide}}}}}")).replace(
+            "server: 'https://h'",
+            "server: 'https://h/', certificate-authority: ca.crt, tls-server-name: real, \
+             extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: a}}]",
+        );
+        let (_folder, options) = Folder::with(&file);
+        let proxies = EnvironmentProxies { https: Some(Secret::new("http://env:3")), ..Default::default() };
+        Config::load(&ConfigOptions { proxies, ..options }).unwrap()
+    };
+    assert!(user(false).exec_cluster().is_none());
+    let received = serde_json::to_value(user(true).exec_cluster()).unwrap();
+    let expected = json!({
+        "server": "https://h/", "tls-server-name": "real",
+        "certificate-authority-data": STANDARD.encode(SELF_SIGNED), "config": {"audience": "a"},
+    });
+    assert_eq!(received, expected, "the environment's proxy is not the cluster's");
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! The user of a configuration: the file's, the flags' above it, which one of several ways to log in counts, and what
 //! may not stand together.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use kube_client::config::{AuthInfo, ExecInteractiveMode};
-use secrecy::{ExposeSecret, SecretString};
-
+use super::kubeconfig::{AuthInfo, InteractiveMode};
 use super::{ConfigOptions, given, path_text};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
@@ -23,20 +21,17 @@ const AZURE_REMOVED: &str = "The azure auth plugin has been removed.\nPlease use
 
 /// Lays the flags over the user of the file.
 pub(super) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> AuthInfo {
-    if let Some(token) = text_of(options.token.as_ref()) {
-        user.token = Some(token.to_owned().into());
+    let token = set(options.token.as_ref());
+    if token.is_some() {
+        user.token.clone_from(&token);
         user.token_file = None;
     }
     if let Some(file) = options.token_file.as_deref().and_then(path_text) {
         user.token_file = Some(file);
-        if text_of(options.token.as_ref()).is_none() {
-            user.token = None;
-        }
+        user.token = token;
     }
     user.username = given(options.username.as_ref()).or_else(|| given(user.username.as_ref()));
-    if let Some(password) = text_of(options.password.as_ref()) {
-        user.password = Some(password.to_owned().into());
-    }
+    user.password = set(options.password.as_ref()).or(user.password);
     if let Some(certificate) = options.client_certificate.as_deref().and_then(path_text) {
         user.client_certificate = Some(certificate);
         user.client_certificate_data = None;
@@ -49,10 +44,6 @@ pub(super) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> Auth
     user
 }
 
-fn text_of(secret: Option<&Secret>) -> Option<&str> {
-    secret.map(Secret::expose).filter(|text| !text.is_empty())
-}
-
 fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
     user.impersonate = given(options.as_user.as_ref()).or_else(|| given(user.impersonate.as_ref()));
     user.impersonate_uid = given(options.as_uid.as_ref()).or_else(|| given(user.impersonate_uid.as_ref()));
@@ -60,7 +51,7 @@ fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
         user.impersonate_groups = Some(options.as_groups.clone());
     }
     if !options.as_extra.is_empty() {
-        let extra = user.impersonate_user_extra.insert(HashMap::new());
+        let extra = user.impersonate_user_extra.insert(BTreeMap::new());
         for (key, value) in &options.as_extra {
             extra.entry(key.clone()).or_default().push(value.clone());
         }
@@ -82,8 +73,8 @@ pub(super) fn without_credentials(user: AuthInfo) -> AuthInfo {
 /// before a provider or a plugin.
 pub(super) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> {
     user.token_file = given(user.token_file.as_ref());
-    user.token = user.token.take().filter(is_set);
-    user.password = user.password.take().filter(is_set);
+    user.token = set(user.token.as_ref());
+    user.password = set(user.password.as_ref());
     let basic = user.username.is_some() || user.password.is_some();
     if user.token.is_some() && basic {
         return Err(invalid(format!(
@@ -95,12 +86,12 @@ pub(super) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> 
     }
     if basic {
         user.username.get_or_insert_default();
-        user.password.get_or_insert_with(|| String::new().into());
+        user.password.get_or_insert_with(|| Secret::new(""));
     }
     let has_certificate = check_certificate(name, &mut user)?;
     check_impersonation(name, &user)?;
     check_provider(name, &user)?;
-    check_plugin(name, &mut user)?;
+    check_plugin(name, &user)?;
     let has_header = basic || user.token.is_some() || user.token_file.is_some();
     if has_header {
         user.auth_provider = None;
@@ -111,8 +102,9 @@ pub(super) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> 
     Ok(user)
 }
 
-fn is_set(secret: &SecretString) -> bool {
-    !secret.expose_secret().is_empty()
+/// Returns the secret unless it is empty.
+fn set(secret: Option<&Secret>) -> Option<Secret> {
+    secret.filter(|secret| !secret.expose().is_empty()).cloned()
 }
 
 fn invalid(why: impl AsRef<str>) -> Error {
@@ -187,25 +179,25 @@ fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
     }
 }
 
-fn check_plugin(name: &str, user: &mut AuthInfo) -> Result<(), Error> {
-    let Some(exec) = &mut user.exec else { return Ok(()) };
+fn check_plugin(name: &str, user: &AuthInfo) -> Result<(), Error> {
+    let Some(exec) = &user.exec else { return Ok(()) };
     let to_use = format!("must be specified for {name} to use exec authentication plugin");
     if given(exec.command.as_ref()).is_none() {
         return Err(invalid(format!("command {to_use}")));
     }
     let version = given(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
-    let has_name = |variable: &HashMap<String, String>| given(variable.get("name")).is_some();
-    if !exec.env.iter().flatten().all(has_name) {
+    if exec.env.iter().flatten().any(|variable| variable.name.is_empty()) {
         return Err(invalid(format!("env variable name {to_use}")));
     }
-    match (version.as_str(), &exec.interactive_mode) {
+    let mode = given(exec.interactive_mode.as_ref());
+    if let Some(mode) = mode.as_ref().filter(|mode| InteractiveMode::parse(mode).is_none()) {
+        return Err(invalid(format!("invalid interactiveMode for {name}: {mode:?}")));
+    }
+    match (version.as_str(), mode) {
         ("client.authentication.k8s.io/v1", None) => {
             return Err(invalid(format!("interactiveMode {to_use}")));
         }
-        ("client.authentication.k8s.io/v1beta1", None) => {
-            exec.interactive_mode = Some(ExecInteractiveMode::IfAvailable);
-        }
-        ("client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1", Some(_)) => {}
+        ("client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1", _) => {}
         (other, _) => return Err(Error::Invalid(format!("exec plugin: invalid apiVersion {other:?}"))),
     }
     Ok(())

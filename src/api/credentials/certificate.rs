@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use kube_client::config::AuthInfo;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use secrecy::ExposeSecret;
 
 use super::FILE_LIFE;
 use super::version_one::public_key_info;
+use crate::api::config::kubeconfig::AuthInfo;
 use crate::api::error::Error;
 use crate::api::failure::system_words;
 use crate::api::local_file::{self, CREDENTIAL_LIMIT};
+use crate::api::secret::Secret;
 
 /// The certificate that a configuration names. Files are read again about every minute, and when the server refuses
 /// what they held; a pair that can't be read then, or does not match, keeps the last one.
@@ -69,7 +69,7 @@ impl Certificate {
     pub(super) fn of(user: &AuthInfo, now: Instant) -> Result<Option<Self>, Error> {
         let data = user.client_certificate_data.as_deref();
         let chain = Pem::of("client-certificate", data, user.client_certificate.as_ref())?;
-        let data = user.client_key_data.as_ref().map(ExposeSecret::expose_secret);
+        let data = user.client_key_data.as_ref().map(Secret::expose);
         let key = Pem::of("client-key", data, user.client_key.as_ref())?;
         let (Some(chain), Some(key)) = (chain, key) else { return Ok(None) };
         let text = (chain.read()?, key.read()?);

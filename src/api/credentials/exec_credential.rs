@@ -1,53 +1,12 @@
 //! The words between us and a credential plugin: `ExecCredential` of `client.authentication.k8s.io`.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use kube_client::config::ExecAuthCluster;
 use serde::{Deserialize, Serialize};
 
 use super::bearer;
 use super::certificate::identity;
 use super::renewing::Issued;
-
-/// What a plugin is told of the server, in the field order of client-go.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) struct Cluster {
-    server: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tls_server_name: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
-    insecure_skip_tls_verify: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    certificate_authority_data: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proxy_url: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
-    disable_compression: bool,
-    /// Whatever the kubeconfig has for this plugin; `null` where it has nothing.
-    config: Option<serde_json::Value>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-impl Cluster {
-    /// What kube-client has gathered from a kubeconfig, and the one field that it does not know.
-    pub(super) fn of(cluster: ExecAuthCluster, disable_compression: bool) -> Self {
-        Self {
-            server: cluster.server.unwrap_or_default(),
-            tls_server_name: cluster.tls_server_name,
-            insecure_skip_tls_verify: cluster.insecure_skip_tls_verify.unwrap_or_default(),
-            certificate_authority_data: cluster.certificate_authority_data.map(|pem| STANDARD.encode(pem)),
-            proxy_url: cluster.proxy_url,
-            disable_compression,
-            config: cluster.config,
-        }
-    }
-}
+use crate::api::config::ExecCluster;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -60,12 +19,12 @@ struct Asked<'a> {
 #[derive(Serialize)]
 struct Spec<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    cluster: Option<&'a Cluster>,
+    cluster: Option<&'a ExecCluster>,
     interactive: bool,
 }
 
 /// The value of `KUBERNETES_EXEC_INFO`.
-pub(super) fn info(version: &str, cluster: Option<&Cluster>, interactive: bool) -> String {
+pub(super) fn info(version: &str, cluster: Option<&ExecCluster>, interactive: bool) -> String {
     let asked = Asked { kind: "ExecCredential", api_version: version, spec: Spec { cluster, interactive } };
     // Plain text and trees of JSON; there is nothing in it that can't be written.
     serde_json::to_string(&asked).unwrap_or_default()
@@ -145,15 +104,15 @@ mod tests {
             info(V1, None, false),
             r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}"#
         );
-        let cluster = ExecAuthCluster {
-            server: Some("https://a".into()),
-            insecure_skip_tls_verify: Some(false),
-            certificate_authority_data: Some(b"pem\n".to_vec()),
+        let cluster = ExecCluster {
+            server: "https://a".into(),
+            certificate_authority_data: Some("cGVtCg==".into()),
+            disable_compression: true,
             config: Some(json!({"audience": "x"})),
-            ..ExecAuthCluster::default()
+            ..ExecCluster::default()
         };
         assert_eq!(
-            info(V1, Some(&Cluster::of(cluster, true)), true),
+            info(V1, Some(&cluster), true),
             concat!(
                 r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":"#,
                 r#"{"server":"https://a","certificate-authority-data":"cGVtCg==","disable-compression":true,"#,

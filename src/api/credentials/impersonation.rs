@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
-use kube_client::config::AuthInfo;
 
+use crate::api::config::kubeconfig::AuthInfo;
 use crate::api::error::Error;
 
 /// The headers; none when nobody is to be impersonated.

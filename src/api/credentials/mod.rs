@@ -28,7 +28,6 @@ use std::time::{Duration, Instant};
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::sign::CertifiedKey;
-use secrecy::ExposeSecret;
 
 pub use self::family::{a_plugin_runs, end_plugins, kill_plugins};
 
@@ -89,12 +88,11 @@ impl Credentials {
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] for what can't be read or can't be used.
     pub(super) fn open(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
-        let kube = config.kube();
         Ok(Self {
             source: Source::of(config)?,
             standing: Standing::default(),
-            certificate: Certificate::of(&kube.auth_info, Instant::now())?,
-            impersonation: impersonation::headers(&kube.auth_info)?,
+            certificate: Certificate::of(config.user(), Instant::now())?,
+            impersonation: impersonation::headers(config.user())?,
             listener,
         })
     }
@@ -168,11 +166,11 @@ impl Credentials {
 impl Source {
     /// What is given directly stands before an issuer, that before a plugin; the configuration has left one of the last.
     fn of(config: &Config) -> Result<Self, Error> {
-        let user = &config.kube().auth_info;
+        let user = config.user();
         if let (Some(name), Some(password)) = (&user.username, &user.password) {
-            return Ok(Self::Fixed(Some(basic::header(name, password.expose_secret())?)));
+            return Ok(Self::Fixed(Some(basic::header(name, password.expose())?)));
         }
-        let token = user.token.as_ref().map(|token| bearer(token.expose_secret())).transpose()?;
+        let token = user.token.as_ref().map(|token| bearer(token.expose())).transpose()?;
         if let Some(path) = &user.token_file {
             return Ok(Self::File(TokenFile::open(PathBuf::from(path), token, Instant::now())?));
         }

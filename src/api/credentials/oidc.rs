@@ -6,7 +6,7 @@
 //! spent, and a kubeconfig that can't be written is said and no reason to fail. `extra-scopes` has no meaning when a token
 //! is refreshed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +17,6 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::request::Builder;
 use http::{Request, StatusCode};
 use jiff::Timestamp;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use serde::Deserialize;
 use tower::BoxError;
 use url::Url;
@@ -26,7 +24,7 @@ use url::Url;
 use super::renewing::{Issued, Issuer, Occasion};
 use super::shared::Registry;
 use super::{basic, bearer, cut, id_token};
-use crate::api::config::{Config, Way};
+use crate::api::config::{Config, Trust, Way, certificates};
 use crate::api::error::Error;
 use crate::api::failure::{sentence, system_words};
 use crate::api::local_file::{self, CREDENTIAL_LIMIT};
@@ -58,8 +56,8 @@ pub(super) struct Oidc {
     seen_refresh_token: Option<Secret>,
     /// Whether somebody has heard that the kubeconfig can't be written.
     told: bool,
-    /// The authorities that the issuer's certificate is checked against; `None` is the system's.
-    authorities: Option<Vec<Vec<u8>>>,
+    /// The authorities that the issuer's certificate is verified against.
+    trust: Trust,
     config: Config,
     /// Made for the first refresh: while the token is good nothing is needed that may be missing.
     http: Option<Transport>,
@@ -84,7 +82,7 @@ impl Oidc {
     ///
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] naming what is missing or can't be used.
-    pub(super) fn of(settings: &HashMap<String, String>, config: &Config) -> Result<Self, Error> {
+    pub(super) fn of(settings: &BTreeMap<String, String>, config: &Config) -> Result<Self, Error> {
         let given = |name: &str| settings.get(name).filter(|text| !text.is_empty());
         let must = |name: &str| given(name).ok_or_else(|| Error::Credentials(format!("Must provide {name}")));
         let url = must("idp-issuer-url")?;
@@ -101,7 +99,7 @@ impl Oidc {
             seen: secret("id-token"),
             seen_refresh_token: secret("refresh-token"),
             told: false,
-            authorities: authorities(settings)?,
+            trust: trust(settings)?,
             config: config.clone(),
             http: None,
         })
@@ -110,7 +108,7 @@ impl Oidc {
     /// All that decides what it does. It holds credentials.
     pub(super) fn made_of(&self) -> String {
         let exposed = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
-        let known_by = (&self.client_id, self.client_secret.expose(), &self.authorities);
+        let known_by = (&self.client_id, self.client_secret.expose(), &self.trust);
         let tokens = (exposed(&self.id_token), exposed(&self.refresh_token));
         let (way, spares) = (self.config.way_to(&self.issuer).ok(), self.config.spares_refresh_tokens());
         format!("{} {known_by:?} {tokens:?} {way:?} {spares} {:?}", self.issuer, self.config.origin())
@@ -168,7 +166,7 @@ impl Oidc {
     /// may be spent.
     async fn refresh(&mut self, refresh_token: &Secret) -> Result<String, String> {
         if self.http.is_none() {
-            let made = transport(&self.issuer, self.authorities.clone(), &self.config);
+            let made = transport(&self.issuer, &self.trust, &self.config);
             self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
         }
         let endpoint = self.token_endpoint().await?;
@@ -321,33 +319,24 @@ fn while_good(token: &Secret, now: Timestamp) -> Result<Option<Issued>, Error> {
     Ok(Some(issued).filter(|issued| issued.expires.is_none_or(|expires| now < expires)))
 }
 
-/// The authorities that the issuer's certificate is checked against; `None` is the system's.
-fn authorities(settings: &HashMap<String, String>) -> Result<Option<Vec<Vec<u8>>>, Error> {
+/// Returns the authorities that the issuer's certificate is verified against.
+fn trust(settings: &BTreeMap<String, String>) -> Result<Trust, Error> {
     const NAME: &str = "idp-certificate-authority";
     let given = |name: &str| settings.get(name).filter(|text| !text.is_empty());
-    let invalid = |why: String| Error::Invalid(format!("{NAME}: {why}"));
+    let invalid = |why: &str| Error::Invalid(format!("{NAME}: {why}"));
     let pem = if let Some(data) = given(&format!("{NAME}-data")) {
-        STANDARD.decode(data).map_err(|_| invalid("illegal base64 data".to_owned()))?
+        STANDARD.decode(data).map_err(|_| invalid("illegal base64 data"))?
     } else if let Some(path) = given(NAME) {
         local_file::read(Path::new(path), CREDENTIAL_LIMIT)
-            .map_err(|error| invalid(format!("open {path}: {}", system_words(&error))))?
+            .map_err(|error| invalid(&format!("open {path}: {}", system_words(&error))))?
     } else {
-        return Ok(None);
+        return Ok(Trust::System);
     };
-    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-    let read = read.map_err(|_| invalid("unable to parse bytes as PEM block".to_owned()))?;
-    if read.is_empty() {
-        return Err(invalid("unable to parse bytes as PEM block".to_owned()));
-    }
-    Ok(Some(read.into_iter().map(|certificate| certificate.to_vec()).collect()))
+    Ok(Trust::Authorities(certificates(&pem).map_err(invalid)?))
 }
 
-fn transport(issuer: &Url, root_cert: Option<Vec<Vec<u8>>>, config: &Config) -> Result<Transport, Error> {
-    let uri = issuer.as_str().parse();
-    let uri = uri.map_err(|_| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
-    let mut trust = kube_client::Config::new(uri);
-    trust.root_cert = root_cert;
+fn transport(issuer: &Url, trust: &Trust, config: &Config) -> Result<Transport, Error> {
     // One request after the other, and to two hosts perhaps: there is nothing to share.
     let way = Way { http1_only: true, ..config.way_to(issuer)? };
-    Ok(Transport::new(&way, tls::client_config(&trust)?, true))
+    Ok(Transport::new(&way, tls::client_config(trust)?, true))
 }

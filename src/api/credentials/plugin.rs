@@ -3,18 +3,18 @@
 use std::io;
 use std::time::Duration;
 
-use kube_client::config::{ExecConfig, ExecInteractiveMode};
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use super::child::{self, Ended, Failure};
 use super::cut;
-use super::exec_credential::{self, Cluster};
+use super::exec_credential;
 use super::family::Place;
 use super::lookup::{self, NotFound};
 use super::renewing::{Issued, Issuer, Occasion, PATIENCE};
 use super::shared::Registry;
-use crate::api::config::Config;
+use crate::api::config::kubeconfig::{ExecConfig, ExecVariable, InteractiveMode};
+use crate::api::config::{Config, ExecCluster};
 use crate::api::error::Error;
 use crate::api::failure::system_words;
 use crate::api::notice::Notice;
@@ -41,27 +41,25 @@ pub(super) struct Plugin {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     install_hint: String,
-    mode: ExecInteractiveMode,
+    mode: InteractiveMode,
     stdin_is_terminal: bool,
-    cluster: Option<Cluster>,
+    cluster: Option<ExecCluster>,
 }
 
 impl Plugin {
     /// The plugin of a configuration, which has checked that nothing is missing.
     pub(super) fn of(exec: &ExecConfig, config: &Config) -> Self {
-        let variable = |pair: &std::collections::HashMap<String, String>| {
-            Some((pair.get("name")?.clone(), pair.get("value").cloned().unwrap_or_default()))
-        };
-        let compression_is_off = config.kube().disable_compression;
+        let variable = |variable: &ExecVariable| (variable.name.clone(), variable.value.clone());
+        let mode = exec.interactive_mode.as_deref().and_then(InteractiveMode::parse);
         Self {
             version: exec.api_version.clone().unwrap_or_default(),
             command: exec.command.clone().unwrap_or_default(),
             arguments: exec.args.clone().unwrap_or_default(),
-            environment: exec.env.iter().flatten().filter_map(variable).collect(),
+            environment: exec.env.iter().flatten().map(variable).collect(),
             install_hint: plain(exec.install_hint.as_deref().unwrap_or_default()),
-            mode: exec.interactive_mode.clone().unwrap_or(ExecInteractiveMode::IfAvailable),
+            mode: mode.unwrap_or(InteractiveMode::IfAvailable),
             stdin_is_terminal: config.stdin_is_terminal(),
-            cluster: exec.cluster.clone().map(|cluster| Cluster::of(cluster, compression_is_off)),
+            cluster: config.exec_cluster().cloned(),
         }
     }
 
@@ -76,10 +74,10 @@ impl Plugin {
     /// Whether it may ask its user.
     fn is_interactive(&self) -> Result<bool, String> {
         match self.mode {
-            ExecInteractiveMode::Never => Ok(false),
-            ExecInteractiveMode::IfAvailable => Ok(self.stdin_is_terminal),
-            ExecInteractiveMode::Always if self.stdin_is_terminal => Ok(true),
-            ExecInteractiveMode::Always => {
+            InteractiveMode::Never => Ok(false),
+            InteractiveMode::IfAvailable => Ok(self.stdin_is_terminal),
+            InteractiveMode::Always if self.stdin_is_terminal => Ok(true),
+            InteractiveMode::Always => {
                 Err("exec plugin cannot support interactive mode: standard input is not a terminal"
                     .to_owned())
             }

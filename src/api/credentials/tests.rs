@@ -1,25 +1,24 @@
 //! What a request shows, for users with a plugin or an issuer: plugins are shell scripts, the issuer is a closure.
 #![cfg(unix)]
 
-use std::collections::HashMap;
 use std::fs;
 use std::sync::Mutex;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use kube_client::config::{AuthInfo, AuthProviderConfig, ExecConfig, ExecInteractiveMode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
 use crate::api::ConfigOptions;
+use crate::api::config::kubeconfig::{AuthInfo, AuthProvider, ExecConfig, ExecVariable};
 use crate::api::notice::Notice;
 use crate::api::test_server::{TestServer, eventually, json as answer};
 use crate::listwatch::{ListerWatcher, WatchStream};
 
 fn config(user: AuthInfo) -> Config {
     let mut config = Config::for_server("https://127.0.0.1:1").unwrap();
-    config.kube_mut().auth_info = user;
+    *config.user_mut() = user;
     config
 }
 
@@ -46,7 +45,7 @@ fn plugin(folder: &TempDir, script: &str) -> AuthInfo {
         // Through a shell: a file just written can't be run while another test's fork still holds it open.
         command: Some("sh".into()),
         args: Some(vec![path.to_str().unwrap().into()]),
-        interactive_mode: Some(ExecInteractiveMode::Never),
+        interactive_mode: Some("Never".into()),
         ..ExecConfig::default()
     };
     AuthInfo { exec: Some(exec), ..AuthInfo::default() }
@@ -91,7 +90,7 @@ async fn a_server_that_refuses_every_token_makes_a_plugin_run_twice_and_not_with
     let folder = TempDir::new().unwrap();
     let server = TestServer::start(|_| answer(401, "{}")).await;
     let mut config = Config::for_server(&server.url).unwrap();
-    config.kube_mut().auth_info = plugin(&folder, &numbered("2999-01-01T00:00:00Z"));
+    *config.user_mut() = plugin(&folder, &numbered("2999-01-01T00:00:00Z"));
     let client = crate::api::Client::new(&config).unwrap();
     for _ in 0..5 {
         let refused = client.send(&crate::api::Request::new("/version")).await.err().unwrap();
@@ -112,8 +111,7 @@ async fn clients_that_run_the_same_plugin_have_one_log_in() {
     assert_eq!((token(&fresh), token(&both[1].proof().await.unwrap())), ("Bearer token-2", "Bearer token-2"));
 
     let mut other = user.clone();
-    other.exec.as_mut().unwrap().env =
-        Some(vec![[("name", "A"), ("value", "b")].map(|(k, v)| (k.into(), v.into())).into()]);
+    other.exec.as_mut().unwrap().env = Some(vec![ExecVariable { name: "A".into(), value: "b".into() }]);
     assert_eq!(token(&credentials(other).proof().await.unwrap()), "Bearer token-3", "another environment");
     drop(both);
     assert_eq!(
@@ -129,7 +127,7 @@ async fn two_plugins_have_the_terminal_one_after_the_other() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let both = folders.each_ref().map(|folder| {
         let mut user = plugin(folder, &numbered("2999-01-01T00:00:00Z"));
-        user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
+        user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
         Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap()
@@ -145,7 +143,7 @@ async fn two_plugins_have_the_terminal_one_after_the_other() {
 async fn a_plugin_that_is_given_up_gives_the_terminal_back() {
     let folder = TempDir::new().unwrap();
     let mut user = plugin(&folder, "exec sleep 600");
-    user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
+    user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
@@ -182,7 +180,7 @@ async fn a_watch_ends_where_another_certificate_has_come_and_a_list_runs_on() {
     })
     .await;
     let mut config = Config::for_server(&server.url).unwrap();
-    config.kube_mut().auth_info = plugin(&folder, "cd \"$(dirname \"$0\")\"; cat said-$(wc -l < runs)");
+    *config.user_mut() = plugin(&folder, "cd \"$(dirname \"$0\")\"; cat said-$(wc -l < runs)");
     let client = crate::api::Client::new(&config).unwrap();
     let mut list = client.send(&crate::api::Request::new("/version")).await.unwrap();
     assert_eq!(list.chunk().await.unwrap().unwrap(), "{");
@@ -265,8 +263,7 @@ async fn a_plugin_is_told_who_asks_and_gets_the_environment_of_the_file() {
     );
     let mut user = plugin(&folder, &script);
     let exec = user.exec.as_mut().unwrap();
-    let variable = |pairs: [(&str, &str); 2]| pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
-    exec.env = Some(vec![variable([("name", "EXTRA"), ("value", "more")])]);
+    exec.env = Some(vec![ExecVariable { name: "EXTRA".into(), value: "more".into() }]);
     credentials(user).proof().await.unwrap();
     let told = fs::read_to_string(folder.path().join("told")).unwrap();
     let (info, rest) = told.trim_end().split_once('|').unwrap();
@@ -279,7 +276,7 @@ async fn a_plugin_is_told_who_asks_and_gets_the_environment_of_the_file() {
 async fn a_plugin_that_must_ask_is_not_run_where_nobody_can_be_asked() {
     let folder = TempDir::new().unwrap();
     let mut user = plugin(&folder, "");
-    user.exec.as_mut().unwrap().interactive_mode = Some(ExecInteractiveMode::Always);
+    user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());
     let said = failure(&credentials(user)).await;
     let why = "exec plugin cannot support interactive mode: standard input is not a terminal";
     assert_eq!(said, format!("getting credentials: {why}"));
@@ -297,11 +294,11 @@ async fn a_plugin_that_may_ask_is_told_so_and_has_the_terminal_to_itself() {
     let mut config = config(plugin(&folder, &script)).with_terminal();
     let heard = Arc::new(Mutex::new(Vec::new()));
     for (mode, expected) in [
-        (ExecInteractiveMode::Always, &["PluginAsks", "PluginAsked"][..]),
-        (ExecInteractiveMode::IfAvailable, &["PluginAsks", "PluginAsked"]),
-        (ExecInteractiveMode::Never, &[]),
+        ("Always", &["PluginAsks", "PluginAsked"][..]),
+        ("IfAvailable", &["PluginAsks", "PluginAsked"]),
+        ("Never", &[]),
     ] {
-        config.kube_mut().auth_info.exec.as_mut().unwrap().interactive_mode = Some(mode);
+        config.user_mut().exec.as_mut().unwrap().interactive_mode = Some(mode.into());
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
         let credentials = Credentials::open(&config, Some(Arc::new(listener))).unwrap();
@@ -329,8 +326,7 @@ const FAR: i64 = 32_000_000_000;
 fn oidc(issuer: &str, settings: &[(&str, &str)]) -> AuthInfo {
     let always = [("idp-issuer-url", issuer), ("client-id", "kdelta")];
     let pairs = always.iter().chain(settings).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-    let config: HashMap<_, _> = pairs.collect();
-    let provider = AuthProviderConfig { name: "oidc".into(), config, ..AuthProviderConfig::default() };
+    let provider = AuthProvider { name: "oidc".into(), config: pairs.collect() };
     AuthInfo { auth_provider: Some(provider), ..AuthInfo::default() }
 }
 

@@ -25,7 +25,7 @@ const HOSTILE: [&str; 12] = [
 
 fn with_base(server: &TestServer) -> Config {
     let mut config = Config::for_server(&format!("{}/base", server.url)).unwrap();
-    config.kube_mut().auth_info.token = Some("s3cr3t".to_owned().into());
+    config.user_mut().token = Some("s3cr3t".to_owned().into());
     config
 }
 

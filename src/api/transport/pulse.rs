@@ -327,7 +327,7 @@ mod tests {
         use crate::api::test_server::{TestServer, json};
         for code in [200, 401, 403, 404, 429, 500, 502, 503, 504] {
             let server = TestServer::start(move |_| json(code, "{}")).await;
-            let http = Transport::new(&Way::default(), crate::api::tls::unused(), true);
+            let http = Transport::new(&Way::default(), crate::api::tls::unused().unwrap(), true);
             let question = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
             let lives = code < 502;
             let patience = if lives { Duration::from_mins(1) } else { AGAIN / 10 };
