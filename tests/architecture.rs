@@ -15,7 +15,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("store", &["object"]),
     ("queue", &["object"]),
     ("reflector", &["clock", "listwatch", "object"]),
-    ("api", &["listwatch", "object"]),
+    ("api", &["clock", "listwatch", "object"]),
     ("demo", &["listwatch", "object"]),
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
@@ -72,6 +72,8 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "api/transport/opening.rs",
             // How long a server may be silent, as HTTP/2 counts it for itself.
             "api/transport/pulse.rs",
+            // How long a server may be silent before that is reported.
+            "api/silence.rs",
             // How long somebody is waited for without a word.
             "api/credentials/renewing.rs",
             // How long one request of several for a list may be silent, and when a server wants the next.

@@ -21,6 +21,7 @@ use super::credentials::{Credentials, Proof};
 use super::log_ins::LogIns;
 use super::notice::Listener;
 use super::session::Session;
+use super::silence::Silence;
 use super::transport::{Answer, Pulse, unless_it_stops};
 use super::warnings::Warnings;
 use super::{Error, Notice, Request, Response, failure, status};
@@ -47,6 +48,7 @@ struct Inner {
     /// ones in their place, never across an await.
     session: Mutex<Arc<Session>>,
     warnings: Warnings,
+    silence: Arc<Silence>,
     /// The resources whose initial state does not come through a watch here. A std lock, for a look; bounded by what
     /// the server serves.
     no_watch_list: Mutex<HashSet<ApiResource>>,
@@ -84,6 +86,7 @@ impl Client {
             credentials: Arc::new(Credentials::open(config, listener.clone())?),
             log_ins: LogIns::default(),
             session: Mutex::new(Arc::new(session)),
+            silence: Arc::new(Silence::new(config.authority().into(), listener.clone())),
             warnings: Warnings::new(listener),
             no_watch_list: Mutex::default(),
             received: Arc::default(),
@@ -111,6 +114,7 @@ impl Client {
             .made(Box::pin(async move { credentials.proof().await }))
             .await
             .map_err(without_credentials)?;
+        let began = Instant::now();
         // Boxed: a list waits for two of them at a time, and would be as large as both.
         let refused = match Box::pin(self.attempt(&proof, request)).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
@@ -118,13 +122,15 @@ impl Client {
             Err(error) if proof.identity().is_some() && failure::is_told_by_alert(&error) => error,
             other => return other,
         };
+        // The time to renew the credentials is not the server's.
+        let left = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
         let credentials = Arc::clone(&self.inner.credentials);
         let fresh = self.made(Box::pin(async move { credentials.instead_of(&proof).await })).await;
         match fresh.map_err(without_credentials)? {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
-                Box::pin(self.attempt(&fresh, request)).await
+                Box::pin(self.attempt(&fresh, &request.clone().timeout(left))).await
             }
         }
     }
@@ -163,10 +169,11 @@ impl Client {
         let shown = path.as_ref().map(PathAndQuery::as_str);
         let started = Instant::now();
         let mut pulse = if request.is_watch() { self.pulse(&session) } else { None };
-        let (answer, place) =
-            self.exchange(&session, request, &asked, &mut pulse).await.inspect_err(|error| {
-                debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
-            })?;
+        let exchange = self.exchange(&session, request, &asked, &mut pulse);
+        let exchanged = self.inner.silence.before_head(&request.path, request.timeout, exchange).await;
+        let (answer, place) = exchanged.inspect_err(|error| {
+            debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
+        })?;
         self.inner.has_response.store(true, Ordering::Relaxed);
         let version = answer.head.version;
         // HTTP/2 has its pings.
@@ -174,7 +181,10 @@ impl Client {
         let retired = session.retired();
         let received = Arc::clone(&self.inner.received);
         let response = Response::new(answer, Arc::clone(&self.inner.authority), place, retired, received);
-        let response = response.with_pulse(pulse);
+        // Silence is nothing in a watch.
+        let is_list = !request.is_watch();
+        let silence = is_list.then(|| self.inner.silence.of_body(&request.path, request.timeout)).flatten();
+        let response = response.with_pulse(pulse).with_silence(silence);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
         self.inner.warnings.of(response.headers());
@@ -235,6 +245,14 @@ impl Client {
         let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
         let signs = Arc::clone(&session.signs);
         Some(Pulse::new(session.lane().0, question, signs, way.ping_after?, way.ping_timeout))
+    }
+
+    /// Reports a long wait before a request is repeated.
+    pub(super) fn notify_wait(&self, path: &str, error: &listwatch::Error, after: Duration) {
+        if after > Duration::from_secs(2) {
+            let (server, reason) = (&*self.inner.authority, &*error.to_string());
+            self.notify(Notice::Retrying { server, path, reason, after });
+        }
     }
 
     /// Passes a notice to the listener of this client.

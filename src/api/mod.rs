@@ -30,6 +30,7 @@ mod resource;
 mod response;
 mod secret;
 mod session;
+mod silence;
 mod status;
 mod streams;
 mod suggest;

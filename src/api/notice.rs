@@ -1,5 +1,7 @@
 //! What a client has to say beside its answers.
 
+use std::time::Duration;
+
 /// Something that nobody asked for and a user should know. The texts are other people's: whoever shows them cleans them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,6 +28,30 @@ pub enum Notice<'a> {
     Waiting(&'a str),
     /// It is waited for no longer, whatever came of it.
     Waited(&'a str),
+    /// A request is repeated, because the server refused it and said when to return (`Retry-After`); for waits of more
+    /// than 2 s.
+    Retrying {
+        /// `host:port`.
+        server: &'a str,
+        /// The path of the request.
+        path: &'a str,
+        /// The reason for the refusal.
+        reason: &'a str,
+        /// The wait before the next try.
+        after: Duration,
+    },
+    /// The server has not responded for some time. Once until it responds again, and once in the middle of a response that
+    /// is not a watch's.
+    Silent {
+        /// `host:port`.
+        server: &'a str,
+        /// The path of the request.
+        path: &'a str,
+        /// The silence so far.
+        silent: Duration,
+        /// The time that the request may take in all, where it is bounded.
+        limit: Option<Duration>,
+    },
     /// New tokens could not be written into the kubeconfig that the old ones came from: which file, and why. Once for
     /// each log-in.
     TokensNotKept(&'a str),

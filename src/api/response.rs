@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::failure;
+use super::silence::SilentBody;
 use super::transport::{Answer, Pulse, unless_it_stops};
 use crate::listwatch::Error;
 
@@ -27,6 +28,8 @@ pub struct Response {
     received: Arc<AtomicU64>,
     /// Of a watch whose connection has no pings.
     pulse: Option<Pulse>,
+    /// Of a response that is to come without long pauses.
+    silence: Option<SilentBody>,
 }
 
 impl Response {
@@ -38,12 +41,26 @@ impl Response {
         retired: CancellationToken,
         received: Arc<AtomicU64>,
     ) -> Self {
-        Self { inner, authority, heard: Instant::now(), _place: place, retired, received, pulse: None }
+        Self {
+            inner,
+            authority,
+            heard: Instant::now(),
+            _place: place,
+            retired,
+            received,
+            pulse: None,
+            silence: None,
+        }
     }
 
     /// The same, looked after in its silence.
     pub(super) fn with_pulse(self, pulse: Option<Pulse>) -> Self {
         Self { pulse, ..self }
+    }
+
+    /// The same, which reports a long pause.
+    pub(super) fn with_silence(self, silence: Option<SilentBody>) -> Self {
+        Self { silence, ..self }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -72,7 +89,11 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, or the server behind it gives no sign of life,
     /// [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        let chunk = unless_it_stops(&mut self.pulse, self.heard, self.inner.chunk()).await;
+        let chunk = unless_it_stops(&mut self.pulse, self.heard, self.inner.chunk());
+        let chunk = match &mut self.silence {
+            Some(silence) => silence.before_part(chunk).await,
+            None => chunk.await,
+        };
         self.took(chunk)
     }
 

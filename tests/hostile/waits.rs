@@ -1,9 +1,10 @@
 //! Waits without end: servers that never give a usable answer.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::server::Request;
 use super::{HostileServer, Reply, Scenario, run_all};
@@ -210,4 +211,110 @@ fn a_watch_goes_on_on_unusable_responses_and_does_not_hammer_the_server() {
         })
     });
     run_all(calls.collect());
+}
+
+/// A server whose discovery is refused once for each path, and then honest.
+fn discovery_after(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Arc<HostileServer> {
+    let refused = Mutex::new(HashSet::new());
+    Arc::new(HostileServer::start(move |request| {
+        let is_first = refused.lock().expect("no panic").insert(request.path().to_owned());
+        if is_first && request.path().starts_with("/api") && !request.is_of_objects() {
+            return reply();
+        }
+        HostileServer::honest(request)
+    }))
+}
+
+#[test]
+fn discovery_returns_when_the_server_says_and_reports_the_wait() {
+    let words: [&[&str]; 4] = [
+        &["api-resources"],
+        &["get", "pods"],
+        &["index", "pods", "--by", "name"],
+        &["watch", "pods", "--until-synced"],
+    ];
+    let calls = words.map(|words| {
+        let server = discovery_after(|| Reply::retry_after(429, 3, "TooManyRequests", "slow down"));
+        Scenario::new(words.join(" "), words).on(&server).check(move |outcome| {
+            let _kept = &server;
+            assert_eq!(outcome.code, Some(0));
+            assert!(outcome.stderr.contains("/apis: slow down, trying again in 3.0s"));
+        })
+    });
+    run_all(calls.into());
+}
+
+#[test]
+fn a_request_timeout_bounds_discovery_with_its_tries() {
+    let calls = [(1, 2..=3), (60, 1..=1)].map(|(seconds, tries)| {
+        let server =
+            HostileServer::start(move |_| Reply::retry_after(503, seconds, "ServiceUnavailable", "no"));
+        let server = Arc::new(server);
+        let words = ["api-resources", "--request-timeout", "2500ms"];
+        let scenario = Scenario::new(format!("Retry-After: {seconds}"), &words).on(&server);
+        scenario.within_seconds(20).check(move |outcome| {
+            let requests = server.requests();
+            let requests = requests.iter().filter(|request| request.path() == "/apis").count();
+            assert!(tries.contains(&requests), "{requests} requests");
+            assert_eq!(outcome.code, Some(1));
+            assert!(outcome.stderr.contains("Error from server (ServiceUnavailable): no"));
+        })
+    });
+    run_all(calls.into());
+}
+
+#[test]
+fn a_silent_server_is_reported() {
+    let calls = LISTS.iter().chain(&[&["api-resources"] as &[&str]]).map(|words| {
+        let is_discovery = words[0] == "api-resources";
+        let server = Arc::new(HostileServer::start(move |request| {
+            if is_discovery || request.is_of_objects() {
+                Reply::Silence
+            } else {
+                HostileServer::honest(request)
+            }
+        }));
+        let scenario = Scenario::new(words.join(" "), &[words, &["--request-timeout", "4s"][..]].concat());
+        scenario.on(&server).check(move |outcome| {
+            let _kept = &server;
+            assert_eq!(outcome.code, Some(1));
+            let reports = outcome.stderr.matches("no response from the server 127.0.0.1:").count();
+            assert_eq!(reports, 1, "one report");
+            assert!(outcome.stderr.contains(" for 2s, still waiting"));
+        })
+    });
+    run_all(calls.collect());
+}
+
+#[test]
+fn a_watch_whose_response_never_begins_is_given_up_for_a_list() {
+    let server =
+        objects(|request| if request.is_watch() { Reply::Silence } else { HostileServer::honest(request) });
+    let scenario = Scenario::new("no head", &["watch", "pods", "--until-synced"]).on(&server);
+    run_all(vec![scenario.within_seconds(30).check(|outcome| {
+        assert_eq!(outcome.code, Some(0));
+        assert!(outcome.stderr.contains("no response from the server 127.0.0.1:"));
+        assert!(outcome.stderr.contains("did not start the watch for the initial state within 10s"));
+    })]);
+}
+
+#[test]
+fn interim_responses_without_end_end_in_time() {
+    let mut scenarios = Vec::new();
+    for code in [100, 102, 103] {
+        let server = Arc::new(HostileServer::start(move |_| {
+            Reply::Pieces(Box::new(move || Some(format!("HTTP/1.1 {code} Go on\r\n\r\n").repeat(100).into())))
+        }));
+        for words in [&["get", "pods"] as &[&str], &["index", "pods", "--by", "name"], &["api-resources"]] {
+            let kept = Arc::clone(&server);
+            let words = [words, &["--request-timeout", "2s"]].concat();
+            let scenario = Scenario::new(format!("{code}: {}", words.join(" ")), &words).on(&server);
+            scenarios.push(scenario.within_seconds(20).within_mebibytes(128).check(move |outcome| {
+                let _kept = &kept;
+                assert_eq!(outcome.code, Some(1));
+                assert!(outcome.stderr.starts_with("Unable to connect to the server: "));
+            }));
+        }
+    }
+    run_all(scenarios);
 }

@@ -12,6 +12,7 @@ use super::catalog::{Catalog, Discovered, Missing};
 use super::version::{Info, ServerVersion};
 use super::wire::{Answer, GroupVersion, ResourceList, Root, UnusableNames};
 use crate::api::{Client, Request};
+use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
 
 /// Both forms of the aggregated answer, then whatever the server has.
@@ -34,6 +35,10 @@ const PART: Limits = Limits { bytes: 8 << 20, objects: 100_000, members: 1_000_0
 const MOST_TYPES: usize = 200_000;
 /// The group versions that are asked for one by one: a server that can't tell them at once has a hundred.
 const MOST_PARTS: usize = 2_000;
+/// Tries of a request that the server wants to be repeated later, as many as kubectl makes.
+const TRIES: u32 = 10;
+/// The shortest wait between them, whatever the server says.
+const SHORTEST_WAIT: Duration = Duration::from_millis(800);
 /// Group versions asked for at a time.
 const AT_A_TIME: usize = 8;
 /// How long a server may take to say its version, which only helps to choose among good ways.
@@ -136,7 +141,34 @@ async fn one_by_one(
     (found, missing)
 }
 
+/// Requests one document, again while the server refuses it and says when to return, as kubectl does. All tries together
+/// take no longer than the request may.
 async fn ask<T: DeserializeOwned>(client: &Client, request: &Request, limits: &Limits) -> Result<T, Error> {
+    let due = request.timeout.map(|timeout| TokioClock.now() + timeout);
+    for _ in 1..TRIES {
+        let left = due.map(|due| due.saturating_duration_since(TokioClock.now()));
+        let error = match try_once(client, &request.clone().timeout(left), limits).await {
+            Ok(document) => return Ok(document),
+            Err(error) => error,
+        };
+        let Some(after) = error.retry_after().map(|after| after.max(SHORTEST_WAIT)) else {
+            return Err(error);
+        };
+        if due.is_some_and(|due| TokioClock.now() + after >= due) {
+            return Err(error);
+        }
+        client.notify_wait(&request.path, &error, after);
+        TokioClock.sleep(after).await;
+    }
+    let left = due.map(|due| due.saturating_duration_since(TokioClock.now()));
+    try_once(client, &request.clone().timeout(left), limits).await
+}
+
+async fn try_once<T: DeserializeOwned>(
+    client: &Client,
+    request: &Request,
+    limits: &Limits,
+) -> Result<T, Error> {
     let body = client.send(request).await?.body(limits.bytes).await.map_err(|error| match error {
         Error::Decode(why) => Error::Decode(format!("the answer to {} can't be read: {why}", request.path)),
         error => error,

@@ -230,6 +230,18 @@ fn told(messages: &Messages, notice: Notice<'_>) {
         Notice::PluginAsks => messages.show_counts(false),
         Notice::PluginAsked => messages.show_counts(true),
         Notice::TokensNotKept(text) => messages.warning(text),
+        Notice::Retrying { server, path, reason, after } => {
+            messages
+                .notice(&format!("{server}{path}: {reason}, trying again in {:.1}s", after.as_secs_f64()));
+        }
+        Notice::Silent { server, path, silent, limit } => {
+            let limit = limit.map(|limit| format!(", for {:.0}s at most", limit.as_secs_f64()));
+            messages.notice(&format!(
+                "no response from the server {server} to GET {path} for {}s, still waiting{}",
+                silent.as_secs(),
+                limit.unwrap_or_default()
+            ));
+        }
         Notice::Waiting(name) => messages.notice(&format!("waiting for credentials from {name}")),
         Notice::Waited(name) => messages.notice(&format!("no longer waiting for credentials from {name}")),
         _ => {}
