@@ -83,7 +83,7 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/watch/course.rs",
             "bin/kdelta/commands/watch/stream.rs",
-            "bin/kdelta/session/scout.rs",
+            "bin/kdelta/session/target_watcher.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",
             // How long a TAB, and a hint, may wait for the cluster.

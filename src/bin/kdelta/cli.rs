@@ -15,7 +15,7 @@ use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Watched};
 use crate::exit::{ExitCode, Hint, Report, Usage};
 use crate::output::{self, Messages, Stdout};
-use crate::session::{self, EndsAtOnce, Session};
+use crate::session::{self, ExitOnSignal, Session};
 use crate::settings::{Connection, Environment, Settings, Task};
 use invoked::{called, program_name, shown_as, to_complete};
 
@@ -203,7 +203,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             return commands::watch::run(&session, watch, &watched, settings.terminal.stdout, out).await;
         }
         let last = Arc::clone(messages);
-        let _ends = EndsAtOnce::after(move |end| last.without_counts(end))?;
+        let _ends = ExitOnSignal::after(move |end| last.without_counts(end))?;
         match &settings.task {
             // Boxed: it is large.
             Task::Get(get) => {

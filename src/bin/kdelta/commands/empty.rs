@@ -3,11 +3,11 @@
 use super::format;
 use super::watched::Watched;
 use crate::exit::ExitCode;
-use crate::session::{Planned, Session};
+use crate::session::{PlannedPart, Session};
 
 /// Says that there is nothing, in kubectl's words. On a terminal it is looked up whether the namespace is there at all,
 /// and one like it is named.
-pub(super) async fn tell(session: &Session, watched: &Watched, parts: &[Planned]) {
+pub(super) async fn tell(session: &Session, watched: &Watched, parts: &[PlannedPart]) {
     let messages = watched.messages();
     messages.notice(&format::nothing_found(parts));
     if messages.has_reader()

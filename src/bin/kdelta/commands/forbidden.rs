@@ -79,11 +79,11 @@ fn some(names: &[&str], what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::parts_for_tests::{origin, resource};
+    use crate::session::part_fixtures::{resource, template};
 
     fn part(text: &str) -> Part {
         let (namespace, plural) = text.split_once(':').expect("namespace:plural");
-        Part { resource: resource(plural), ..origin(namespace) }
+        Part { resource: resource(plural), ..template(namespace) }
     }
 
     fn told(texts: &[&str]) -> Option<String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kdelta::object::ApiResource;
 
 use crate::output::{LineOptions, Listing, RowOptions, Stream};
-use crate::session::Planned;
+use crate::session::PlannedPart;
 use crate::settings::{self, Format, Lines, Namespaces, Print, Selection};
 use crate::view::{Details, Layout, NamespaceColumn};
 
@@ -13,10 +13,10 @@ use crate::view::{Details, Layout, NamespaceColumn};
 pub(super) struct Extent<'a> {
     pub(super) selection: &'a Selection,
     pub(super) resources: &'a [Arc<ApiResource>],
-    pub(super) parts: &'a [Planned],
+    pub(super) parts: &'a [PlannedPart],
     pub(super) several_contexts: bool,
     /// Whether the contexts are of several namespaces, where that is what decides: some of them may have no part yet.
-    pub(super) several_homes: bool,
+    pub(super) several_namespaces: bool,
 }
 
 impl Extent<'_> {
@@ -49,7 +49,7 @@ impl Extent<'_> {
         let mut namespaces = parts.filter(|part| part.resource.namespaced).map(|part| &part.namespace);
         let first = namespaces.next();
         matches!(self.selection.namespaces, Namespaces::All | Namespaces::Matching { .. })
-            || (self.several_homes && self.selection.namespaces == Namespaces::Current)
+            || (self.several_namespaces && self.selection.namespaces == Namespaces::Current)
             || namespaces.any(|namespace| Some(namespace) != first)
     }
 
@@ -83,9 +83,9 @@ impl Extent<'_> {
 }
 
 /// kubectl's words for an empty answer.
-pub(super) fn nothing_found(parts: &[Planned]) -> String {
+pub(super) fn nothing_found(parts: &[PlannedPart]) -> String {
     match parts {
-        [Planned { part: first, .. }, rest @ ..]
+        [PlannedPart { part: first, .. }, rest @ ..]
             if !first.namespace.is_empty()
                 && rest.iter().all(|other| other.part.namespace == first.namespace) =>
         {

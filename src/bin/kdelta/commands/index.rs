@@ -16,7 +16,7 @@ use super::walk::Walk;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Column, columns};
-use crate::session::{Filter, Session, function, needs_body};
+use crate::session::{Filter, Session, index_function, needs_body};
 use crate::settings::{Index, IndexName, Print};
 use crate::view::{MASK, is_secret_at};
 
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let name = index.by.to_string();
-    let function = function(&index.by).context(Usage)?;
+    let function = index_function(&index.by).context(Usage)?;
     // By context, in the order in which they are asked for, and by value.
     let mut counts: BTreeMap<(usize, Arc<str>, String), usize> = BTreeMap::new();
     let mut objects = 0;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use kdelta::store::{Indexer, Memory};
 
 use crate::output::Messages;
-use crate::session::{Arrived, Session, Source};
+use crate::session::{PartSource, ReceivedCount, Session};
 
 /// What is counted until the end; nothing unless it was asked for.
 pub(super) struct Stats {
     began: Option<Instant>,
-    arrived: Vec<Arc<Arrived>>,
+    arrived: Vec<Arc<ReceivedCount>>,
     held: Option<Memory>,
 }
 
@@ -22,9 +22,9 @@ impl Stats {
     }
 
     /// This source's objects count.
-    pub(super) fn listen(&mut self, source: &Source) {
+    pub(super) fn listen(&mut self, source: &PartSource) {
         if self.began.is_some() {
-            self.arrived.push(source.arrived());
+            self.arrived.push(source.received_count());
         }
     }
 
@@ -39,7 +39,7 @@ impl Stats {
     pub(super) fn tell(&self, session: &Session, messages: &Messages) {
         let Some(began) = self.began else { return };
         let objects: u64 = self.arrived.iter().map(|arrived| arrived.count()).sum();
-        let first = self.arrived.iter().filter_map(|arrived| arrived.first()).min();
+        let first = self.arrived.iter().filter_map(|arrived| arrived.first_at()).min();
         let first = first.map(|first| first.saturating_duration_since(began));
         messages.notice(&came(objects, first, began.elapsed(), session.received()));
         if let Some(held) = &self.held {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::watched::Watched;
 use crate::output::Count;
-use crate::session::{Arrived, Part, Session, Source, reflector_options};
+use crate::session::{Part, PartSource, ReceivedCount, Session, reflector_options};
 use crate::settings::Selection;
 
 /// How often the running count is looked at.
@@ -22,16 +22,16 @@ const REDRAWN: Duration = Duration::from_millis(100);
 /// What the server refused, and the object that was asked for by its name and is not there.
 pub(super) async fn synced_indexer(
     session: &Session,
-    source: Source,
+    source: PartSource,
     indexers: Indexers,
     selection: &Selection,
     part: &Part,
     watched: &Watched,
 ) -> Result<Arc<dyn Indexer>, Error> {
-    let source = source.asked_once();
-    let arrived = source.arrived();
+    let source = source.one_shot();
+    let arrived = source.received_count();
     let mut options = reflector_options(selection, &source, Some(watched.one_shot_observer(part)));
-    options.pages_first = session.may_come_by_pages(part, selection, &source).await;
+    options.pages_first = session.may_list_in_pages(part, selection, &source).await;
     let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
     let stop = CancellationToken::new();
@@ -42,12 +42,12 @@ pub(super) async fn synced_indexer(
         () = show(&arrived, watched.messages().count(&part.title())) => None,
     };
     stop.cancel();
-    // Waited for: a watch that outlived its question would tell that its connection is gone.
+    // PermitWait for: a watch that outlived its question would tell that its connection is gone.
     let ended = match ended {
         Some(ended) => ended,
         None => run.await,
     };
-    ended.map_err(|error| part.asked_for(selection, error))?;
+    ended.map_err(|error| part.with_request_context(selection, error))?;
     match part.not_found().filter(|_| indexer.list_keys().is_empty()) {
         Some(error) => Err(error),
         None => Ok(indexer),
@@ -55,7 +55,7 @@ pub(super) async fn synced_indexer(
 }
 
 /// Shows the count as it grows, for ever.
-pub(super) async fn show(arrived: &Arrived, mut count: Count) {
+pub(super) async fn show(arrived: &ReceivedCount, mut count: Count) {
     let mut shown = 0;
     loop {
         tokio::time::sleep(REDRAWN).await;

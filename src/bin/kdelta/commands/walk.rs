@@ -9,7 +9,7 @@ use super::forbidden;
 use super::format::Extent;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Part, Planned, Session, Setback, Survey};
+use crate::session::{Part, PlannedPart, Session, TargetFailure, TargetSet};
 use crate::settings::Selection;
 
 /// A walk over the parts of a selection, each once. Where one is not allowed in all namespaces at once, those of each
@@ -18,10 +18,10 @@ pub(super) struct Walk<'a> {
     watched: &'a Watched,
     /// What has to be found; nothing where it is no error not to be.
     required: Option<&'a Selection>,
-    survey: Survey,
+    survey: TargetSet,
     several_contexts: bool,
-    several_homes: bool,
-    ahead: VecDeque<Planned>,
+    several_namespaces: bool,
+    ahead: VecDeque<PlannedPart>,
     /// Those that were handed out.
     seen: HashSet<Part>,
     /// Those that came to be parts after the same was handed out in another version.
@@ -77,9 +77,9 @@ impl<'a> Walk<'a> {
         let mut walk = Self {
             watched,
             required: (!patient).then_some(selection),
-            survey: Survey::in_haste(session, selection, patient),
+            survey: TargetSet::start_one_shot(session, selection, patient),
             several_contexts: session.has_several_contexts(),
-            several_homes: session.has_several_namespaces(),
+            several_namespaces: session.has_several_namespaces(),
             ahead: VecDeque::new(),
             seen: HashSet::new(),
             covered: HashSet::new(),
@@ -103,17 +103,17 @@ impl<'a> Walk<'a> {
             resources: &self.survey.resources(),
             parts: &self.parts(),
             several_contexts: self.several_contexts,
-            several_homes: self.several_homes,
+            several_namespaces: self.several_namespaces,
         })
     }
 
     /// All parts.
-    pub(super) fn parts(&self) -> Vec<Planned> {
+    pub(super) fn parts(&self) -> Vec<PlannedPart> {
         self.survey.parts()
     }
 
     /// The next part.
-    pub(super) fn next(&mut self) -> Option<Planned> {
+    pub(super) fn next(&mut self) -> Option<PlannedPart> {
         let Some(planned) = self.ahead.pop_front() else {
             self.find_missing();
             return None;
@@ -125,11 +125,11 @@ impl<'a> Walk<'a> {
     /// All has been asked: a name that is in none of the namespaces that match is missing.
     fn find_missing(&mut self) {
         let Some(selection) = self.required else { return };
-        for sought in self.survey.sought() {
-            let mut alike = self.seen.iter().filter(|part| part.is_same_object(&sought));
+        for named_in_matching in self.survey.named_in_matching() {
+            let mut alike = self.seen.iter().filter(|part| part.is_same_object(&named_in_matching));
             let is_missing = alike.all(|part| self.absent.contains(part));
-            if let Some(error) = sought.not_found_in(selection).filter(|_| is_missing) {
-                self.failures.push((sought, error.into()));
+            if let Some(error) = named_in_matching.not_found_in(selection).filter(|_| is_missing) {
+                self.failures.push((named_in_matching, error.into()));
             }
         }
     }
@@ -138,10 +138,10 @@ impl<'a> Walk<'a> {
     ///
     /// # Errors
     /// As [`Walk::start`].
-    pub(super) async fn failed(&mut self, planned: Planned, error: anyhow::Error) -> anyhow::Result<()> {
-        let Planned { part, open_type, open_namespace } = planned;
+    pub(super) async fn failed(&mut self, planned: PlannedPart, error: anyhow::Error) -> anyhow::Result<()> {
+        let PlannedPart { part, open_type, open_namespace } = planned;
         let is_doubtful = error.downcast_ref().is_some_and(is_unserved);
-        if is_doubtful && self.doubted.insert(Subject::of(&part)) && self.survey.doubt(&part).await {
+        if is_doubtful && self.doubted.insert(Subject::of(&part)) && self.survey.revalidate(&part).await {
             return self.replan(&part).await;
         }
         self.without += 1;
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
             self.failures.push((part, error));
             return Ok(());
         };
-        if self.survey.refuse(&part) {
+        if self.survey.split_by_namespace(&part) {
             self.fallbacks.push(part.clone());
             self.refusal.get_or_insert((part, refusal));
             return self.settle().await;
@@ -241,8 +241,9 @@ impl<'a> Walk<'a> {
 
     /// Finds out which parts are still to be handed out.
     fn look_ahead(&mut self) {
-        let is_new =
-            |planned: &Planned| !self.seen.contains(&planned.part) && !self.covered.contains(&planned.part);
+        let is_new = |planned: &PlannedPart| {
+            !self.seen.contains(&planned.part) && !self.covered.contains(&planned.part)
+        };
         self.ahead = self.parts().into_iter().filter(is_new).collect();
     }
 
@@ -251,15 +252,15 @@ impl<'a> Walk<'a> {
         while !self.survey.is_settled() {
             match self.survey.next().await {
                 Ok(()) => {}
-                Err(Setback::Cluster { prefix, error }) => {
+                Err(TargetFailure::Cluster { prefix, error }) => {
                     self.watched.tell_setback(&prefix, error)?;
                     self.partial = true;
                 }
-                Err(Setback::Matches { prefix, error }) => {
+                Err(TargetFailure::NamespacePatterns { prefix, error }) => {
                     self.watched.tell_error(&prefix, &error);
                     self.partial = true;
                 }
-                Err(Setback::Namespaces { .. }) => {
+                Err(TargetFailure::Namespaces { .. }) => {
                     if let Some((part, error)) = self.refusal.take() {
                         self.failures.push((part, forbidden::everywhere(error)));
                     }

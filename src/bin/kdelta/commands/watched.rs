@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::exit::Report;
 use crate::output::Messages;
-use crate::session::{Answers, Part, Session, Source};
+use crate::session::{Part, PartSource, Session, StatusSignal};
 use crate::view::{Crowd, Notices};
 
 /// Listens to reflectors. Cheap to clone; clones count together.
@@ -81,9 +81,9 @@ impl Watched {
     ///
     /// # Errors
     /// The system does not let us listen.
-    pub(crate) fn answers(&self) -> io::Result<Answers> {
+    pub(crate) fn answers(&self) -> io::Result<StatusSignal> {
         let own = self.clone();
-        Answers::with(move || own.messages.notice(&own.summary()))
+        StatusSignal::start(move || own.messages.notice(&own.summary()))
     }
 
     pub(super) fn messages(&self) -> &Messages {
@@ -92,9 +92,9 @@ impl Watched {
 
     /// The source, which tells when the server can't select by the fields that were asked for: a field that does not
     /// exist selects nothing without a word otherwise.
-    pub(super) fn source(&self, part: &Part, source: Source) -> Source {
+    pub(super) fn source(&self, part: &Part, source: PartSource) -> PartSource {
         let (messages, title) = (Arc::clone(&self.messages), part.title());
-        source.on_refusal(move |why| {
+        source.on_selector_refused(move |why| {
             messages.notice(&format!("{title}: selected here, not by the server: {why}"));
         })
     }

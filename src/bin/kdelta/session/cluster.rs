@@ -11,14 +11,14 @@ use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 use super::names::namespaces;
 use super::plan::Plan;
 use super::source::Shared;
-use super::{Filter, Part, Source};
+use super::{Filter, Part, PartSource};
 use crate::settings::{Connection, Print, Selection, Types};
 
 /// Hears what a user should know and nothing fails for.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Who hears what of a server.
-pub(super) struct Listeners {
+pub(super) struct NoticeHandlers {
     /// What it warns of.
     pub(super) warn: Warn,
     /// What a credential plugin says and does.
@@ -28,7 +28,7 @@ pub(super) struct Listeners {
 /// A server, and who we are to it. Connects to nothing by itself.
 pub(crate) struct Cluster {
     /// What its parts are made from.
-    origin: Part,
+    template: Part,
     pub(super) client: Client,
     discovery: Discovery,
     request_timeout: Option<Duration>,
@@ -37,27 +37,27 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// `place` is its place in the session; `is_one_of_many` has its messages begin with its context.
+    /// `index` is its index in the session; `has_several` has its messages begin with its context.
     ///
     /// # Errors
     /// The configuration is wrong, in kubectl's words.
     pub(super) fn open(
-        place: usize,
+        index: usize,
         context: &str,
         config: &Config,
         connection: &Connection,
-        is_one_of_many: bool,
-        told: &Listeners,
+        has_several: bool,
+        handlers: &NoticeHandlers,
     ) -> anyhow::Result<Self> {
-        let prefix = if is_one_of_many { format!("{context}: ") } else { String::new() };
+        let prefix = if has_several { format!("{context}: ") } else { String::new() };
         let warn: Warn = {
-            let (warn, prefix) = (Arc::clone(&told.warn), prefix.clone());
+            let (warn, prefix) = (Arc::clone(&handlers.warn), prefix.clone());
             Arc::new(move |text| warn(&format!("{prefix}{text}")))
         };
-        let (tell, plugin) = (Arc::clone(&warn), Arc::clone(&told.plugin));
+        let (warn_of, plugin) = (Arc::clone(&warn), Arc::clone(&handlers.plugin));
         let client = Client::with_notices(config, move |notice| match notice {
-            Notice::Warning(text) => tell(text),
-            Notice::UnusableNames { count, example } => tell(&format!(
+            Notice::Warning(text) => warn_of(text),
+            Notice::UnusableNames { count, example } => warn_of(&format!(
                 "the server offers API groups, versions or resources with names that can't be used, {count} in all, such as {example:?}; they are left out"
             )),
             other => plugin(other),
@@ -68,8 +68,8 @@ impl Cluster {
             timeout: connection.request_timeout.or(defaults.timeout),
             ..defaults
         };
-        let origin = Part {
-            cluster: place,
+        let template = Part {
+            cluster: index,
             context: Arc::from(context),
             prefix: Arc::from(prefix),
             resource: Arc::new(namespaces()),
@@ -77,7 +77,7 @@ impl Cluster {
             name: None,
         };
         Ok(Self {
-            origin,
+            template,
             discovery: Discovery::new(&client, &discovery),
             client,
             request_timeout: connection.request_timeout,
@@ -86,19 +86,19 @@ impl Cluster {
         })
     }
 
-    /// Its place in the session.
-    pub(crate) fn place(&self) -> usize {
-        self.origin.cluster
+    /// Its index in the session.
+    pub(crate) fn index(&self) -> usize {
+        self.template.cluster
     }
 
     /// What a message about it begins with: empty, or its context where there are several.
     pub(crate) fn prefix(&self) -> &str {
-        &self.origin.prefix
+        &self.template.prefix
     }
 
     /// The namespace of its context, which is asked where none is named.
     pub(super) fn namespace(&self) -> &str {
-        &self.origin.namespace
+        &self.template.namespace
     }
 
     /// Who hears what a user should know and nothing fails for.
@@ -117,7 +117,7 @@ impl Cluster {
     }
 
     /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for. What
-    /// comes to a category later belongs to it where the plan is `lasting`; one that is not is made again where a type
+    /// comes to a category later belongs to it where the plan is `is_watch`; one that is not is made again where a type
     /// turns out not to be there, so it may be made of what was known some hours ago.
     ///
     /// # Errors
@@ -125,10 +125,10 @@ impl Cluster {
     pub(super) async fn plan(
         &self,
         selection: &Selection,
-        patient: bool,
-        lasting: bool,
+        allow_unmatched: bool,
+        is_watch: bool,
     ) -> anyhow::Result<Plan> {
-        let catalog = if lasting { Some(self.discovery.catalog().await?) } else { None };
+        let catalog = if is_watch { Some(self.discovery.catalog().await?) } else { None };
         let mut named: Vec<(Arc<ApiResource>, Vec<String>)> = Vec::new();
         let mut categories = Vec::new();
         for target in &selection.targets {
@@ -144,18 +144,18 @@ impl Cluster {
             }
             named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
         }
-        let mut plan = Plan::new(self.origin.clone(), selection, named)?;
+        let mut plan = Plan::new(self.template.clone(), selection, named)?;
         for word in categories {
             plan.follow_category(word);
         }
         if plan.needs_kinds() {
             // Not from a file: what was defined a minute ago belongs to it.
             let catalog = self.discovery.refresh().await?;
-            plan.learn_kinds(catalog.resources(), catalog.missing());
+            plan.update_kinds(catalog.resources(), catalog.missing());
             for missing in catalog.missing() {
                 (self.warn)(&missing.reason);
             }
-            if let Some(text) = plan.unmatched().filter(|_| !patient) {
+            if let Some(text) = plan.unmatched().filter(|_| !allow_unmatched) {
                 anyhow::bail!("the server doesn't have a resource type that matches {text:?}");
             }
         }
@@ -163,8 +163,8 @@ impl Cluster {
     }
 
     /// The part that is all objects of a resource, wherever they are.
-    pub(super) fn whole(&self, resource: Arc<ApiResource>) -> Part {
-        Part { resource, namespace: "".into(), ..self.origin.clone() }
+    pub(super) fn all_objects_of(&self, resource: Arc<ApiResource>) -> Part {
+        Part { resource, namespace: "".into(), ..self.template.clone() }
     }
 
     /// The source of a part, of which only what passes the filter is let through.
@@ -174,38 +174,38 @@ impl Cluster {
     pub(super) fn source(
         &self,
         part: &Part,
-        selected: Selected<'_>,
+        selectors: ServerSelectors<'_>,
         print: &Print,
         representation: Representation,
         filter: Filter,
-    ) -> Result<Source, SelectorError> {
+    ) -> Result<PartSource, SelectorError> {
         let client = |fields: Option<&str>, representation| {
             ResourceClient::new(self.client.clone(), (*part.resource).clone())
                 .namespace(Some(part.namespace.to_string()))
                 .named(part.name.as_ref().map(ToString::to_string))
-                .label_selector(selected.labels.unwrap_or_default())
+                .label_selector(selectors.labels.unwrap_or_default())
                 .field_selector(fields.unwrap_or_default())
                 .representation(representation)
                 .keep_managed_fields(print.managed_fields)
                 .request_timeout(self.request_timeout)
         };
-        let asked = client(selected.fields, representation);
-        let unselected = match selected.fields {
+        let selected_client = client(selectors.fields, representation);
+        let unselected = match selectors.fields {
             None => None,
             Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
         };
-        Ok(Source::new(asked, unselected, filter, self.shared.clone(), self.request_timeout))
+        Ok(PartSource::new(selected_client, unselected, filter, self.shared.clone(), self.request_timeout))
     }
 }
 
 /// What the server is asked to select by.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Selected<'a> {
+pub(super) struct ServerSelectors<'a> {
     pub(super) labels: Option<&'a str>,
     pub(super) fields: Option<&'a str>,
 }
 
-/// The same representation with whole objects in it.
+/// The same representation with all_objects_of objects in it.
 fn with_body(representation: Representation) -> Representation {
     match representation {
         Representation::Objects | Representation::Metadata | Representation::Names => Representation::Objects,

@@ -8,12 +8,12 @@ use kdelta::demo::{Demo, Error, Options};
 
 use crate::settings;
 
-/// Starts a demo as it was asked for.
+/// Starts a demo as it was options for.
 ///
 /// # Errors
 /// The port can't be had.
-pub(crate) async fn start(asked: settings::Demo) -> anyhow::Result<Demo> {
-    let settings::Demo { port, objects, speed, seed } = asked;
+pub(crate) async fn start(options: settings::Demo) -> anyhow::Result<Demo> {
+    let settings::Demo { port, objects, speed, seed } = options;
     let objects = usize::try_from(objects).unwrap_or(usize::MAX);
     let seed = seed.unwrap_or_else(|| fastrand::u64(..));
     let started = Demo::start(Options { port, objects, speed, seed, start: Timestamp::now() }).await;

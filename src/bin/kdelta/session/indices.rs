@@ -11,7 +11,7 @@ use crate::settings::{By, IndexName};
 ///
 /// # Errors
 /// The path of a `field:` index can't be read.
-pub(crate) fn function(name: &IndexName) -> Result<IndexFunc, PathError> {
+pub(crate) fn index_function(name: &IndexName) -> Result<IndexFunc, PathError> {
     Ok(match name {
         IndexName::Namespace => index_funcs::namespace(),
         IndexName::Name => index_funcs::name(),
@@ -36,15 +36,15 @@ pub(crate) fn needs_body(name: &IndexName) -> bool {
     }
 }
 
-/// The indices of these questions, under the names they were asked by.
+/// The indices of these conditions, under the names they were asked by.
 ///
 /// # Errors
-/// As [`function`].
+/// As [`index_function`].
 pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
-    by.iter().map(|by| Ok((by.index.to_string(), function(&by.index)?))).collect()
+    by.iter().map(|by| Ok((by.index.to_string(), index_function(&by.index)?))).collect()
 }
 
-/// A test on one object: each of the questions holds, and so does the field selector that the server could not read.
+/// A test on one object: each of the conditions holds, and so does the field selector that the server could not read.
 #[derive(Clone, Default)]
 pub(crate) struct Filter {
     by: Arc<[(IndexFunc, Vec<String>)]>,
@@ -52,12 +52,12 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// All of these questions.
+    /// All of these conditions.
     ///
     /// # Errors
-    /// As [`function`].
-    pub(crate) fn by(questions: &[By]) -> Result<Self, PathError> {
-        let by = questions.iter().map(|by| Ok((function(&by.index)?, by.values.clone())));
+    /// As [`index_function`].
+    pub(crate) fn by(conditions: &[By]) -> Result<Self, PathError> {
+        let by = conditions.iter().map(|by| Ok((index_function(&by.index)?, by.values.clone())));
         Ok(Self { by: by.collect::<Result<_, _>>()?, fields: None })
     }
 
@@ -68,12 +68,12 @@ impl Filter {
 
     /// Whether the object passes. One that an index function refuses is in no index, so it does not.
     pub(crate) fn passes(&self, object: &Object) -> bool {
-        let held = |(function, values): &(IndexFunc, Vec<String>)| {
+        let matches = |(function, values): &(IndexFunc, Vec<String>)| {
             let mut found = false;
             let refused =
-                function.visit(object, &mut |value| found |= values.iter().any(|wanted| wanted == value));
+                function.visit(object, &mut |value| found |= values.iter().any(|expected| expected == value));
             refused.is_ok() && found
         };
-        self.by.iter().all(held) && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
+        self.by.iter().all(matches) && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
     }
 }

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// How long a clean end may take. Who waits for longer waits for a reader of stdout that does not read.
-const CLEAN_END: Duration = Duration::from_secs(2);
+const CLEAN_END_LIMIT: Duration = Duration::from_secs(2);
 
 /// Which signal came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,14 +49,14 @@ impl Interrupts {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let (sender, first) = watch::channel(None);
         let task = tokio::spawn(async move {
-            let asked = next(&mut signals).await;
-            sender.send_replace(Some(asked));
-            let second = timeout(CLEAN_END, next(&mut signals)).await;
+            let interrupt = next(&mut signals).await;
+            sender.send_replace(Some(interrupt));
+            let second = timeout(CLEAN_END_LIMIT, next(&mut signals)).await;
             match second {
                 Ok(_) => kill_plugins(),
-                Err(_) => plugins_ended(&mut signals).await,
+                Err(_) => end_or_kill_plugins(&mut signals).await,
             }
-            std::process::exit(second.unwrap_or(asked).code());
+            std::process::exit(second.unwrap_or(interrupt).code());
         });
         Ok(Self { first, task })
     }
@@ -72,29 +72,29 @@ impl Interrupts {
     }
 }
 
-/// Answers SIGUSR1, as often as it comes. Its task is aborted when this is dropped, and is a task of its own so that it
+/// StatusSignal SIGUSR1, as often as it comes. Its task is aborted when this is dropped, and is a task of its own so that it
 /// answers also while the command is stuck writing to a reader that does not read.
-pub(crate) struct Answers {
+pub(crate) struct StatusSignal {
     task: JoinHandle<()>,
 }
 
-impl Answers {
+impl StatusSignal {
     /// From now on, with that.
     ///
     /// # Errors
     /// The system does not let us listen.
-    pub(crate) fn with(answer: impl Fn() + Send + 'static) -> io::Result<Self> {
-        let mut asked = signal(SignalKind::user_defined1())?;
+    pub(crate) fn start(report: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let mut requests = signal(SignalKind::user_defined1())?;
         let task = tokio::spawn(async move {
-            while asked.recv().await.is_some() {
-                answer();
+            while requests.recv().await.is_some() {
+                report();
             }
         });
         Ok(Self { task })
     }
 }
 
-impl Drop for Answers {
+impl Drop for StatusSignal {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -102,11 +102,11 @@ impl Drop for Answers {
 
 /// Ends the process at the first of these signals, wherever it is: for a command that has nothing to finish. Its task
 /// waits for signals only and is aborted when this is dropped.
-pub(crate) struct EndsAtOnce {
+pub(crate) struct ExitOnSignal {
     task: JoinHandle<()>,
 }
 
-impl EndsAtOnce {
+impl ExitOnSignal {
     /// From now on; `last` is done before, with the end of the process as the last thing in it.
     ///
     /// # Errors
@@ -115,14 +115,14 @@ impl EndsAtOnce {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let task = tokio::spawn(async move {
             let code = next(&mut signals).await.code();
-            plugins_ended(&mut signals).await;
+            end_or_kill_plugins(&mut signals).await;
             last(&mut || std::process::exit(code));
         });
         Ok(Self { task })
     }
 }
 
-impl Drop for EndsAtOnce {
+impl Drop for ExitOnSignal {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -135,7 +135,7 @@ impl Drop for Interrupts {
 }
 
 /// Ends the plugins, which may take them a second; another signal ends them at once.
-async fn plugins_ended(signals: &mut (Signal, Signal)) {
+async fn end_or_kill_plugins(signals: &mut (Signal, Signal)) {
     // In a thread that may wait.
     let ended = tokio::task::spawn_blocking(end_plugins);
     tokio::select! {

@@ -1,35 +1,35 @@
 //! From settings to what the commands work with: the clusters asked for, the parts that a selection comes to, and the
 //! sources and options for their informers.
 
-mod arrived;
 mod cluster;
 mod connect;
 pub(crate) mod demo;
-mod first;
+mod filtered_stream;
+mod first_page;
 mod indices;
 mod interrupt;
 mod names;
 mod part;
-mod places;
 mod plan;
-mod scout;
-mod selected;
+mod received_count;
+mod request_permits;
 mod source;
-mod survey;
+mod target_set;
+mod target_watcher;
 mod tries;
 
-pub(crate) use arrived::Arrived;
 pub(crate) use cluster::Cluster;
-pub(crate) use indices::{Filter, function, indexers, needs_body};
-pub(crate) use interrupt::{Answers, EndsAtOnce, Interrupt, Interrupts};
-pub(crate) use names::{configured, namespaces, similar_names};
+pub(crate) use indices::{Filter, index_function, indexers, needs_body};
+pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
+pub(crate) use names::{kubeconfig_names, namespaces, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
-pub(crate) use part::tests as parts_for_tests;
-pub(crate) use plan::Planned;
-pub(crate) use scout::out_of_reach;
-pub(crate) use source::Source;
-pub(crate) use survey::{Setback, Survey};
+pub(crate) use part::tests as part_fixtures;
+pub(crate) use plan::PlannedPart;
+pub(crate) use received_count::ReceivedCount;
+pub(crate) use source::PartSource;
+pub(crate) use target_set::{TargetFailure, TargetSet};
+pub(crate) use target_watcher::is_unreachable;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,13 +40,13 @@ use kdelta::object::{ResourceVersion, SelectorError};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
-use cluster::{Listeners, Selected};
+use cluster::{NoticeHandlers, ServerSelectors};
 
 /// The longest wait between two tries, jitter included. A person watches, so it is shorter than a controller's.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(5);
 
 /// The default of `--chunk-size`: the reflector's own rules hold then.
-const KUBECTLS_PAGE: u32 = 500;
+const KUBECTL_PAGE_SIZE: u32 = 500;
 
 /// What every command works with.
 pub(crate) struct Session {
@@ -71,21 +71,21 @@ impl Session {
         warn: impl Fn(&str) + Send + Sync + 'static,
         plugin: impl Fn(Notice<'_>) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        let told = Listeners { warn: Arc::new(warn), plugin: Arc::new(plugin) };
+        let handlers = NoticeHandlers { warn: Arc::new(warn), plugin: Arc::new(plugin) };
         let connection = &settings.connection;
-        if let Some(asked) = settings.demo {
-            let demo = demo::start(asked).await?;
+        if let Some(demo) = settings.demo {
+            let demo = demo::start(demo).await?;
             // What another program serves on this port later is nothing that a demo's discovery should be kept for.
             let connection = Connection { cache_dir: None, ..connection.clone() };
             let config = Config::for_server(&demo.url())?;
-            let cluster = Cluster::open(0, "demo", &config, &connection, false, &told)?;
+            let cluster = Cluster::open(0, "demo", &config, &connection, false, &handlers)?;
             let clusters = vec![Arc::new(cluster)];
             let mutation_detector = settings.mutation_detector;
             return Ok(Self { clusters, unusable: Vec::new(), mutation_detector, _demo: Some(demo) });
         }
         let options = connect::options(connection, settings.terminal.stdin);
         let all = connect::each_context(connection, &options)?;
-        let is_one_of_many = all.len() > 1;
+        let has_several = all.len() > 1;
         let mut opened = Self {
             clusters: Vec::new(),
             unusable: Vec::new(),
@@ -93,13 +93,13 @@ impl Session {
             _demo: None,
         };
         for options in all {
-            let place = opened.clusters.len();
+            let index = opened.clusters.len();
             let cluster = Config::load(&options).map_err(anyhow::Error::from).and_then(|config| {
-                Cluster::open(place, config.context(), &config, connection, is_one_of_many, &told)
+                Cluster::open(index, config.context(), &config, connection, has_several, &handlers)
             });
             match cluster {
                 Ok(cluster) => opened.clusters.push(Arc::new(cluster)),
-                Err(error) if is_one_of_many => {
+                Err(error) if has_several => {
                     opened.unusable.push((options.context.unwrap_or_default(), error));
                 }
                 Err(error) => return Err(error),
@@ -139,13 +139,13 @@ impl Session {
 
     /// Whether a question that is asked once may begin with a list, two pages at a time: nobody has said otherwise, or how
     /// long an answer may take, and the server has them in its memory. Tables are put together in ways of their own.
-    pub(crate) async fn may_come_by_pages(
+    pub(crate) async fn may_list_in_pages(
         &self,
         part: &Part,
         selection: &Selection,
-        source: &Source,
+        source: &PartSource,
     ) -> bool {
-        if selection.list_mode != ListMode::Auto || !self.may_read_ahead(part) || source.is_of_tables() {
+        if selection.list_mode != ListMode::Auto || !self.may_read_ahead(part) || source.is_table() {
             return false;
         }
         let version = self.clusters[part.cluster].discovery().server_version().await;
@@ -168,12 +168,12 @@ impl Session {
         print: &Print,
         representation: Representation,
         filter: Filter,
-    ) -> Result<Source, SelectorError> {
-        let selected = Selected {
+    ) -> Result<PartSource, SelectorError> {
+        let selectors = ServerSelectors {
             labels: selection.label_selector.as_deref(),
             fields: selection.field_selector.as_deref(),
         };
-        let source = self.clusters[part.cluster].source(part, selected, print, representation, filter)?;
+        let source = self.clusters[part.cluster].source(part, selectors, print, representation, filter)?;
         Ok(source.with_mutation_detector(self.mutation_detector))
     }
 }
@@ -181,14 +181,14 @@ impl Session {
 /// How the reflector of such a source is to behave: a person waits for its answer.
 pub(crate) fn reflector_options(
     selection: &Selection,
-    source: &Source,
+    source: &PartSource,
     observer: Option<Observer>,
 ) -> ReflectorOptions {
     let defaults = ReflectorOptions::default();
     let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
     let page_size = match selection.page_size {
-        KUBECTLS_PAGE => source.is_of_one_piece().then_some(0),
-        asked => Some(asked),
+        KUBECTL_PAGE_SIZE => source.needs_single_page().then_some(0),
+        page_size => Some(page_size),
     };
     ReflectorOptions {
         first_version,
@@ -204,7 +204,7 @@ pub(crate) fn reflector_options(
 /// client-go's back-off with a cap that holds with its jitter: there, waits are uniform in 2.5 to 5 s.
 fn backoff() -> BackoffOptions {
     let defaults = BackoffOptions::default();
-    BackoffOptions { cap: LONGEST_WAIT.div_f64(1.0 + defaults.jitter), ..defaults }
+    BackoffOptions { cap: MAX_RETRY_WAIT.div_f64(1.0 + defaults.jitter), ..defaults }
 }
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ mod tests {
     fn longest_wait_includes_jitter() {
         let BackoffOptions { start, cap, jitter, .. } = backoff();
         assert_eq!(cap, Duration::from_millis(2500));
-        assert_eq!(cap.mul_f64(1.0 + jitter), LONGEST_WAIT);
+        assert_eq!(cap.mul_f64(1.0 + jitter), MAX_RETRY_WAIT);
         assert!(start < cap);
     }
 }

@@ -69,26 +69,26 @@ impl Part {
 
     /// The error of a list as kubectl tells it: before the words of a server that can't make sense of the request
     /// stands what it was asked for.
-    pub(crate) fn asked_for(&self, selection: &Selection, error: Error) -> Error {
-        let asked = |status: Status| {
+    pub(crate) fn with_request_context(&self, selection: &Selection, error: Error) -> Error {
+        let with_context = |status: Status| {
             let ApiResource { group, version, resource, .. } = &*self.resource;
             let labels = selection.label_selector.as_deref().unwrap_or_default();
             let fields = selection.field_selector.as_deref().unwrap_or_default();
-            let what = format!("{group}/{version}, Resource={resource}");
-            let said = &status.message;
+            let resource = format!("{group}/{version}, Resource={resource}");
+            let reason = &status.message;
             let message = if labels.is_empty() && fields.is_empty() {
-                format!("Unable to list {what:?}: {said}")
+                format!("Unable to list {resource:?}: {reason}")
             } else {
                 format!(
-                    "Unable to find {what:?} that match label selector {labels:?}, field selector {fields:?}: {said}"
+                    "Unable to find {resource:?} that match label selector {labels:?}, field selector {fields:?}: {reason}"
                 )
             };
             Status { message, ..status }
         };
         match error {
             _ if self.name.is_some() => error,
-            Error::Invalid(status) if status.reason == "BadRequest" => Error::Invalid(asked(status)),
-            Error::NotFound(status) if status.reason == "NotFound" => Error::NotFound(asked(status)),
+            Error::Invalid(status) if status.reason == "BadRequest" => Error::Invalid(with_context(status)),
+            Error::NotFound(status) if status.reason == "NotFound" => Error::NotFound(with_context(status)),
             error => error,
         }
     }
@@ -113,7 +113,7 @@ pub(crate) mod tests {
     }
 
     /// What a plan's parts are made from, in that namespace.
-    pub(crate) fn origin(namespace: &str) -> Part {
+    pub(crate) fn template(namespace: &str) -> Part {
         Part {
             cluster: 0,
             context: "".into(),
@@ -129,7 +129,7 @@ pub(crate) mod tests {
         let named = |resource: Arc<ApiResource>, namespace: &str, name: &str| Part {
             resource,
             name: Some(name.into()),
-            ..origin(namespace)
+            ..template(namespace)
         };
         let deployments = resource("deployments.apps");
         let older = Arc::new(ApiResource { version: "v1beta1".into(), ..(*deployments).clone() });
@@ -144,7 +144,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_name_in_no_namespace_that_matches_is_told_with_the_pattern() {
-        let part = Part { resource: resource("deployments.apps"), name: Some("x".into()), ..origin("") };
+        let part = Part { resource: resource("deployments.apps"), name: Some("x".into()), ..template("") };
         let told = |patterns: &[&str], labels: Option<&str>| {
             let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
             let labels = labels.map(str::to_owned);
@@ -177,7 +177,7 @@ pub(crate) mod tests {
         let part = |name: Option<&str>| Part {
             resource: resource("pods"),
             name: name.map(Arc::from),
-            ..origin("home")
+            ..template("home")
         };
         let status = |reason: &str| Status {
             reason: reason.into(),
@@ -185,7 +185,9 @@ pub(crate) mod tests {
             json: String::new(),
         };
         let bad = || Error::Invalid(status("BadRequest"));
-        let told = |part: Part, selection: Selection, error| part.asked_for(&selection, error).to_string();
+        let told = |part: Part, selection: Selection, error| {
+            part.with_request_context(&selection, error).to_string()
+        };
         assert_eq!(
             told(part(None), selection(Some("a b"), Some("x=\"")), bad()),
             r#"Unable to find "/v1, Resource=pods" that match label selector "a b", field selector "x=\"": it is wrong"#

@@ -9,7 +9,7 @@ use kdelta::object::{ApiResource, Object, path_segment_problems};
 use super::line::Line;
 use super::wanted::{Candidate, Wanted, What};
 use crate::commands::index::is_of_secrets;
-use crate::session::{Cluster, Session, configured, function, namespaces, needs_body};
+use crate::session::{Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body};
 use crate::settings::{IndexName, Settings};
 
 /// Looks up what is wanted at the end of a line.
@@ -22,7 +22,7 @@ pub(super) async fn look_up(
     settings: &Settings,
 ) -> anyhow::Result<Vec<Candidate>> {
     let plain = |names: Vec<String>| names.into_iter().map(Candidate::new).collect();
-    let names = || configured(&settings.connection);
+    let names = || kubeconfig_names(&settings.connection);
     match &wanted.what {
         What::Contexts => return Ok(plain(names()?.names)),
         What::Clusters => return Ok(plain(names()?.clusters)),
@@ -44,7 +44,7 @@ pub(super) async fn look_up(
         What::Verbs => listable(&*catalog().await?, |found| &found.verbs),
         What::Categories => listable(&*catalog().await?, |found| &found.categories),
         What::Namespaces => {
-            let all = cluster.first(&namespaces(), "", Representation::Metadata).await?;
+            let all = cluster.first_page(&namespaces(), "", Representation::Metadata).await?;
             names_of(&all)
         }
         What::Names { types, taken } => {
@@ -98,7 +98,7 @@ impl Asked<'_> {
         let mut objects = Vec::new();
         for resource in types {
             for namespace in self.scopes(resource) {
-                let found = self.cluster.first(resource, &namespace, representation).await;
+                let found = self.cluster.first_page(resource, &namespace, representation).await;
                 objects.extend(found.unwrap_or_default());
             }
         }
@@ -148,7 +148,7 @@ impl Asked<'_> {
     }
 
     async fn values(&self, index: &IndexName, types: &[String]) -> Vec<Candidate> {
-        let Ok(function) = function(index) else { return Vec::new() };
+        let Ok(function) = index_function(index) else { return Vec::new() };
         let representation =
             if needs_body(index) { Representation::Objects } else { Representation::Metadata };
         let mut resources = self.resources(types).await;

@@ -23,7 +23,7 @@ use super::walk::{Walk, is_missing};
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::Count;
-use crate::session::{Filter, Part, Planned, Session, Source, indexers, reflector_options};
+use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
 use crate::settings::{self, By, Format, Get};
 
 /// Prints what is asked for. Parts that fail are told at the end; the others are printed all the same.
@@ -83,14 +83,14 @@ struct NoContext(&'static str);
 
 /// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not
 /// want to hear of it.
-fn prints_nothing(get: &Get, parts: &[Planned]) -> bool {
+fn prints_nothing(get: &Get, parts: &[PlannedPart]) -> bool {
     let is_table = matches!(get.print.format, Format::Table { .. });
     let by_name = parts.iter().any(|planned| planned.part.name.is_some());
     is_table && !get.ignore_not_found && (!get.by.is_empty() || !by_name)
 }
 
 /// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
-fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<Source> {
+fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSource> {
     let representation = needs::representation(&get.print, get.by.iter().map(|by| &by.index));
     session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
 }
@@ -99,7 +99,7 @@ fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<Source> {
 async fn one<W: Write>(
     get: &Get,
     part: &Part,
-    source: &Source,
+    source: &PartSource,
     name: &str,
     watched: &Watched,
     printer: &Printer<W>,
@@ -118,13 +118,14 @@ async fn all<W: Write + Send + 'static>(
     session: &Session,
     get: &Get,
     part: &Part,
-    source: Source,
+    source: PartSource,
     count: Option<Count>,
     watched: &Watched,
     printer: &Arc<Printer<W>>,
 ) -> anyhow::Result<()> {
-    let source = source.asked_once();
-    let (arrived, tries, observer) = (source.arrived(), source.tries(), watched.one_shot_observer(part));
+    let source = source.one_shot();
+    let (arrived, tries, observer) =
+        (source.received_count(), source.tries(), watched.one_shot_observer(part));
     let counting = async {
         match count {
             Some(count) => show(&arrived, count).await,
@@ -141,7 +142,7 @@ async fn all<W: Write + Send + 'static>(
     // Boxed: it is large, and is held by all that waits for it.
     let listing = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
-        listed = listing => listed.map_err(|error| part.asked_for(&get.selection, error))?,
+        listed = listing => listed.map_err(|error| part.with_request_context(&get.selection, error))?,
         () = printer.failed() => ResourceVersion::UNSET,
         () = counting => ResourceVersion::UNSET,
     };
@@ -153,7 +154,7 @@ async fn indexed<W: Write>(
     session: &Session,
     get: &Get,
     part: &Part,
-    source: Source,
+    source: PartSource,
     watched: &Watched,
     printer: &Printer<W>,
     stats: &mut Stats,

@@ -89,11 +89,11 @@ impl Collections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::parts_for_tests::{origin, resource};
+    use crate::session::part_fixtures::{resource, template};
 
     fn part(plural: &str, namespace: &str, name: &str) -> Part {
         let name = Some(name).filter(|name| !name.is_empty()).map(Arc::from);
-        Part { resource: resource(plural), name, ..origin(namespace) }
+        Part { resource: resource(plural), name, ..template(namespace) }
     }
 
     fn of(parts: &[Part]) -> Collections {

@@ -19,7 +19,7 @@ use crate::commands::forbidden;
 use crate::commands::walk::is_missing;
 use crate::commands::watched::Watched;
 use crate::exit::ExitCode;
-use crate::session::{Interrupt, Setback, out_of_reach};
+use crate::session::{Interrupt, TargetFailure, is_unreachable};
 use crate::settings::{Format, Watch};
 
 /// What is printed between two flushes, at most.
@@ -165,29 +165,29 @@ impl<'a, W: Write> Course<'a, W> {
             self.printer.join(*number, part, self.watch.initial || self.begun);
         }
         for (number, _) in joined {
-            let selects_here = self.roster.start(number, self.begun)?;
-            self.printer.started(number, selects_here);
+            let selects_locally = self.roster.start(number, self.begun)?;
+            self.printer.started(number, selects_locally);
         }
         Ok(())
     }
 
     /// Takes news of the clusters; answers when they are the last.
-    fn learned(&mut self, news: Result<(), Setback>) -> anyhow::Result<Option<ExitCode>> {
+    fn learned(&mut self, news: Result<(), TargetFailure>) -> anyhow::Result<Option<ExitCode>> {
         match news {
             Ok(()) => {
-                for prefix in self.roster.survey.take_returned() {
+                for prefix in self.roster.survey.take_recovered() {
                     self.watched.messages().notice(&format!("{prefix}the server answers now"));
                 }
             }
-            Err(Setback::Cluster { prefix, error }) => {
+            Err(TargetFailure::Cluster { prefix, error }) => {
                 self.watched.tell_setback(&prefix, error)?;
                 self.partial = true;
             }
-            Err(Setback::Matches { prefix, error }) => {
+            Err(TargetFailure::NamespacePatterns { prefix, error }) => {
                 self.watched.tell_error(&prefix, &error);
                 self.partial = true;
             }
-            Err(Setback::Namespaces { cluster }) => {
+            Err(TargetFailure::Namespaces { cluster }) => {
                 for (planned, error) in self.setbacks.take_refused(cluster) {
                     self.printer.refused(&planned.part, Timestamp::now(), &error)?;
                     if planned.open_type {
@@ -200,7 +200,7 @@ impl<'a, W: Write> Course<'a, W> {
             }
         }
         self.call()?;
-        self.setbacks.retain_refused(|part| self.roster.survey.is_refused(part));
+        self.setbacks.retain_refused(|part| self.roster.survey.is_split(part));
         self.ended()
     }
 
@@ -258,13 +258,13 @@ impl<'a, W: Write> Course<'a, W> {
         let is_open = planned.open_type || planned.open_namespace;
         // Of several clusters the others go on, and this one may come.
         let may_come =
-            if is_forbidden { is_open } else { !planned.part.prefix.is_empty() && out_of_reach(&error) };
+            if is_forbidden { is_open } else { !planned.part.prefix.is_empty() && is_unreachable(&error) };
         if may_come && member.again {
             self.roster.leave_out(number, error);
             return Ok(());
         }
         // What has been told of all namespaces would be told again by each.
-        if is_forbidden && !is_resumed && !synced && self.roster.survey.refuse(&planned.part) {
+        if is_forbidden && !is_resumed && !synced && self.roster.survey.split_by_namespace(&planned.part) {
             self.printer.leave(number);
             self.roster.strike(number);
             self.setbacks.refuse(planned, error);
@@ -288,7 +288,7 @@ impl<'a, W: Write> Course<'a, W> {
         if is_forbidden && is_open {
             self.setbacks.forbid(planned.part, error);
         } else {
-            let error = planned.part.asked_for(&self.watch.selection, error);
+            let error = planned.part.with_request_context(&self.watch.selection, error);
             self.setbacks.fail(planned.part, error.into());
         }
         Ok(())
@@ -327,11 +327,11 @@ impl<'a, W: Write> Course<'a, W> {
 
     /// Says once, when all that is there has been told, that something that was asked for is not.
     fn tell_missing(&mut self) {
-        let sought = if self.misses_names() { self.roster.sought_in_vain() } else { Vec::new() };
-        for (prefix, error) in &sought {
+        let named_in_matching = if self.misses_names() { self.roster.sought_in_vain() } else { Vec::new() };
+        for (prefix, error) in &named_in_matching {
             self.watched.messages().notice(&format!("{prefix}{error} at the moment"));
         }
-        if sought.is_empty() && self.roster.is_empty() {
+        if named_in_matching.is_empty() && self.roster.is_empty() {
             self.watched.messages().notice("Nothing matches at the moment.");
         }
     }

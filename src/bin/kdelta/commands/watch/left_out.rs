@@ -181,10 +181,10 @@ impl Pause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::parts_for_tests::{origin, resource};
+    use crate::session::part_fixtures::{resource, template};
 
     fn part(namespace: &str, plural: &str) -> Part {
-        Part { resource: resource(plural), ..origin(namespace) }
+        Part { resource: resource(plural), ..template(namespace) }
     }
 
     /// So many namespaces of so many types each.

@@ -22,7 +22,7 @@ use super::format::Extent;
 use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
-use crate::session::{EndsAtOnce, Interrupts, Session, Setback, Survey};
+use crate::session::{ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
 use crate::settings::{self, Lines, Watch};
 use course::Course;
 use printer::{Printer, Selected};
@@ -39,9 +39,9 @@ pub(crate) async fn run<W: Write>(
     let scope = scope(&watch.lines).context(Usage)?;
     let last = watched.clone();
     // Until there is something to sum up.
-    let early = EndsAtOnce::after(move |end| last.messages().without_counts(end))?;
+    let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let mut survey = Survey::start(session, &watch.selection, watch.ignore_not_found);
+    let mut survey = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
     let mut partial = watched.tell_unusable(session);
     tokio::select! {
         is_there = first_plan(&mut survey, watched, &mut partial) => if !is_there? {
@@ -68,7 +68,7 @@ pub(crate) async fn run<W: Write>(
         resources: &survey.resources(),
         parts: &survey.parts(),
         several_contexts: session.has_several_contexts(),
-        several_homes: session.has_several_namespaces(),
+        several_namespaces: session.has_several_namespaces(),
     };
     let output = extent.stream(&watch.print, &watch.lines, stdout);
     let selected = Selected { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
@@ -111,21 +111,21 @@ fn scope(lines: &Lines) -> Result<Scope, PathError> {
 struct NotOneCollection(String);
 
 /// Waits until one of the clusters is known; `false` where none of them can be asked, which has been said.
-async fn first_plan(survey: &mut Survey, watched: &Watched, partial: &mut bool) -> anyhow::Result<bool> {
+async fn first_plan(survey: &mut TargetSet, watched: &Watched, partial: &mut bool) -> anyhow::Result<bool> {
     while !survey.has_plan() {
         if survey.is_settled() {
             return Ok(false);
         }
         match survey.next().await {
-            Err(Setback::Cluster { prefix, error }) => {
+            Err(TargetFailure::Cluster { prefix, error }) => {
                 watched.tell_setback(&prefix, error)?;
                 *partial = true;
             }
-            Err(Setback::Matches { prefix, error }) => {
+            Err(TargetFailure::NamespacePatterns { prefix, error }) => {
                 watched.tell_error(&prefix, &error);
                 *partial = true;
             }
-            Ok(()) | Err(Setback::Namespaces { .. }) => {}
+            Ok(()) | Err(TargetFailure::Namespaces { .. }) => {}
         }
     }
     Ok(true)

@@ -36,7 +36,7 @@ pub(super) struct Printer<W> {
     parts: HashMap<usize, Member>,
     /// Which of them select here what the server could not select. Relaxed is enough: it is set before the first object
     /// is sent, through channels.
-    selects_here: HashMap<usize, Arc<AtomicBool>>,
+    selects_locally: HashMap<usize, Arc<AtomicBool>>,
     collections: Collections,
     selected: Selected,
     watched: Watched,
@@ -55,8 +55,8 @@ struct Member {
 impl<W: Write> Printer<W> {
     pub(super) fn new(stream: Stream, selected: Selected, watched: &Watched, out: W) -> Self {
         let collections = Collections::default();
-        let (parts, selects_here) = (HashMap::new(), HashMap::new());
-        Self { stream, parts, selects_here, collections, selected, watched: watched.clone(), out }
+        let (parts, selects_locally) = (HashMap::new(), HashMap::new());
+        Self { stream, parts, selects_locally, collections, selected, watched: watched.clone(), out }
     }
 
     /// A part joins, before anything is told of it. `initial` is whether its initial state is printed.
@@ -66,14 +66,14 @@ impl<W: Write> Printer<W> {
     }
 
     /// A part runs, and this will say whether it selects here.
-    pub(super) fn started(&mut self, place: usize, selects_here: Arc<AtomicBool>) {
-        self.selects_here.insert(place, selects_here);
+    pub(super) fn started(&mut self, place: usize, selects_locally: Arc<AtomicBool>) {
+        self.selects_locally.insert(place, selects_locally);
     }
 
     /// A part leaves: nothing more is told of it.
     pub(super) fn leave(&mut self, place: usize) {
         self.collections.leave(place);
-        self.selects_here.remove(&place);
+        self.selects_locally.remove(&place);
         self.parts.remove(&place);
     }
 
@@ -148,9 +148,9 @@ impl<W: Write> Printer<W> {
 
     /// Whether one can go on from where a part is: a watch of one name says nothing of the others.
     fn is_resumable(&self, part: usize) -> bool {
-        let selects_here =
-            self.selects_here.get(&part).is_some_and(|here| here.load(atomic::Ordering::Relaxed));
-        self.selected.resumable && !selects_here && self.collections.is_whole(part)
+        let selects_locally =
+            self.selects_locally.get(&part).is_some_and(|here| here.load(atomic::Ordering::Relaxed));
+        self.selected.resumable && !selects_locally && self.collections.is_whole(part)
     }
 
     /// Whether something changed that is asked for. What came and went always is, and so is what nobody can compare.
@@ -302,7 +302,7 @@ mod tests {
 
     use super::*;
     use crate::output::{LineOptions, Messages};
-    use crate::session::parts_for_tests::{origin, resource};
+    use crate::session::part_fixtures::{resource, template};
 
     /// A printer of JSON lines with one part, and who counts.
     fn printer(initial: bool) -> (Printer<Vec<u8>>, Watched) {
@@ -310,7 +310,7 @@ mod tests {
         let stream = Stream::json_lines(LineOptions::default());
         let selected = Selected { scope: Scope::default(), resumable: true };
         let mut printer = Printer::new(stream, selected, &watched, Vec::new());
-        printer.join(0, &Part { resource: resource("pods"), ..origin("shop") }, initial);
+        printer.join(0, &Part { resource: resource("pods"), ..template("shop") }, initial);
         (printer, watched)
     }
 
@@ -395,7 +395,7 @@ mod tests {
     fn an_error_says_which_of_several_names_it_is_of() {
         let (mut printer, _) = printer(true);
         for (place, name) in [(1, "x"), (2, "y")] {
-            let part = Part { resource: resource("pods"), name: Some(name.into()), ..origin("shop") };
+            let part = Part { resource: resource("pods"), name: Some(name.into()), ..template("shop") };
             printer.join(place, &part, true);
             let error = part.not_found().expect("it is a name");
             printer.ended(place, Timestamp::UNIX_EPOCH, &error).expect("a Vec takes all");

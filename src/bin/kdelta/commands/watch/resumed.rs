@@ -9,7 +9,7 @@ use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
 use tokio_util::sync::CancellationToken;
 
 use super::stream::{NoRoom, Outlet, Told, What};
-use crate::session::Source;
+use crate::session::PartSource;
 use crate::view::ChangeKind;
 
 /// What the server said happened.
@@ -33,7 +33,7 @@ impl Event {
 /// What ended it; where the server can't go on from a version, with that version.
 pub(super) async fn run(
     part: usize,
-    source: Source,
+    source: PartSource,
     options: ReflectorOptions,
     outlet: &Outlet,
     stop: CancellationToken,

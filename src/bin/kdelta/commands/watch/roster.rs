@@ -13,7 +13,7 @@ use super::stream::Stream;
 use crate::commands::needs;
 use crate::commands::watched::Watched;
 use crate::exit::Usage;
-use crate::session::{Filter, Part, Planned, Session, Survey, reflector_options};
+use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
 use crate::settings::Watch;
 
 /// The parts of a stream, by their numbers. A number is never used again.
@@ -21,7 +21,7 @@ pub(super) struct Roster<'a> {
     session: &'a Session,
     watch: &'a Watch,
     watched: Watched,
-    pub(super) survey: Survey,
+    pub(super) survey: TargetSet,
     pub(super) stream: Stream,
     pub(super) members: BTreeMap<usize, Member>,
     /// The numbers of those that the survey comes to.
@@ -38,7 +38,7 @@ pub(super) struct Roster<'a> {
 
 /// Where a part stands.
 pub(super) struct Member {
-    pub(super) planned: Planned,
+    pub(super) planned: PlannedPart,
     pub(super) stage: Stage,
     /// Whether an object has been seen: a part that is one name must have it.
     pub(super) found: bool,
@@ -57,7 +57,7 @@ pub(super) enum Stage {
 }
 
 impl<'a> Roster<'a> {
-    pub(super) fn new(session: &'a Session, watch: &'a Watch, watched: Watched, survey: Survey) -> Self {
+    pub(super) fn new(session: &'a Session, watch: &'a Watch, watched: Watched, survey: TargetSet) -> Self {
         Self {
             session,
             watch,
@@ -114,7 +114,7 @@ impl<'a> Roster<'a> {
 
     /// The lowest number of a part with that one's context and resource: the parts of a kind have it in common.
     pub(super) fn first_of_kind(&self, number: usize) -> usize {
-        let Some(Member { planned: Planned { part, .. }, .. }) = self.members.get(&number) else {
+        let Some(Member { planned: PlannedPart { part, .. }, .. }) = self.members.get(&number) else {
             return number;
         };
         let alike = self.members.iter().find(|(_, member)| {
@@ -124,7 +124,7 @@ impl<'a> Roster<'a> {
         alike.map_or(number, |(first, _)| *first)
     }
 
-    /// Starts one that has joined; `late` is whether the others have been told before. Answers what says, once something
+    /// Starts one that has joined; `late` is whether the others have been told before. StatusSignal what says, once something
     /// is told of it, whether the server could not select it as asked.
     ///
     /// # Errors
@@ -139,13 +139,13 @@ impl<'a> Roster<'a> {
         let representation = needs::of_lines(print.format, by.iter().map(|by| &by.index), lines);
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.watched.source(part, source);
-        let selects_here = source.selects_here();
+        let selects_locally = source.selects_locally();
         let mut give_up = source.gives_up(true);
         let mut observer = self.watched.observer(part);
         if planned.open_type {
             // A type that is not there has not come yet, or has gone: the survey finds out which.
             give_up = found_or(give_up);
-            observer = Watched::without_missing(observer, self.survey.look(part.cluster));
+            observer = Watched::without_missing(observer, self.survey.recheck(part.cluster));
         }
         // One that is out of reach beside others is left out again, without a word.
         if late && (!*again || part.prefix.is_empty()) {
@@ -166,14 +166,14 @@ impl<'a> Roster<'a> {
         let options = ReflectorOptions { watch_list: options.watch_list && !*again, ..options };
         if let Some(version) = &flow.from {
             let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
-            self.stream.resume(number, source.selected_by_the_server(), options);
+            self.stream.resume(number, source.without_local_selection(), options);
         } else {
             let registration = self.stream.add(number, source, options, flow, self.members.len())?;
             if flow.coalesce {
                 self.watched.count_merged(number, registration);
             }
         }
-        Ok(selects_here)
+        Ok(selects_locally)
     }
 
     /// One has ended with an error.
@@ -235,19 +235,20 @@ impl<'a> Roster<'a> {
     /// The errors of the objects that are asked for by name and are in none of the namespaces that match, each with
     /// what a message about it begins with. Only where all that is there has been told.
     pub(super) fn sought_in_vain(&self) -> Vec<(Arc<str>, Error)> {
-        let is_in_vain = |sought: &Part| {
-            let mut alike = self.members.values().filter(|member| member.planned.part.is_same_object(sought));
+        let is_in_vain = |named_in_matching: &Part| {
+            let mut alike =
+                self.members.values().filter(|member| member.planned.part.is_same_object(named_in_matching));
             alike.all(|member| member.planned.open_namespace && !member.found && !member.has_failed())
         };
-        let sought = self.survey.sought().into_iter().filter(is_in_vain);
+        let named_in_matching = self.survey.named_in_matching().into_iter().filter(is_in_vain);
         let error = |part: Part| Some((Arc::clone(&part.prefix), part.not_found_in(&self.watch.selection)?));
-        sought.filter_map(error).collect()
+        named_in_matching.filter_map(error).collect()
     }
 
     /// Whether there is an object that is asked for by name of which nothing is known yet.
     pub(super) fn awaits_names(&self) -> bool {
         let is_awaited = |member: &Member| {
-            let Planned { part, open_namespace, .. } = &member.planned;
+            let PlannedPart { part, open_namespace, .. } = &member.planned;
             part.name.is_some() && !open_namespace && !member.found && matches!(member.stage, Stage::Begun)
         };
         self.members.values().any(is_awaited)

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::commands::forbidden;
 use crate::commands::watched::Watched;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Part, Planned};
+use crate::session::{Part, PlannedPart};
 
 /// How long what is left out waits for its like, so that one line names them all: a namespace is refused once for each
 /// type.
@@ -29,7 +29,7 @@ pub(super) struct Setbacks<'a> {
     /// The parts that are not allowed in all namespaces at once; told together.
     fallbacks: Vec<Part>,
     /// Their refusals, for which each namespace is asked instead.
-    refusals: Vec<(Planned, Error)>,
+    refusals: Vec<(PlannedPart, Error)>,
     /// The parts that were left out and can be had by now; told together.
     allowed: Vec<Part>,
     /// When what is forbidden is told, at the latest; nothing while there is nothing to tell.
@@ -62,7 +62,7 @@ impl<'a> Setbacks<'a> {
     }
 
     /// A part is not allowed in all namespaces at once, and each is asked instead.
-    pub(super) fn refuse(&mut self, planned: Planned, error: Error) {
+    pub(super) fn refuse(&mut self, planned: PlannedPart, error: Error) {
         self.fallbacks.push(planned.part.clone());
         self.refusals.push((planned, error));
     }
@@ -73,7 +73,7 @@ impl<'a> Setbacks<'a> {
     }
 
     /// What was refused in that cluster, whose namespaces can't be asked one by one after all.
-    pub(super) fn take_refused(&mut self, cluster: usize) -> Vec<(Planned, Error)> {
+    pub(super) fn take_refused(&mut self, cluster: usize) -> Vec<(PlannedPart, Error)> {
         self.fallbacks.retain(|part| part.cluster != cluster);
         self.refusals.extract_if(.., |(planned, _)| planned.part.cluster == cluster).collect()
     }

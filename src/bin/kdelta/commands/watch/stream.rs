@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::resumed::{self, Event};
-use crate::session::Source;
+use crate::session::PartSource;
 use crate::settings::Flow;
 
 /// Deltas between one reflector and its store: enough to keep reading while a batch is printed.
@@ -80,12 +80,12 @@ impl Stream {
         Self { receiver, outlet, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
 
-    /// Starts a part, which is told of under this number; no other part has ever had it. It is one of so many. Answers
+    /// Starts a part, which is told of under this number; no other part has ever had it. It is one of so many. StatusSignal
     /// who knows how much of it was merged.
     pub(super) fn add(
         &mut self,
         part: usize,
-        source: Source,
+        source: PartSource,
         options: ReflectorOptions,
         flow: &Flow,
         of: usize,
@@ -121,7 +121,7 @@ impl Stream {
     }
 
     /// Starts a part that goes on from the version that the options say.
-    pub(super) fn resume(&mut self, part: usize, source: Source, options: ReflectorOptions) {
+    pub(super) fn resume(&mut self, part: usize, source: PartSource, options: ReflectorOptions) {
         let (outlet, stop) = (self.outlet.clone(), self.stop.clone());
         self.parts.spawn(async move {
             let ended = resumed::run(part, source, options, &outlet, stop).await;

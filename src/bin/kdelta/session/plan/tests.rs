@@ -1,7 +1,7 @@
 //! Which parts a selection comes to.
 
 use super::*;
-use crate::session::part::tests::{origin, resource};
+use crate::session::part::tests::{resource, template};
 use crate::settings::{ListMode, Target};
 
 fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
@@ -31,13 +31,13 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
 fn plan(words: &[&str], named: &[(&str, &[&str])], namespaces: Namespaces) -> anyhow::Result<Plan> {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let named = named.iter().map(|(text, names)| (resource(text), owned(names))).collect();
-    Plan::new(origin("home"), &selection(words, namespaces), named)
+    Plan::new(template("home"), &selection(words, namespaces), named)
 }
 
 /// `namespace:type`, `namespace:type/name`; a type is `plural`, `plural.group`, or with an `!` where it is in no
 /// namespace.
 fn told(plan: &Plan) -> Vec<String> {
-    let told = |Planned { part, .. }: Planned| format!("{}:{}", part.namespace, part.title());
+    let told = |PlannedPart { part, .. }: PlannedPart| format!("{}:{}", part.namespace, part.title());
     plan.parts().into_iter().map(told).collect()
 }
 
@@ -116,7 +116,7 @@ fn a_name_is_no_part_where_its_collection_is_one() {
 #[test]
 fn all_kinds_are_those_that_can_be_watched_each_once_without_noise() {
     let mut plan = plan(&["all"], &[], Namespaces::All).unwrap();
-    plan.learn_kinds(&offered(SOME), &[]);
+    plan.update_kinds(&offered(SOME), &[]);
     assert_eq!(
         told(&plan),
         [
@@ -135,7 +135,7 @@ fn all_kinds_are_those_that_can_be_watched_each_once_without_noise() {
 #[test]
 fn what_is_left_out_comes_where_it_is_named() {
     let mut plan = plan(&["all"], &[("events", &[]), ("pods", &[])], Namespaces::Current).unwrap();
-    plan.learn_kinds(&offered(&SOME[..4]), &[]);
+    plan.update_kinds(&offered(&SOME[..4]), &[]);
     assert_eq!(told(&plan), ["home:events", "home:pods", ":nodes"]);
     assert_eq!(
         plan.parts().iter().map(|planned| planned.open_type).collect::<Vec<_>>(),
@@ -146,7 +146,7 @@ fn what_is_left_out_comes_where_it_is_named() {
 #[test]
 fn all_kinds_of_some_namespaces_are_those_that_live_in_namespaces() {
     let mut plan = plan(&["all"], &[], Namespaces::Named(vec!["a".into()])).unwrap();
-    plan.learn_kinds(&offered(&SOME[..4]), &[]);
+    plan.update_kinds(&offered(&SOME[..4]), &[]);
     assert_eq!(told(&plan), ["a:pods"]);
 }
 
@@ -154,7 +154,7 @@ fn all_kinds_of_some_namespaces_are_those_that_live_in_namespaces() {
 fn a_group_is_all_of_its_kinds() {
     let kinds = |word: &str| {
         let mut plan = plan(&[word], &[], Namespaces::All).unwrap();
-        plan.learn_kinds(&offered(SOME), &[]);
+        plan.update_kinds(&offered(SOME), &[]);
         (told(&plan), plan.unmatched().map(str::to_owned))
     };
     let found = |titles: &[&str]| (titles.iter().map(|title| format!(":{title}")).collect::<Vec<_>>(), None);
@@ -172,16 +172,17 @@ fn a_group_is_all_of_its_kinds() {
 fn kinds_come_and_go_and_keep_their_version_while_it_is_served() {
     let mut plan = plan(&["*.example.com"], &[], Namespaces::All).unwrap();
     let versions = |plan: &Plan| {
-        let told = |planned: Planned| format!("{}@{}", planned.part.title(), planned.part.resource.version);
+        let told =
+            |planned: PlannedPart| format!("{}@{}", planned.part.title(), planned.part.resource.version);
         plan.parts().into_iter().map(told).collect::<Vec<_>>()
     };
-    plan.learn_kinds(&offered(&["a.example.com@v1"]), &[]);
+    plan.update_kinds(&offered(&["a.example.com@v1"]), &[]);
     assert_eq!(versions(&plan), ["a.example.com@v1"]);
-    plan.learn_kinds(&offered(&["a.example.com@v2", "a.example.com@v1", "b.example.com@v1"]), &[]);
+    plan.update_kinds(&offered(&["a.example.com@v2", "a.example.com@v1", "b.example.com@v1"]), &[]);
     assert_eq!(versions(&plan), ["a.example.com@v1", "b.example.com@v1"]);
-    plan.learn_kinds(&offered(&["a.example.com@v2"]), &[]);
+    plan.update_kinds(&offered(&["a.example.com@v2"]), &[]);
     assert_eq!(versions(&plan), ["a.example.com@v2"]);
-    plan.learn_kinds(&[], &[]);
+    plan.update_kinds(&[], &[]);
     assert_eq!(versions(&plan), [""; 0]);
 }
 
@@ -200,8 +201,8 @@ fn what_could_not_be_asked_is_not_gone() {
         (missing("", "v1"), false),
     ] {
         let mut plan = plan(&["*.example.com"], &[], Namespaces::All).unwrap();
-        plan.learn_kinds(&offered(&["a.example.com"]), &[]);
-        plan.learn_kinds(&[], std::slice::from_ref(&missing));
+        plan.update_kinds(&offered(&["a.example.com"]), &[]);
+        plan.update_kinds(&[], std::slice::from_ref(&missing));
         assert_eq!(plan.parts().len(), usize::from(stays), "{missing:?}");
     }
 }
@@ -211,12 +212,12 @@ fn namespaces_that_match_come_and_go() {
     let mut plan = plan(&[], &[("pods", &[])], matching(&["fixed"], &["team-*"])).unwrap();
     assert!(plan.needs_namespaces() && !plan.is_settled());
     assert_eq!(told(&plan), ["fixed:pods"]);
-    plan.learn_namespaces(live(&["fixed", "other", "team-a"]));
+    plan.update_namespaces(live(&["fixed", "other", "team-a"]));
     assert!(plan.is_settled());
     assert_eq!(told(&plan), ["fixed:pods", "team-a:pods"]);
     let open: Vec<_> = plan.parts().iter().map(|planned| planned.open_namespace).collect();
     assert_eq!(open, [false, true]);
-    plan.learn_namespaces(live(&["team-b"]));
+    plan.update_namespaces(live(&["team-b"]));
     assert_eq!(told(&plan), ["fixed:pods", "team-b:pods"]);
 }
 
@@ -225,34 +226,34 @@ fn what_is_refused_everywhere_is_asked_for_in_each_namespace() {
     let mut plan = plan(&[], &[("pods", &[]), ("secrets", &[]), ("!nodes", &[])], Namespaces::All).unwrap();
     assert!(plan.is_settled() && !plan.needs_namespaces());
     let parts = plan.parts();
-    assert!(!plan.refuse(&parts[2].part), "there is no other place for what lives in none");
-    assert!(plan.refuse(&parts[0].part));
+    assert!(!plan.split_by_namespace(&parts[2].part), "there is no other place for what lives in none");
+    assert!(plan.split_by_namespace(&parts[0].part));
     assert!(!plan.is_settled());
     assert_eq!(told(&plan), [":secrets", ":nodes"]);
-    plan.learn_namespaces(live(&["a", "b"]));
+    plan.update_namespaces(live(&["a", "b"]));
     assert_eq!(told(&plan), ["a:pods", "b:pods", ":secrets", ":nodes"]);
-    assert!(!plan.refuse(&plan.parts()[0].part), "a namespace's own refusal is the last word");
+    assert!(!plan.split_by_namespace(&plan.parts()[0].part), "a namespace's own refusal is the last word");
 }
 
 #[test]
 fn what_is_refused_everywhere_is_given_up_where_no_namespaces_can_be_listed() {
     let mut plan = plan(&[], &[("pods", &[]), ("secrets", &[]), ("!nodes", &[])], Namespaces::All).unwrap();
-    assert!(plan.refuse(&plan.parts()[0].part));
-    assert_eq!(plan.give_up_namespaces(), Remains::AllButRefused);
+    assert!(plan.split_by_namespace(&plan.parts()[0].part));
+    assert_eq!(plan.give_up_namespaces(), RemainingParts::AllButSplit);
     assert!(plan.is_settled());
     assert_eq!(told(&plan), [":secrets", ":nodes"]);
-    assert!(!plan.refuse(&plan.parts()[0].part), "there are no namespaces to ask for it in");
+    assert!(!plan.split_by_namespace(&plan.parts()[0].part), "there are no namespaces to ask for it in");
 }
 
 #[test]
 fn namespaces_that_are_known_stay_when_they_can_not_be_listed_any_more() {
     let mut everywhere = plan(&[], &[("pods", &[])], Namespaces::All).unwrap();
-    assert!(everywhere.refuse(&everywhere.parts()[0].part));
+    assert!(everywhere.split_by_namespace(&everywhere.parts()[0].part));
     let mut matched = plan(&[], &[("pods", &[])], matching(&[], &["team-*"])).unwrap();
     for plan in [&mut everywhere, &mut matched] {
-        plan.learn_namespaces(live(&["team-a"]));
+        plan.update_namespaces(live(&["team-a"]));
         assert!(plan.is_open());
-        assert_eq!(plan.give_up_namespaces(), Remains::Known);
+        assert_eq!(plan.give_up_namespaces(), RemainingParts::Known);
         assert_eq!(told(plan), ["team-a:pods"]);
         assert!(!plan.is_open(), "nobody tells of another one");
     }
@@ -261,10 +262,10 @@ fn namespaces_that_are_known_stay_when_they_can_not_be_listed_any_more() {
 #[test]
 fn what_is_named_beside_patterns_goes_on_where_no_namespaces_can_be_listed() {
     for (types, always, remains, parts) in [
-        (&["pods"][..], &["shop"][..], Remains::Known, &["shop:pods"][..]),
-        (&["pods", "!nodes"], &[], Remains::Known, &[":nodes"]),
-        (&[], &["shop"], Remains::Known, &[]),
-        (&["pods"], &[], Remains::Nothing, &[]),
+        (&["pods"][..], &["shop"][..], RemainingParts::Known, &["shop:pods"][..]),
+        (&["pods", "!nodes"], &[], RemainingParts::Known, &[":nodes"]),
+        (&[], &["shop"], RemainingParts::Known, &[]),
+        (&["pods"], &[], RemainingParts::Nothing, &[]),
     ] {
         let named: Vec<(&str, &[&str])> = types.iter().map(|text| (*text, &[][..])).collect();
         let mut plan = plan(&[], &named, matching(always, &["team-*"])).unwrap();
@@ -278,21 +279,21 @@ fn what_is_named_beside_patterns_goes_on_where_no_namespaces_can_be_listed() {
 #[test]
 fn what_was_refused_everywhere_and_is_gone_is_forgotten() {
     let mut plan = plan(&["*.example.com"], &[("pods", &[])], Namespaces::All).unwrap();
-    plan.learn_namespaces(live(&["a"]));
+    plan.update_namespaces(live(&["a"]));
     for round in 0..3 {
-        plan.learn_kinds(&offered(&["widgets.example.com", "gadgets.example.com"]), &[]);
+        plan.update_kinds(&offered(&["widgets.example.com", "gadgets.example.com"]), &[]);
         let parts = plan.parts();
-        for Planned { part, .. } in &parts {
+        for PlannedPart { part, .. } in &parts {
             // The first is there all the time.
             let is_news = round == 0 || part.resource.resource != "pods";
-            assert_eq!(part.namespace.is_empty() && plan.refuse(part), is_news, "{part:?}");
-            assert!(plan.is_refused(part));
+            assert_eq!(part.namespace.is_empty() && plan.split_by_namespace(part), is_news, "{part:?}");
+            assert!(plan.is_split(part));
         }
-        assert_eq!(plan.refused.len(), 3);
-        plan.learn_kinds(&offered(&["widgets.example.com"]), &[]);
+        assert_eq!(plan.split.len(), 3);
+        plan.update_kinds(&offered(&["widgets.example.com"]), &[]);
         assert_eq!(told(&plan), ["a:pods", "a:widgets.example.com"]);
-        plan.learn_kinds(&[], &[]);
-        assert_eq!(plan.refused.len(), 1, "{:?}", plan.refused);
+        plan.update_kinds(&[], &[]);
+        assert_eq!(plan.split.len(), 1, "{:?}", plan.split);
     }
 }
 
@@ -301,7 +302,10 @@ fn names_are_sought_where_namespaces_match_and_nowhere_else() {
     let named: &[(&str, &[&str])] =
         &[("pods", &["x", "y"]), ("!nodes", &["n"]), ("secrets", &["s"]), ("secrets", &[]), ("pods", &["x"])];
     let titles = |plan: &Plan| {
-        plan.sought().iter().map(|part| format!("{}:{}", part.namespace, part.title())).collect::<Vec<_>>()
+        plan.named_in_matching()
+            .iter()
+            .map(|part| format!("{}:{}", part.namespace, part.title()))
+            .collect::<Vec<_>>()
     };
     let mut matched = plan(&[], named, matching(&["fixed"], &["team-*"])).unwrap();
     assert_eq!(titles(&matched), [":pods/x", ":pods/y"]);

@@ -9,9 +9,9 @@ use kdelta::object::{ApiResource, Object};
 use super::Cluster;
 
 /// How many of them. A server sends so many rows, or so much metadata, in a few milliseconds.
-const FIRST: u32 = 500;
+const PAGE_LIMIT: u32 = 500;
 /// And how much of their text: a server need not keep to the limit that it is given.
-const FIRST_BYTES: usize = 16 << 20;
+const PAGE_BYTES: usize = 16 << 20;
 
 impl Cluster {
     /// The namespace of requests that name none.
@@ -23,7 +23,7 @@ impl Cluster {
     ///
     /// # Errors
     /// What the server refused.
-    pub(crate) async fn first(
+    pub(crate) async fn first_page(
         &self,
         resource: &ApiResource,
         namespace: &str,
@@ -32,10 +32,10 @@ impl Cluster {
         let client = ResourceClient::new(self.client.clone(), resource.clone())
             .namespace(Some(namespace.to_owned()))
             .representation(representation);
-        let mut page = client.list(&ListOptions { limit: FIRST, ..ListOptions::default() }).await?;
+        let mut page = client.list(&ListOptions { limit: PAGE_LIMIT, ..ListOptions::default() }).await?;
         let (mut objects, mut bytes) = (Vec::new(), 0);
-        while objects.len() < FIRST as usize
-            && bytes < FIRST_BYTES
+        while objects.len() < PAGE_LIMIT as usize
+            && bytes < PAGE_BYTES
             && let Some(object) = page.next().await?
         {
             bytes += object.weight();

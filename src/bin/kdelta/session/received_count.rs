@@ -6,27 +6,27 @@ use std::time::Instant;
 
 /// What has come in so far. Relaxed: numbers on a screen.
 #[derive(Default)]
-pub(crate) struct Arrived {
+pub(crate) struct ReceivedCount {
     count: AtomicU64,
-    first: OnceLock<Instant>,
+    first_at: OnceLock<Instant>,
 }
 
-impl Arrived {
+impl ReceivedCount {
     /// How many objects have come in.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// When the first one did.
-    pub(crate) fn first(&self) -> Option<Instant> {
-        self.first.get().copied()
+    /// When the first_at one did.
+    pub(crate) fn first_at(&self) -> Option<Instant> {
+        self.first_at.get().copied()
     }
 
     /// One more has.
-    pub(super) fn another(&self) {
+    pub(super) fn increment(&self) {
         if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
-            // Nobody else was the first.
-            let _ = self.first.set(Instant::now());
+            // Nobody else was the first_at.
+            let _ = self.first_at.set(Instant::now());
         }
     }
 }

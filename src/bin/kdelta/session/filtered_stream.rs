@@ -6,30 +6,30 @@ use kdelta::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use kdelta::object::Object;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::arrived::Arrived;
 use super::indices::Filter;
+use super::received_count::ReceivedCount;
 use super::tries::Tries;
 
 /// A stream of which a filter lets a part through.
-pub(crate) struct Selected<S> {
+pub(crate) struct FilteredStream<S> {
     pub(super) stream: S,
     pub(super) filter: Filter,
     /// What it reads is counted there.
-    pub(super) arrived: Arc<Arrived>,
+    pub(super) received_count: Arc<ReceivedCount>,
     /// Held while the initial state comes in.
-    pub(super) place: Option<OwnedSemaphorePermit>,
+    pub(super) permit: Option<OwnedSemaphorePermit>,
     /// Bounds and counts the tries of a command that asks once.
     pub(super) tries: Option<Arc<Tries>>,
 }
 
-impl<S> Selected<S> {
+impl<S> FilteredStream<S> {
     fn passes(&self, object: &Object) -> bool {
-        self.arrived.another();
+        self.received_count.increment();
         self.filter.passes(object)
     }
 }
 
-impl<S: ListStream> ListStream for Selected<S> {
+impl<S: ListStream> ListStream for FilteredStream<S> {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
             let item = self.stream.next().await;
@@ -52,7 +52,7 @@ impl<S: ListStream> ListStream for Selected<S> {
     }
 }
 
-impl<S: WatchStream> Selected<S> {
+impl<S: WatchStream> FilteredStream<S> {
     /// The next event as it came. While the initial state of a command that asks once comes in, the time of the request
     /// runs, and a failure is one of its tries.
     async fn event(&mut self) -> Option<Result<WatchEvent, Error>> {
@@ -70,7 +70,7 @@ impl<S: WatchStream> Selected<S> {
 
 /// As a server does with a selector: an object that no longer passes is deleted, and the store behind the queue makes
 /// an addition of one that passes for the first time. A deletion of what was never seen is dropped there.
-impl<S: WatchStream> WatchStream for Selected<S> {
+impl<S: WatchStream> WatchStream for FilteredStream<S> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {
             match self.event().await? {
@@ -79,7 +79,7 @@ impl<S: WatchStream> WatchStream for Selected<S> {
                     return Some(Ok(WatchEvent::Deleted(object)));
                 }
                 Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }) => {
-                    (self.place, self.tries) = (None, None);
+                    (self.permit, self.tries) = (None, None);
                     return Some(Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }));
                 }
                 event => return Some(event),
