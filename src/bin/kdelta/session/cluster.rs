@@ -1,4 +1,4 @@
-//! One cluster of a session: its client, what its server serves, and the sources of its parts.
+//! One cluster of a session: its client, its discovery and the sources of its parts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use super::source::Shared;
 use super::{Filter, Part, PartSource};
 use crate::settings::{Connection, Print, Selection, Types};
 
-/// Hears what a user should know and nothing fails for.
+/// Receives warnings: text for the user that does not fail the command.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Who hears what of a server.
+/// The callbacks for what a server or a credential plugin reports.
 pub(super) struct NoticeHandlers {
-    /// What it warns of.
+    /// Receives the server's warnings.
     pub(super) warn: Warn,
-    /// What a credential plugin says and does.
+    /// Receives the output and the prompts of a credential plugin.
     pub(super) plugin: Arc<dyn Fn(Notice<'_>) + Send + Sync>,
 }
 
-/// A server, and who we are to it. Connects to nothing by itself.
+/// A server with the user's credentials. Creating it sends no request.
 pub(crate) struct Cluster {
-    /// What its parts are made from.
+    /// The template that the cluster's parts are copied from.
     template: Part,
     pub(super) client: Client,
     discovery: Discovery,
@@ -37,10 +37,11 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// `index` is its index in the session; `has_several` has its messages begin with its context.
+    /// Creates a cluster. `index` is its position in the session; with `has_several`, its messages start with its
+    /// context.
     ///
     /// # Errors
-    /// The configuration is wrong, in kubectl's words.
+    /// The configuration is invalid; the error has kubectl's text.
     pub(super) fn open(
         index: usize,
         context: &str,
@@ -86,42 +87,44 @@ impl Cluster {
         })
     }
 
-    /// Its index in the session.
+    /// Returns the cluster's position in the session.
     pub(crate) fn index(&self) -> usize {
         self.template.cluster
     }
 
-    /// What a message about it begins with: empty, or its context where there are several.
+    /// Returns the prefix of messages about the cluster: its context if there are several, otherwise empty.
     pub(crate) fn prefix(&self) -> &str {
         &self.template.prefix
     }
 
-    /// The namespace of its context, which is asked where none is named.
+    /// Returns the namespace of the context, the default for requests without one.
     pub(super) fn namespace(&self) -> &str {
         &self.template.namespace
     }
 
-    /// Who hears what a user should know and nothing fails for.
+    /// Returns the callback for warnings.
     pub(super) fn warn(&self) -> Warn {
         Arc::clone(&self.warn)
     }
 
-    /// Whether somebody has said how long an answer may take.
+    /// Whether the user limited the time of a request.
     pub(super) fn has_request_timeout(&self) -> bool {
         self.request_timeout.is_some()
     }
 
-    /// What the server serves.
+    /// Returns the discovery of the types that the server serves.
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.discovery
     }
 
-    /// What is asked for of this cluster. A pattern that matches no type is an error unless it may be waited for. What
-    /// comes to a category later belongs to it where the plan is `is_watch`; one that is not is made again where a type
-    /// turns out not to be there, so it may be made of what was known some hours ago.
+    /// Resolves a selection against the types of this cluster.
+    ///
+    /// A pattern that matches no type is an error unless `allow_unmatched` is set. With `is_watch`, a type that joins a
+    /// category later belongs to the plan. A one-shot plan may use cached discovery, because the caller replans when a
+    /// type turns out to be missing.
     ///
     /// # Errors
-    /// A word that is no type, a server that does not answer, names in all namespaces.
+    /// A word names no type, the server can't be reached, or names are combined with all namespaces.
     pub(super) async fn plan(
         &self,
         selection: &Selection,
@@ -149,7 +152,7 @@ impl Cluster {
             plan.follow_category(word);
         }
         if plan.needs_kinds() {
-            // Not from a file: what was defined a minute ago belongs to it.
+            // Bypasses the cache file: patterns must match types that were defined a minute ago.
             let catalog = self.discovery.refresh().await?;
             plan.update_kinds(catalog.resources(), catalog.missing());
             for missing in catalog.missing() {
@@ -162,15 +165,15 @@ impl Cluster {
         Ok(plan)
     }
 
-    /// The part that is all objects of a resource, wherever they are.
+    /// Returns the part with all objects of a resource, in all namespaces.
     pub(super) fn all_objects_of(&self, resource: Arc<ApiResource>) -> Part {
         Part { resource, namespace: "".into(), ..self.template.clone() }
     }
 
-    /// The source of a part, of which only what passes the filter is let through.
+    /// Creates the source of a part, limited to objects that pass the filter.
     ///
     /// # Errors
-    /// The field selector can't be read.
+    /// The field selector can't be parsed.
     pub(super) fn source(
         &self,
         part: &Part,
@@ -198,14 +201,14 @@ impl Cluster {
     }
 }
 
-/// What the server is asked to select by.
+/// The selectors that the server applies.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ServerSelectors<'a> {
     pub(super) labels: Option<&'a str>,
     pub(super) fields: Option<&'a str>,
 }
 
-/// The same representation with all_objects_of objects in it.
+/// Returns the representation with whole objects in it.
 fn with_body(representation: Representation) -> Representation {
     match representation {
         Representation::Objects | Representation::Metadata | Representation::Names => Representation::Objects,

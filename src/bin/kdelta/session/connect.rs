@@ -1,13 +1,13 @@
-//! From the settings of a connection to what the library is told of it.
+//! Conversion of the connection settings to the library's configuration options.
 
 use kdelta::api::{ConfigOptions, Contexts as Known, Error};
 
 use crate::settings::{Connection, Contexts, Pattern};
 
-/// The same for each of the contexts asked for.
+/// Returns one set of options for each selected context.
 ///
 /// # Errors
-/// A kubeconfig that can't be read, and contexts that are not there.
+/// The kubeconfig can't be read, or a context does not exist.
 pub(super) fn each_context(
     connection: &Connection,
     options: &ConfigOptions,
@@ -23,7 +23,7 @@ pub(super) fn each_context(
     Ok(names.into_iter().map(with).collect())
 }
 
-/// The contexts that one of the patterns matches, each once, in the order of the patterns.
+/// Returns the contexts that match a pattern, each once, in the order of the patterns.
 fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Result<Vec<String>> {
     if known.iter().any(|name| name == text) {
         return Ok(vec![text.to_owned()]);
@@ -48,7 +48,7 @@ fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Resul
     Ok(names)
 }
 
-/// The environment's kubeconfig, and the flags over it.
+/// Returns the environment's kubeconfig options, overridden by the flags.
 pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> ConfigOptions {
     let Connection {
         kubeconfig,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contexts_are_found_by_name_and_by_pattern_each_once() {
+    fn contexts_match_names_and_patterns_once() {
         let known = ["prod-eu", "dev", "prod-us", "a,b"].map(str::to_owned);
         let find = |text: &str| {
             let patterns: Vec<_> = text.split(',').map(Pattern::new).collect();

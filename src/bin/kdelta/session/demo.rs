@@ -1,4 +1,4 @@
-//! The cluster in the program.
+//! The embedded demo cluster.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use kdelta::demo::{Demo, Error, Options};
 
 use crate::settings;
 
-/// Starts a demo as it was options for.
+/// Starts a demo with the given settings.
 ///
 /// # Errors
-/// The port can't be had.
+/// The port can't be opened.
 pub(crate) async fn start(options: settings::Demo) -> anyhow::Result<Demo> {
     let settings::Demo { port, objects, speed, seed } = options;
     let objects = usize::try_from(objects).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What is selected here of a stream, by the rules that a server follows with a selector.
+//! Client-side selection: a stream filtered by the rules that a server applies to a selector.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use super::indices::Filter;
 use super::received_count::ReceivedCount;
 use super::tries::Tries;
 
-/// A stream of which a filter lets a part through.
+/// A list or watch stream that yields only the objects that pass a filter.
 pub(crate) struct FilteredStream<S> {
     pub(super) stream: S,
     pub(super) filter: Filter,
-    /// What it reads is counted there.
+    /// Counts every object read, including those that the filter drops.
     pub(super) received_count: Arc<ReceivedCount>,
-    /// Held while the initial state comes in.
+    /// Held until the initial state is complete.
     pub(super) permit: Option<OwnedSemaphorePermit>,
-    /// Bounds and counts the tries of a command that asks once.
+    /// Limits and counts the attempts of a one-shot command.
     pub(super) tries: Option<Arc<Tries>>,
 }
 
@@ -53,8 +53,8 @@ impl<S: ListStream> ListStream for FilteredStream<S> {
 }
 
 impl<S: WatchStream> FilteredStream<S> {
-    /// The next event as it came. While the initial state of a command that asks once comes in, the time of the request
-    /// runs, and a failure is one of its tries.
+    /// Returns the next event unfiltered. For a one-shot command, the time limit of the request applies until the
+    /// initial state is complete, and a failure counts as an attempt.
     async fn event(&mut self) -> Option<Result<WatchEvent, Error>> {
         let Some(tries) = &self.tries else { return self.stream.next().await };
         let error = match tries.in_time(self.stream.next()).await {
@@ -68,8 +68,8 @@ impl<S: WatchStream> FilteredStream<S> {
     }
 }
 
-/// As a server does with a selector: an object that no longer passes is deleted, and the store behind the queue makes
-/// an addition of one that passes for the first time. A deletion of what was never seen is dropped there.
+/// Follows the server's rule for selectors: an object that stops matching is reported as deleted. The store behind the
+/// queue turns the first match of an object into an addition, and drops the deletion of an unknown object.
 impl<S: WatchStream> WatchStream for FilteredStream<S> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {

@@ -1,4 +1,5 @@
-//! The first objects of a collection: enough to know its names and labels by, however large it is.
+//! The first page of a collection: enough names and labels for completion and hints, whatever the size of the
+//! collection.
 
 use std::sync::Arc;
 
@@ -8,21 +9,21 @@ use kdelta::object::{ApiResource, Object};
 
 use super::Cluster;
 
-/// How many of them. A server sends so many rows, or so much metadata, in a few milliseconds.
+/// The maximum number of objects. A server sends that many rows, or that much metadata, in a few milliseconds.
 const PAGE_LIMIT: u32 = 500;
-/// And how much of their text: a server need not keep to the limit that it is given.
+/// The maximum size in bytes: a server may ignore the limit of the request.
 const PAGE_BYTES: usize = 16 << 20;
 
 impl Cluster {
-    /// The namespace of requests that name none.
+    /// Returns the namespace of requests that name none.
     pub(crate) fn default_namespace(&self) -> &str {
         self.client.config().default_namespace()
     }
 
-    /// The first page of a collection, in one namespace or, where that is empty, in all.
+    /// Lists the first page of a collection in one namespace, or in all if `namespace` is empty.
     ///
     /// # Errors
-    /// What the server refused.
+    /// The request fails.
     pub(crate) async fn first_page(
         &self,
         resource: &ApiResource,

@@ -1,4 +1,4 @@
-//! The indices that `--by` names, as functions for an Indexer and as a test on a single object.
+//! The indices of `--by`, as index functions of an Indexer and as a filter on a single object.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use kdelta::store::{IndexFunc, Indexers, index_funcs};
 
 use crate::settings::{By, IndexName};
 
-/// The function of an index.
+/// Returns the function of an index.
 ///
 /// # Errors
-/// The path of a `field:` index can't be read.
+/// The path of a `field:` index can't be parsed.
 pub(crate) fn index_function(name: &IndexName) -> Result<IndexFunc, PathError> {
     Ok(match name {
         IndexName::Namespace => index_funcs::namespace(),
@@ -24,7 +24,7 @@ pub(crate) fn index_function(name: &IndexName) -> Result<IndexFunc, PathError> {
     })
 }
 
-/// Whether an index asks for more of an object than its metadata.
+/// Whether an index reads more of an object than its metadata.
 pub(crate) fn needs_body(name: &IndexName) -> bool {
     match name {
         IndexName::Node | IndexName::Image | IndexName::Field(_) => true,
@@ -36,7 +36,7 @@ pub(crate) fn needs_body(name: &IndexName) -> bool {
     }
 }
 
-/// The indices of these conditions, under the names they were asked by.
+/// Returns the indexers of the conditions, each under the name given by the user.
 ///
 /// # Errors
 /// As [`index_function`].
@@ -44,7 +44,7 @@ pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
     by.iter().map(|by| Ok((by.index.to_string(), index_function(&by.index)?))).collect()
 }
 
-/// A test on one object: each of the conditions holds, and so does the field selector that the server could not read.
+/// A filter on single objects: all `--by` conditions, and a field selector if the server does not support it.
 #[derive(Clone, Default)]
 pub(crate) struct Filter {
     by: Arc<[(IndexFunc, Vec<String>)]>,
@@ -52,7 +52,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// All of these conditions.
+    /// Creates a filter that requires all conditions.
     ///
     /// # Errors
     /// As [`index_function`].
@@ -61,12 +61,12 @@ impl Filter {
         Ok(Self { by: by.collect::<Result<_, _>>()?, fields: None })
     }
 
-    /// The same, and this field selector.
+    /// Adds a field selector.
     pub(super) fn and_fields(self, fields: FieldSelector) -> Self {
         Self { fields: Some(fields), ..self }
     }
 
-    /// Whether the object passes. One that an index function refuses is in no index, so it does not.
+    /// Whether the object passes. An object that an index function rejects is in no index, so it does not pass.
     pub(crate) fn passes(&self, object: &Object) -> bool {
         let matches = |(function, values): &(IndexFunc, Vec<String>)| {
             let mut found = false;

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM: the first asks for a clean end, the second ends at once, and so does the time. SIGUSR1 asks how it
-//! goes.
+//! Signal handling: the first SIGINT or SIGTERM requests a clean end; the second, or a timeout, ends the process at
+//! once. SIGUSR1 prints a status line.
 
 use std::io;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// How long a clean end may take. Who waits for longer waits for a reader of stdout that does not read.
+/// The time limit of a clean end. Only a reader of stdout that does not read makes it take longer.
 const CLEAN_END_LIMIT: Duration = Duration::from_secs(2);
 
-/// Which signal came first.
+/// The signal that arrived first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// SIGINT, as from Ctrl-C.
+    /// SIGINT, as sent by Ctrl-C.
     Interrupt,
     /// SIGTERM.
     Terminate,
 }
 
 impl Interrupt {
-    /// The exit code that says so: 128 and the signal's number.
+    /// Returns the exit code: 128 plus the signal number.
     fn code(self) -> i32 {
         match self {
             Self::Interrupt => 130,
@@ -32,19 +32,19 @@ impl Interrupt {
     }
 }
 
-/// Listens for both signals. Its task is aborted when this is dropped, and is a task of its own so that the signals do
-/// their work also while the command is stuck writing to a reader that does not read.
+/// A listener for SIGINT and SIGTERM. It runs as a task so that signals take effect while the command is blocked on a
+/// write to stdout; dropping the listener aborts the task.
 pub(crate) struct Interrupts {
-    /// A watch channel: the first signal is a state and not an event, whoever asks late still learns of it.
+    /// A watch channel, because the first signal is state and not an event: a late caller still sees it.
     first: watch::Receiver<Option<Interrupt>>,
     task: JoinHandle<()>,
 }
 
 impl Interrupts {
-    /// Starts listening; from now on the signals no longer end the process by themselves.
+    /// Starts listening. From now on the signals no longer end the process directly.
     ///
     /// # Errors
-    /// The system does not let us listen.
+    /// The system refuses the signal handlers.
     pub(crate) fn listen() -> io::Result<Self> {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let (sender, first) = watch::channel(None);
@@ -61,28 +61,28 @@ impl Interrupts {
         Ok(Self { first, task })
     }
 
-    /// Waits for the first signal, for ever if none comes.
+    /// Waits for the first signal, forever if none arrives.
     pub(crate) async fn first(&self) -> Interrupt {
         let mut first = self.first.clone();
         match first.wait_for(Option::is_some).await.ok().and_then(|first| *first) {
             Some(interrupt) => interrupt,
-            // The task ended without a signal: there is none to wait for.
+            // The task ended without a signal, so none will arrive.
             None => std::future::pending().await,
         }
     }
 }
 
-/// StatusSignal SIGUSR1, as often as it comes. Its task is aborted when this is dropped, and is a task of its own so that it
-/// answers also while the command is stuck writing to a reader that does not read.
+/// A handler for SIGUSR1. It runs as a task so that it also works while the command is blocked on a write to stdout;
+/// dropping the handler aborts the task.
 pub(crate) struct StatusSignal {
     task: JoinHandle<()>,
 }
 
 impl StatusSignal {
-    /// From now on, with that.
+    /// Starts calling `report` for each SIGUSR1.
     ///
     /// # Errors
-    /// The system does not let us listen.
+    /// The system refuses the signal handler.
     pub(crate) fn start(report: impl Fn() + Send + 'static) -> io::Result<Self> {
         let mut requests = signal(SignalKind::user_defined1())?;
         let task = tokio::spawn(async move {
@@ -100,17 +100,17 @@ impl Drop for StatusSignal {
     }
 }
 
-/// Ends the process at the first of these signals, wherever it is: for a command that has nothing to finish. Its task
-/// waits for signals only and is aborted when this is dropped.
+/// A handler that ends the process at the first signal, for commands with nothing to finish. Its task only waits for
+/// signals; dropping the handler aborts it.
 pub(crate) struct ExitOnSignal {
     task: JoinHandle<()>,
 }
 
 impl ExitOnSignal {
-    /// From now on; `last` is done before, with the end of the process as the last thing in it.
+    /// Starts listening. On a signal, `last` runs and ends the process by calling its argument.
     ///
     /// # Errors
-    /// The system does not let us listen.
+    /// The system refuses the signal handlers.
     pub(crate) fn after(last: impl FnOnce(&mut dyn FnMut()) + Send + 'static) -> io::Result<Self> {
         let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let task = tokio::spawn(async move {
@@ -134,9 +134,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// Ends the plugins, which may take them a second; another signal ends them at once.
+/// Ends the credential plugins, which may take them a second. Another signal kills them.
 async fn end_or_kill_plugins(signals: &mut (Signal, Signal)) {
-    // In a thread that may wait.
+    // Blocks, so it needs a thread of its own.
     let ended = tokio::task::spawn_blocking(end_plugins);
     tokio::select! {
         _ = ended => {}

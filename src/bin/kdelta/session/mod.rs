@@ -1,5 +1,5 @@
-//! From settings to what the commands work with: the clusters asked for, the parts that a selection comes to, and the
-//! sources and options for their informers.
+//! Sessions: the selected clusters, the parts that a selection resolves to, and the sources and options of their
+//! informers.
 
 mod cluster;
 mod connect;
@@ -42,30 +42,31 @@ use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
 use cluster::{NoticeHandlers, ServerSelectors};
 
-/// The longest wait between two tries, jitter included. A person watches, so it is shorter than a controller's.
+/// The longest wait between two attempts, jitter included. Shorter than a controller's, because a person is watching.
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(5);
 
-/// The default of `--chunk-size`: the reflector's own rules hold then.
+/// The default of `--chunk-size`, which leaves the page size to the reflector.
 const KUBECTL_PAGE_SIZE: u32 = 500;
 
-/// What every command works with.
+/// The clusters and options that a command works with.
 pub(crate) struct Session {
-    /// At least one.
+    /// The usable clusters, at least one.
     clusters: Vec<Arc<Cluster>>,
-    /// The contexts that can't be used, each with the reason.
+    /// The contexts that can't be used, each with its error.
     unusable: Vec<(String, anyhow::Error)>,
-    /// Whether informers are to notice changes of what they hold.
+    /// Whether informers check their cached objects for mutations.
     mutation_detector: bool,
-    /// The cluster in the program, which lives as long as the session.
+    /// The embedded demo cluster, which runs until the session is dropped.
     _demo: Option<Demo>,
 }
 
 impl Session {
-    /// Finds the servers and who we are to them; where a demo is asked for it is started. Connects to nothing yet. What
-    /// a server will warn of is told to the first, what a credential plugin says and does to the second.
+    /// Resolves the configuration of all selected contexts, or starts the demo. Sends no request to a cluster. `warn`
+    /// receives the warnings of servers; `plugin` receives the notices of credential plugins.
     ///
     /// # Errors
-    /// The configuration is missing or wrong, in kubectl's words. Of several contexts, only when none can be used.
+    /// The configuration is missing or invalid; the error has kubectl's text. With several contexts, only if none is
+    /// usable.
     pub(crate) async fn open(
         settings: &Settings,
         warn: impl Fn(&str) + Send + Sync + 'static,
@@ -75,7 +76,7 @@ impl Session {
         let connection = &settings.connection;
         if let Some(demo) = settings.demo {
             let demo = demo::start(demo).await?;
-            // What another program serves on this port later is nothing that a demo's discovery should be kept for.
+            // Discovery of a demo is not cached: another server may use this port later.
             let connection = Connection { cache_dir: None, ..connection.clone() };
             let config = Config::for_server(&demo.url())?;
             let cluster = Cluster::open(0, "demo", &config, &connection, false, &handlers)?;
@@ -112,33 +113,34 @@ impl Session {
         Ok(opened)
     }
 
-    /// The bytes of all answers so far.
+    /// Returns the bytes of all responses so far.
     pub(crate) fn received(&self) -> u64 {
         self.clusters.iter().map(|cluster| cluster.client.received()).sum()
     }
 
-    /// What the server serves; for a command that takes one context.
+    /// Returns the cluster of a command that takes one context.
     pub(crate) fn cluster(&self) -> &Cluster {
         &self.clusters[0]
     }
 
-    /// The contexts that can't be used, each with the reason: to be said once.
+    /// Returns the contexts that can't be used, each with its error.
     pub(crate) fn unusable(&self) -> &[(String, anyhow::Error)] {
         &self.unusable
     }
 
-    /// Whether lines have to say which context they are of.
+    /// Whether output must name the context of each object.
     pub(crate) fn has_several_contexts(&self) -> bool {
         self.clusters.len() + self.unusable.len() > 1
     }
 
-    /// Whether the contexts that can be used are not all of one namespace.
+    /// Whether the usable contexts have different default namespaces.
     pub(crate) fn has_several_namespaces(&self) -> bool {
         self.clusters.iter().any(|cluster| cluster.namespace() != self.cluster().namespace())
     }
 
-    /// Whether a question that is asked once may begin with a list, two pages at a time: nobody has said otherwise, or how
-    /// long an answer may take, and the server has them in its memory. Tables are put together in ways of their own.
+    /// Whether a one-shot command may start with a list that reads ahead by one page. This requires the default list
+    /// mode, no request timeout, and a server that serves pages from memory. Tables are excluded: they have their own
+    /// way of listing.
     pub(crate) async fn may_list_in_pages(
         &self,
         part: &Part,
@@ -152,15 +154,16 @@ impl Session {
         version.is_some_and(|version| version.has_pages_in_memory(&part.resource))
     }
 
-    /// Whether a page may be asked for before it is read: nobody has said how long an answer may take with all of its body.
+    /// Whether the next page may be requested before it is needed. A request timeout forbids this, because it covers
+    /// the time until the body has been read.
     pub(crate) fn may_read_ahead(&self, part: &Part) -> bool {
         !self.clusters[part.cluster].has_request_timeout()
     }
 
-    /// The source of a part, in that representation, of which only what passes the filter is let through.
+    /// Creates the source of a part in the given representation, limited to objects that pass the filter.
     ///
     /// # Errors
-    /// The field selector can't be read.
+    /// The field selector can't be parsed.
     pub(crate) fn source(
         &self,
         part: &Part,
@@ -178,7 +181,7 @@ impl Session {
     }
 }
 
-/// How the reflector of such a source is to behave: a person waits for its answer.
+/// Returns the options of a source's reflector, tuned for a person who waits for the output.
 pub(crate) fn reflector_options(
     selection: &Selection,
     source: &PartSource,
@@ -201,7 +204,7 @@ pub(crate) fn reflector_options(
     }
 }
 
-/// client-go's back-off with a cap that holds with its jitter: there, waits are uniform in 2.5 to 5 s.
+/// Returns client-go's back-off with a cap that includes the jitter: at the cap, waits are uniform between 2.5 and 5 s.
 fn backoff() -> BackoffOptions {
     let defaults = BackoffOptions::default();
     BackoffOptions { cap: MAX_RETRY_WAIT.div_f64(1.0 + defaults.jitter), ..defaults }

@@ -1,4 +1,4 @@
-//! Names that are there, for who types one: those in the kubeconfig, and namespaces like one that does not exist.
+//! Existing names for completion and hints: the entries of the kubeconfig, and namespaces similar to a missing one.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use super::plan::PlannedPart;
 use super::{Cluster, Session, connect};
 use crate::settings::Connection;
 
-/// How long a hint may be looked for.
+/// The time limit for finding a hint.
 const HINT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The names that the kubeconfig has.
+/// Returns the names in the kubeconfig.
 ///
 /// # Errors
-/// A file that can't be read.
+/// A file can't be read.
 pub(crate) fn kubeconfig_names(connection: &Connection) -> Result<Contexts, Error> {
     Contexts::load(&connect::options(connection, false))
 }
 
-/// Names in the kubeconfig that are like the one which the error misses; none for other errors.
+/// Returns the kubeconfig names most similar to the one that the error reports missing; empty for other errors.
 pub(crate) fn similar_names(error: &Error, connection: &Connection) -> Vec<String> {
     let Ok(names) = kubeconfig_names(connection) else { return Vec::new() };
     let (wrong, names) = match error {
@@ -38,7 +38,7 @@ fn nearest_names(wrong: &str, names: Vec<String>) -> Vec<String> {
     nearest(wrong, names.into_iter().map(|name| (name.clone(), vec![name])))
 }
 
-/// What namespaces are, which no discovery has to tell.
+/// Returns the resource of namespaces, which is the same on every server.
 pub(crate) fn namespaces() -> ApiResource {
     ApiResource {
         group: String::new(),
@@ -50,8 +50,8 @@ pub(crate) fn namespaces() -> ApiResource {
 }
 
 impl Session {
-    /// A namespace of these parts that does not exist, with those that are like it; nothing where all exist, who asks
-    /// may not know, or there are several contexts.
+    /// Returns a namespace of the parts that does not exist, with similar names. `None` if all exist, the user may not
+    /// look them up, or there are several contexts.
     pub(crate) async fn similar_namespaces(&self, parts: &[PlannedPart]) -> Option<(String, Vec<String>)> {
         match &self.clusters[..] {
             [cluster] => cluster.similar_namespaces(parts).await,

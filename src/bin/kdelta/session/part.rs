@@ -1,4 +1,4 @@
-//! One of the collections that a selection comes to: a resource, in a namespace or in all, whole or by one name.
+//! A part: one collection of a selection, which is a resource in one namespace or in all, or a single object of it.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use kdelta::object::ApiResource;
 
 use crate::settings::{Namespaces, Pattern, Selection};
 
-/// One collection: it has a list and a watch of its own.
+/// One collection or named object. Each has a list and a watch of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
-    /// Which of the session's clusters.
+    /// The position of its cluster in the session.
     pub(crate) cluster: usize,
-    /// The name of its kubeconfig context; empty where there is none.
+    /// The name of its kubeconfig context; empty if there is none.
     pub(crate) context: Arc<str>,
-    /// What a message about it begins with: empty, or the context where there are several.
+    /// The prefix of messages about the part: the context if there are several, otherwise empty.
     pub(crate) prefix: Arc<str>,
-    /// What it is a collection of.
+    /// The type of its objects.
     pub(crate) resource: Arc<ApiResource>,
-    /// The namespace; empty for all of them, and for what lives in none.
+    /// The namespace; empty for all namespaces and for cluster-scoped types.
     pub(crate) namespace: Arc<str>,
-    /// The one object that is asked for by its name.
+    /// The name, if the part is a single object.
     pub(crate) name: Option<Arc<str>>,
 }
 
 impl Part {
-    /// How a notice names it: `pods`, `pods/web`, `deployments.apps`, `prod: pods`.
+    /// Returns the title used in notices: `pods`, `pods/web`, `deployments.apps`, `prod: pods`.
     pub(crate) fn title(&self) -> String {
         let Self { prefix, resource, .. } = self;
         match &self.name {
@@ -35,14 +35,15 @@ impl Part {
         }
     }
 
-    /// The error of one object that is asked for by its name and is not there; none for a whole collection.
+    /// Returns the error for a named object that does not exist; `None` for a collection.
     pub(crate) fn not_found(&self) -> Option<Error> {
         let name = self.name.as_ref()?;
         let message = format!("{} {name:?} not found", self.resource.group_resource());
         Some(Error::NotFound(Status { reason: "NotFound".into(), message, json: String::new() }))
     }
 
-    /// The same where it is in none of the namespaces that match; none where nothing has to match.
+    /// Returns the error for a named object that exists in no matching namespace; `None` if the selection has no
+    /// namespace patterns.
     pub(crate) fn not_found_in(&self, selection: &Selection) -> Option<Error> {
         let Namespaces::Matching { patterns, labels, .. } = &selection.namespaces else { return None };
         let Error::NotFound(status) = self.not_found()? else { return None };
@@ -58,8 +59,8 @@ impl Part {
         Some(Error::NotFound(Status { message, ..status }))
     }
 
-    /// Whether both are one object by its name, in whatever namespaces, and in whatever versions: while one is asked for
-    /// its type may come to be served in another.
+    /// Whether both parts name the same object, ignoring namespace and API version: the served version may change
+    /// during a command.
     pub(crate) fn is_same_object(&self, other: &Self) -> bool {
         let (one, another) = (&*self.resource, &*other.resource);
         self.name.is_some()
@@ -67,8 +68,7 @@ impl Part {
             && (&one.group, &one.resource) == (&another.group, &another.resource)
     }
 
-    /// The error of a list as kubectl tells it: before the words of a server that can't make sense of the request
-    /// stands what it was asked for.
+    /// Adds the request to a list error, as kubectl does, if the server rejected the request itself.
     pub(crate) fn with_request_context(&self, selection: &Selection, error: Error) -> Error {
         let with_context = |status: Status| {
             let ApiResource { group, version, resource, .. } = &*self.resource;
@@ -99,7 +99,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::settings::ListMode;
 
-    /// `pods`, `deployments.apps`, `!nodes`: one with an `!` lives in no namespace.
+    /// Parses `pods`, `deployments.apps` or `!nodes`; `!` marks a cluster-scoped type.
     pub(crate) fn resource(text: &str) -> Arc<ApiResource> {
         let name = text.trim_start_matches('!');
         let (plural, group) = name.split_once('.').unwrap_or((name, ""));
@@ -112,7 +112,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// What a plan's parts are made from, in that namespace.
+    /// Returns the template of a plan's parts with that default namespace.
     pub(crate) fn template(namespace: &str) -> Part {
         Part {
             cluster: 0,
@@ -125,7 +125,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_object_is_the_same_in_each_namespace_and_version() {
+    fn same_object_ignores_namespace_and_version() {
         let named = |resource: Arc<ApiResource>, namespace: &str, name: &str| Part {
             resource,
             name: Some(name.into()),
@@ -143,20 +143,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_name_in_no_namespace_that_matches_is_told_with_the_pattern() {
+    fn missing_name_error_shows_namespace_pattern() {
         let part = Part { resource: resource("deployments.apps"), name: Some("x".into()), ..template("") };
-        let told = |patterns: &[&str], labels: Option<&str>| {
+        let message = |patterns: &[&str], labels: Option<&str>| {
             let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
             let labels = labels.map(str::to_owned);
             let namespaces = Namespaces::Matching { always: vec!["home".into()], patterns, labels };
             part.not_found_in(&Selection { namespaces, ..selection(None, None) })
                 .map(|error| error.to_string())
         };
-        let said = |end: &str| Some(format!(r#"deployments.apps "x" not found in any namespace {end}"#));
-        assert_eq!(told(&["a-*", "b"], None), said(r#"that matches "a-*,b""#));
-        assert_eq!(told(&["*"], None), said(r#"that matches "*""#));
-        assert_eq!(told(&["*"], Some("env=prod")), said(r#"with the labels "env=prod""#));
-        assert_eq!(told(&["a-*"], Some("env")), said(r#"that matches "a-*" with the labels "env""#));
+        let expected = |end: &str| Some(format!(r#"deployments.apps "x" not found in any namespace {end}"#));
+        assert_eq!(message(&["a-*", "b"], None), expected(r#"that matches "a-*,b""#));
+        assert_eq!(message(&["*"], None), expected(r#"that matches "*""#));
+        assert_eq!(message(&["*"], Some("env=prod")), expected(r#"with the labels "env=prod""#));
+        assert_eq!(message(&["a-*"], Some("env")), expected(r#"that matches "a-*" with the labels "env""#));
         assert!(part.not_found_in(&selection(None, None)).is_none());
     }
 
@@ -173,7 +173,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_request_that_makes_no_sense_is_told_with_what_was_asked_for() {
+    fn rejected_request_error_shows_request() {
         let part = |name: Option<&str>| Part {
             resource: resource("pods"),
             name: name.map(Arc::from),
@@ -185,19 +185,19 @@ pub(crate) mod tests {
             json: String::new(),
         };
         let bad = || Error::Invalid(status("BadRequest"));
-        let told = |part: Part, selection: Selection, error| {
+        let message = |part: Part, selection: Selection, error| {
             part.with_request_context(&selection, error).to_string()
         };
         assert_eq!(
-            told(part(None), selection(Some("a b"), Some("x=\"")), bad()),
+            message(part(None), selection(Some("a b"), Some("x=\"")), bad()),
             r#"Unable to find "/v1, Resource=pods" that match label selector "a b", field selector "x=\"": it is wrong"#
         );
         assert_eq!(
-            told(part(None), selection(None, None), Error::NotFound(status("NotFound"))),
+            message(part(None), selection(None, None), Error::NotFound(status("NotFound"))),
             r#"Unable to list "/v1, Resource=pods": it is wrong"#
         );
-        assert_eq!(told(part(Some("x")), selection(None, None), bad()), "it is wrong");
+        assert_eq!(message(part(Some("x")), selection(None, None), bad()), "it is wrong");
         let forbidden = Error::Forbidden(status("Forbidden"));
-        assert_eq!(told(part(None), selection(None, None), forbidden), "it is wrong");
+        assert_eq!(message(part(None), selection(None, None), forbidden), "it is wrong");
     }
 }

@@ -1,4 +1,4 @@
-//! From what is asked for, and what is known of a cluster at the moment, to the parts that this comes to. Pure.
+//! The plan of one cluster: computes the parts from the selection and the types and namespaces known so far. No I/O.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,48 +9,49 @@ use kdelta::object::ApiResource;
 use super::Part;
 use crate::settings::{Namespaces, Pattern, Selection, Types};
 
-/// What is asked for of one cluster. It is told what there is, and says which parts that comes to.
+/// The requested types and namespaces of one cluster. The caller reports the existing types and namespaces to it and
+/// reads the resulting parts.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The parts are made from this one.
+    /// The template that the parts are copied from.
     template: Part,
-    /// What words named, with the names asked for.
+    /// The types given by name, each with the object names.
     named: Vec<(Arc<ApiResource>, Vec<String>)>,
-    /// What is_included for types that come and go.
+    /// The type patterns, including `--all-kinds`, whose matches change over time.
     open: Vec<Types>,
-    /// Categories, which stand for such types, too.
+    /// The categories, whose members change over time.
     categories: Vec<String>,
-    /// Whether `--all-kinds` is only what lives in namespaces.
+    /// Whether `--all-kinds` covers only namespaced types.
     is_bound: bool,
-    /// What the open types come to at the moment.
+    /// The types that the patterns and categories match now.
     kinds: Vec<Arc<ApiResource>>,
     scope: Scope,
-    /// The namespaces that are there and whose labels match; `None` until they are known.
+    /// The existing namespaces with matching labels; `None` until they are listed.
     live: Option<BTreeSet<Arc<str>>>,
-    /// Whether they can't be listed any more; those that were known before stay so.
+    /// Whether listing namespaces has failed. Namespaces known before remain.
     unlistable: bool,
-    /// What may not be asked for in all namespaces at once, and so is asked for in each.
+    /// The types that are listed per namespace, because listing them in all namespaces is forbidden.
     split: Vec<Arc<ApiResource>>,
 }
 
-/// A part, and how it came to be one.
+/// A part and how the selection names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedPart {
     pub(crate) part: Part,
-    /// Nobody named its type: it may be gone tomorrow.
+    /// Whether the type comes from a pattern or category, so that it may disappear.
     pub(crate) open_type: bool,
-    /// Nobody named its namespace.
+    /// Whether the namespace comes from a pattern or from splitting all namespaces.
     pub(crate) open_namespace: bool,
 }
 
-/// What remains of a plan when the namespaces can't be listed.
+/// The rest of a plan after listing namespaces fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RemainingParts {
-    /// All but the types that were to be asked for in each namespace.
+    /// All types except those that were to be listed per namespace.
     AllButSplit,
-    /// What is in the namespaces that are known or named, and what lives in none.
+    /// The known and named namespaces, and cluster-scoped types.
     Known,
-    /// There is no part, and there will be none.
+    /// No part, now or later.
     Nothing,
 }
 
@@ -61,7 +62,8 @@ enum Scope {
     Matching { always: Vec<Arc<str>>, patterns: Vec<Pattern> },
 }
 
-/// Groups that serve the objects of another one under the same plural: the first is left out where the second has it.
+/// Pairs of groups that serve the same objects under the same plural: the first is skipped if the second has the
+/// resource.
 const DUPLICATE_GROUPS: &[(&str, &str)] = &[
     ("events.k8s.io", ""),
     ("extensions", "apps"),
@@ -71,11 +73,10 @@ const DUPLICATE_GROUPS: &[(&str, &str)] = &[
 ];
 
 impl Plan {
-    /// A plan that knows what the words mean, and nothing else. `template` says which cluster, and which namespace where
-    /// none is asked for.
+    /// Creates a plan from the resolved names only. `template` gives the cluster and the default namespace.
     ///
     /// # Errors
-    /// Names in all namespaces.
+    /// Names are combined with all namespaces.
     pub(super) fn new(
         template: Part,
         selection: &Selection,
@@ -110,7 +111,7 @@ impl Plan {
         })
     }
 
-    /// An earlier plan for the same was made of what is no longer so. What it has learned of namespaces still holds.
+    /// Copies the known namespaces and split types of an earlier plan for the same selection, whose types are outdated.
     pub(super) fn carry_over(&mut self, earlier: &Self) {
         self.live.clone_from(&earlier.live);
         self.unlistable = earlier.unlistable;
@@ -119,39 +120,38 @@ impl Plan {
         self.split = self.resources().filter(is_split).cloned().collect();
     }
 
-    /// What is in this category is asked for, too, whenever it comes.
+    /// Adds a category: its current and future members belong to the plan.
     pub(super) fn follow_category(&mut self, word: &str) {
         self.categories.push(word.to_owned());
     }
 
-    /// Whether it has to be told which types there are.
+    /// Whether the plan depends on the list of types.
     pub(super) fn needs_kinds(&self) -> bool {
         !self.open.is_empty() || !self.categories.is_empty()
     }
 
-    /// Whether it has to be told which namespaces there are.
+    /// Whether the plan depends on the list of namespaces.
     pub(super) fn needs_namespaces(&self) -> bool {
         matches!(self.scope, Scope::Matching { .. }) || !self.split.is_empty()
     }
 
-    /// Whether more parts may come than there are: of types nobody named, or in namespaces that match or are asked one
-    /// by one.
+    /// Whether parts may be added later, for new types or new namespaces.
     pub(super) fn is_open(&self) -> bool {
         self.needs_kinds() || (self.needs_namespaces() && !self.unlistable)
     }
 
-    /// Whether its parts are all that there are at the moment.
+    /// Whether the parts are complete for now.
     pub(super) fn is_settled(&self) -> bool {
         self.live.is_some() || !self.needs_namespaces()
     }
 
-    /// These namespaces are there now, with the labels asked for.
+    /// Replaces the existing namespaces, which are already selected by label.
     pub(super) fn update_namespaces(&mut self, live: BTreeSet<Arc<str>>) {
         self.live = Some(live);
     }
 
-    /// This is what the server offers now, in the order of preference, and what of it could not be asked. A type stays
-    /// in the version it is known in for as long as that is served, and what could not be asked stays.
+    /// Replaces the types that the server serves, given in order of preference. A known type keeps its version while
+    /// the server serves it. A type stays while the discovery of its group fails.
     pub(super) fn update_kinds(&mut self, offered: &[Discovered], missing: &[Missing]) {
         let known = std::mem::take(&mut self.kinds);
         for found in offered.iter().filter(|found| found.can("list") && found.can("watch")) {
@@ -172,13 +172,13 @@ impl Plan {
                 self.kinds.push(kind);
             }
         }
-        // One that comes again may be allowed by then, and those that never come again would stay for ever.
+        // Splits of deleted types are dropped: they would accumulate, and a type defined again may be allowed by then.
         let split = std::mem::take(&mut self.split);
         let is_there = |split: &Arc<ApiResource>| self.resources().any(|resource| resource == split);
         self.split = split.into_iter().filter(is_there).collect();
     }
 
-    /// The first pattern of types that matches none at the moment.
+    /// Returns the first type pattern without a match.
     pub(super) fn unmatched(&self) -> Option<&str> {
         self.open.iter().find_map(|types| match types {
             Types::Matching { text, .. } if !self.kinds.iter().any(|kind| matches_type(types, kind)) => {
@@ -188,8 +188,8 @@ impl Plan {
         })
     }
 
-    /// A type may not be asked for in all namespaces at once: from now on it is asked for in each. `false` where that
-    /// is no way out.
+    /// Lists the part's type per namespace from now on, because listing it in all namespaces is forbidden. Returns
+    /// whether that is possible.
     pub(super) fn split_by_namespace(&mut self, part: &Part) -> bool {
         let can_split = matches!(self.scope, Scope::All)
             && part.resource.namespaced
@@ -202,13 +202,13 @@ impl Plan {
         can_split
     }
 
-    /// Whether it is asked for in each namespace instead.
+    /// Whether the part's type is listed per namespace instead.
     pub(super) fn is_split(&self, part: &Part) -> bool {
         self.split.contains(&part.resource)
     }
 
-    /// The objects that are asked for by name in whatever namespaces match, where those are known; their own namespace is
-    /// empty.
+    /// Returns the named objects that may be in any matching namespace, with an empty namespace; empty if namespaces
+    /// can't be listed.
     pub(super) fn named_in_matching(&self) -> Vec<Part> {
         if !matches!(self.scope, Scope::Matching { .. }) || self.unlistable {
             return Vec::new();
@@ -227,8 +227,7 @@ impl Plan {
         found
     }
 
-    /// The namespaces can't be listed, or not any more. That says nothing of those that are known, nor of those that
-    /// were named: what is asked for there is asked for still.
+    /// Records that namespaces can't be listed, or no longer. Known and named namespaces remain in the plan.
     pub(super) fn give_up_namespaces(&mut self) -> RemainingParts {
         self.unlistable = true;
         if self.live.is_none() {
@@ -244,16 +243,16 @@ impl Plan {
         if may_name || !self.parts().is_empty() { RemainingParts::Known } else { RemainingParts::Nothing }
     }
 
-    /// The types asked for, as far as they are known.
+    /// Returns the requested types known so far.
     pub(super) fn resources(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
         self.named.iter().map(|(resource, _)| resource).chain(&self.kinds)
     }
 
-    /// The parts, each once: types in the order asked for, namespaces inside a type, names inside a namespace. One
-    /// name is no part of its own where its whole collection is one.
+    /// Returns the parts, each once, ordered by type, namespace and name as requested. A named object is no part of its
+    /// own if its whole collection is one.
     pub(super) fn parts(&self) -> Vec<PlannedPart> {
         let mut parts: Vec<PlannedPart> = Vec::new();
-        // The sets are for large plans; the order is that of the vector.
+        // Sets for large plans; the vector keeps the order.
         let mut seen = BTreeSet::new();
         let named = self.named.iter().map(|(resource, names)| (resource, names.as_slice(), false));
         let open = self.kinds.iter().map(|resource| (resource, &[][..], true));
@@ -281,7 +280,8 @@ impl Plan {
         parts
     }
 
-    /// Where a type is to be asked for, and whether nobody named the place. The empty namespace is all of them, or none.
+    /// Returns the namespaces of a type, each with whether it comes from a pattern. An empty namespace means all
+    /// namespaces or a cluster-scoped type.
     fn scopes(&self, resource: &ApiResource) -> Vec<(Arc<str>, bool)> {
         let live = || self.live.iter().flatten().cloned();
         match &self.scope {
@@ -310,7 +310,7 @@ impl Plan {
         }
     }
 
-    /// Whether one of the open types is_included for it, of all that the server offers.
+    /// Whether a type pattern or category includes a type, given all types that the server serves.
     fn includes(&self, found: &Discovered, offered: &[Discovered]) -> bool {
         let resource = &found.resource;
         let is_named =
@@ -330,7 +330,7 @@ impl Plan {
     }
 }
 
-/// Whether it is the same resource, perhaps in another version.
+/// Whether both are the same resource, ignoring the version.
 fn is_same_resource(one: &ApiResource, other: &ApiResource) -> bool {
     one.group == other.group && one.resource == other.resource
 }
@@ -355,8 +355,8 @@ fn matches_type(types: &Types, resource: &ApiResource) -> bool {
     }
 }
 
-/// What everybody makes and nobody includes to see among the rest: events and leases come several times a minute, and
-/// metrics are no objects that are kept.
+/// Whether `--all-kinds` and patterns skip a type: events and leases change several times a minute, and metrics are not
+/// stored objects.
 fn is_excluded(resource: &ApiResource) -> bool {
     let is_metric = resource.group == "metrics.k8s.io" || resource.group.ends_with(".metrics.k8s.io");
     is_metric

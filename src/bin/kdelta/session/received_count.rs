@@ -1,10 +1,10 @@
-//! How much of what was asked for has come in.
+//! A counter of received objects.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What has come in so far. Relaxed: numbers on a screen.
+/// Counts received objects and records the time of the first. Relaxed: the numbers are only displayed.
 #[derive(Default)]
 pub(crate) struct ReceivedCount {
     count: AtomicU64,
@@ -12,20 +12,20 @@ pub(crate) struct ReceivedCount {
 }
 
 impl ReceivedCount {
-    /// How many objects have come in.
+    /// Returns the number of objects received so far.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// When the first_at one did.
+    /// Returns the time of the first object.
     pub(crate) fn first_at(&self) -> Option<Instant> {
         self.first_at.get().copied()
     }
 
-    /// One more has.
+    /// Counts one object.
     pub(super) fn increment(&self) {
         if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
-            // Nobody else was the first_at.
+            // Cannot fail: only the first increment sets it.
             let _ = self.first_at.set(Instant::now());
         }
     }

@@ -1,4 +1,4 @@
-//! How many initial states one server is asked for at a time, and how long it is permit_wait until one may be.
+//! Permits that limit the concurrent initial lists per server, and the time spent waiting for them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Initial states that one server is asked for at a time: enough to keep it busy, and no burst that would have it
-/// turn us away.
+/// The maximum number of concurrent initial lists per server: enough to keep it busy, but no burst that makes it reject
+/// requests.
 const MAX_CONCURRENT_LISTS: usize = 32;
 
-/// A permit for each initial state that is on its way, or for each page of it. Taken before it is asked for, and given back
-/// with the end of its stream, so that whoever waits for one waits for streams that are read, or whose turn is next or next
-/// but one. Clones share the permits.
+/// One permit per initial list, or per page of it. A request acquires its permit before it is sent and releases it at
+/// the end of its stream, so every waiter waits for streams that are being read or are about to be. Clones share the
+/// permits.
 #[derive(Clone)]
 pub(super) struct RequestPermits(Arc<Semaphore>);
 
@@ -21,19 +21,18 @@ impl RequestPermits {
         Self(Arc::new(Semaphore::new(MAX_CONCURRENT_LISTS)))
     }
 
-    /// A permit, as soon as there is one. The wait for it is counted.
+    /// Waits for a permit and adds the time to `permit_wait`.
     pub(super) async fn acquire(&self, permit_wait: &PermitWait) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() {
             return Some(permit);
         }
         let _guard = permit_wait.start();
-        // Fails when the semaphore is closed, which nobody does.
+        // Only fails if the semaphore is closed, which never happens.
         Arc::clone(&self.0).acquire_owned().await.ok()
     }
 }
 
-/// For how long one source has permit_wait for its permits, of which it asks for one at a time. A std mutex: held to look and
-/// to count.
+/// The time that one source has waited for permits, one at a time. A std mutex: held for a read or an update.
 #[derive(Default)]
 pub(super) struct PermitWait(Mutex<WaitTimes>);
 
@@ -44,7 +43,7 @@ struct WaitTimes {
 }
 
 impl PermitWait {
-    /// In all, up to this moment.
+    /// Returns the total time up to now.
     pub(super) fn total(&self) -> Duration {
         let waiting = self.lock();
         waiting.before + waiting.since.map(|since| since.elapsed()).unwrap_or_default()
@@ -60,7 +59,7 @@ impl PermitWait {
     }
 }
 
-/// It waits until this is dropped: whoever asked may have given up.
+/// Ends the wait on drop, so that a cancelled caller stops the clock.
 struct WaitGuard<'a>(&'a PermitWait);
 
 impl Drop for WaitGuard<'_> {
@@ -74,7 +73,7 @@ impl Drop for WaitGuard<'_> {
 
 #[cfg(test)]
 impl RequestPermits {
-    /// All of them.
+    /// Acquires all permits.
     pub(super) async fn acquire_all(&self) -> Vec<OwnedSemaphorePermit> {
         let mut taken = Vec::new();
         for _ in 0..MAX_CONCURRENT_LISTS {
@@ -91,13 +90,13 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn so_many_initial_states_are_asked_for_at_a_time_and_the_wait_for_more_is_counted() {
+    async fn concurrent_lists_are_limited_and_waits_counted() {
         let (permits, permit_wait) = (RequestPermits::new(), PermitWait::default());
         let mut taken = permits.acquire_all().await;
         let limit = Duration::from_secs(100);
         assert!(timeout(limit, permits.acquire(&permit_wait)).await.is_err());
         sleep(limit).await;
-        assert_eq!(permit_wait.total(), limit, "who gave up waits no more");
+        assert_eq!(permit_wait.total(), limit, "a cancelled wait does not count");
         taken.pop();
         assert!(timeout(limit, permits.acquire(&permit_wait)).await.is_ok());
         assert_eq!(permit_wait.total(), limit);

@@ -1,5 +1,5 @@
-//! A part of the cluster as the machine's source: what the server selects, it selects; the rest is selected here, by
-//! the same rules that a server follows.
+//! The list-watch source of one part. Selectors apply on the server if it supports them, otherwise on the client by the
+//! same rules.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use super::received_count::ReceivedCount;
 use super::request_permits::{PermitWait, RequestPermits};
 use super::tries::Tries;
 
-/// How long one object may take. A list may be silent for as long, and a Kubernetes server ends requests after 60 s.
+/// The time limit for reading one object. A list may pause for as long; Kubernetes servers end requests after 60 s.
 const OBJECT_LIMIT: Duration = Duration::from_secs(90);
 
-/// What the sources of one server have in common.
+/// State shared by all sources of one server.
 #[derive(Clone)]
 pub(super) struct Shared {
-    /// Whether the server has ever accepted a list or a watch; also for who decides when to give up.
+    /// Whether the server has ever accepted a list or watch. Also read to decide when to give up.
     answered: Arc<AtomicBool>,
     permits: RequestPermits,
 }
@@ -39,24 +39,24 @@ impl Shared {
 
 /// Lists and watches one part.
 ///
-/// A field selector is tried on the server. When the server has no such field to select by, everything is client for
-/// instead and the selector is applied here, from then on.
+/// A field selector is sent to the server first. If the server does not support the field, the source requests all
+/// objects and applies the selector itself from then on.
 pub(crate) struct PartSource {
     client: ResourceClient,
-    /// What to ask instead, with whole objects, and what to select of it.
+    /// The request without field selector but with whole objects, and the selector to apply locally.
     fallback: Option<(ResourceClient, FieldSelector)>,
     filter: Filter,
-    /// Whether the server has is_selector_refused the field selector. Relaxed is enough: it only saves a second refusal.
+    /// Whether the server refused the field selector. Relaxed: a stale read only costs a second refusal.
     is_selector_refused: Arc<AtomicBool>,
     shared: Shared,
-    /// For its permit among the permits of the server.
+    /// The time spent waiting for a list permit.
     permit_wait: PermitWait,
-    /// Objects that have come in so far, for who shows it.
+    /// Received objects, for progress displays.
     received_count: Arc<ReceivedCount>,
-    /// Hears of the refusal, once.
+    /// Called once when the server refuses the field selector.
     on_selector_refused: Box<dyn Fn(&Error) + Send + Sync>,
     mutation_detector: bool,
-    /// Only its first state is client for.
+    /// Whether only the initial state is needed.
     is_one_shot: bool,
     tries: Arc<Tries>,
 }
@@ -84,52 +84,52 @@ impl PartSource {
         }
     }
 
-    /// The same, whose informer compares what it has cached with what it was, where that is client for.
+    /// Sets whether the informer checks its cached objects for mutations.
     pub(super) fn with_mutation_detector(self, enabled: bool) -> Self {
         Self { mutation_detector: enabled, ..self }
     }
 
-    /// Returns the tries of its current request.
+    /// Returns the attempts of the current request.
     pub(crate) fn tries(&self) -> Arc<Tries> {
         Arc::clone(&self.tries)
     }
 
-    /// The same for a command that is done with the first state: no watch follows it, and its tries are limited.
+    /// Makes a source for a one-shot command: no watch follows the list, and its attempts are limited.
     pub(crate) fn one_shot(self) -> Self {
         Self { is_one_shot: true, ..self }
     }
 
-    /// An informer on this source, to be.
+    /// Returns an informer builder for this source.
     pub(crate) fn informer(self) -> Builder<Self> {
         let detects = self.mutation_detector;
         let builder = SharedIndexInformer::builder(self);
         if detects {
-            // What it finds is an error in the log, which is shown. client-go ends the process.
+            // Mutations are logged as errors and the log is shown; client-go ends the process.
             return builder.mutation_detector(MutationDetector::new(Arc::new(|_| ())));
         }
         builder
     }
 
-    /// The same, and tells when the server refuses the field selector, so that it is applied here.
+    /// Sets the callback for a refused field selector, which is then applied locally.
     pub(crate) fn on_selector_refused(self, on_refused: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         Self { on_selector_refused: Box::new(on_refused), ..self }
     }
 
-    /// The same, but a field selector that the server refuses is an error: to select here takes knowing what was
-    /// selected before, which who goes on from a version does not.
+    /// Makes a refused field selector an error. Local selection needs the previous state of each object, which a watch
+    /// that resumes from a version does not have.
     pub(crate) fn without_local_selection(self) -> Self {
         Self { fallback: None, ..self }
     }
 
-    /// Whether objects are selected here that the server could not select; known once the first of them comes.
+    /// Returns whether the field selector is applied locally; final once the first object arrives.
     pub(crate) fn selects_locally(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.is_selector_refused)
     }
 
-    /// One object by its name, whatever the filter says: one try.
+    /// Requests one object by name, ignoring the filter, in a single attempt.
     ///
     /// # Errors
-    /// What the server is_selector_refused.
+    /// The request fails.
     pub(crate) async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
         let client = in_time(&self.client, self.tries.due()?.or_else(get_deadline));
         let got = client.get_named(name).await;
@@ -139,13 +139,13 @@ impl PartSource {
         got.map_err(|error| self.tries.failed(error))
     }
 
-    /// Whether what it asks for is little enough to come in one piece: pages would cost more than they spare, and rows
-    /// can be joined with their names only as a whole.
+    /// Whether the list should come as a single page: its objects are small, and rows can be joined with their names
+    /// only as a whole.
     pub(super) fn needs_single_page(&self) -> bool {
         matches!(self.client.wanted(), Representation::Names | Representation::Rows)
     }
 
-    /// Whether it asks for rows.
+    /// Whether the source requests table rows.
     pub(super) fn is_table(&self) -> bool {
         matches!(
             self.client.wanted(),
@@ -153,14 +153,15 @@ impl PartSource {
         )
     }
 
-    /// How many objects have come in so far.
+    /// Returns the counter of received objects.
     pub(crate) fn received_count(&self) -> Arc<ReceivedCount> {
         Arc::clone(&self.received_count)
     }
 
-    /// Whether an error before the first sync ends it: what a person has to mend, and a server that never answered.
-    /// One that did is tried again; where it refuses connections, only by a `retries_refused` source: a watch goes on through
-    /// the restart of a server, an answer is not permit_wait for that long.
+    /// Returns whether an error before the first sync is final. Errors that the user must fix are final, and so are
+    /// connection errors of a server that has never answered. Connections refused by a server that did answer are
+    /// retried only with `retries_refused`: a watch survives a server restart, a one-shot command does not wait that
+    /// long.
     pub(crate) fn gives_up(&self, retries_refused: bool) -> GiveUp {
         let answered = Arc::clone(&self.shared.answered);
         if self.is_one_shot {
@@ -184,7 +185,7 @@ impl PartSource {
         self.shared.permits.acquire(&self.permit_wait).await
     }
 
-    /// What to ask, and what to select of the answer.
+    /// Returns the client to use and the filter to apply to its results.
     fn client_and_filter(&self) -> (&ResourceClient, Filter) {
         match &self.fallback {
             Some((client, fields)) if self.is_selector_refused.load(Ordering::Relaxed) => {
@@ -205,14 +206,14 @@ impl PartSource {
         FilteredStream { stream, filter, received_count: Arc::clone(&self.received_count), permit, tries }
     }
 
-    /// Counts a failed request of a command that asks once.
+    /// Counts a failed request of a one-shot command.
     fn failed(&self, error: Error) -> Error {
         if self.is_one_shot { self.tries.failed(error) } else { error }
     }
 
-    /// Whether to ask once more, after this refusal, without the field selector.
+    /// Whether this error is the first refusal of the field selector, so that the request is repeated without it.
     fn falls_back(&self, error: &Error) -> bool {
-        // Servers say it in one of two ways, depending on the resource.
+        // Servers use one of two messages, depending on the resource.
         let refusals = ["field label not supported", "is not a known field selector"];
         let is_refusal = |message: &str| refusals.iter().any(|refusal| message.contains(refusal));
         let unsupported = matches!(error, Error::Invalid(status) if is_refusal(&status.message));
@@ -225,7 +226,7 @@ impl PartSource {
     }
 }
 
-/// The same client with requests that end by then.
+/// Returns the client with requests that end by the deadline.
 fn in_time(client: &ResourceClient, due: Option<Instant>) -> Cow<'_, ResourceClient> {
     match due {
         None => Cow::Borrowed(client),
@@ -236,7 +237,7 @@ fn in_time(client: &ResourceClient, due: Option<Instant>) -> Cow<'_, ResourceCli
     }
 }
 
-/// The end of the patience with one object, where the user has set none.
+/// Returns the deadline for one object if the user set no request timeout.
 fn get_deadline() -> Option<Instant> {
     TokioClock.now().checked_add(OBJECT_LIMIT)
 }
@@ -246,7 +247,8 @@ impl ListerWatcher for PartSource {
     type Watch = FilteredStream<ResourceWatch>;
 
     async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
-        // The first page again is increment try of a command that asks once, and increment request of one that recovers.
+        // Repeating the first page is another attempt of a one-shot command, but a new request of a reflector that
+        // recovers.
         if !self.is_one_shot && options.continue_token.is_empty() {
             self.tries.begin();
         }
@@ -271,7 +273,7 @@ impl ListerWatcher for PartSource {
             return std::future::pending().await;
         }
         let permit = if options.send_initial_events { self.permit().await } else { None };
-        // Another source of the server may have found out while this one permit_wait for its permit.
+        // Another source of the server may have disabled it while this one waited for its permit.
         if options.send_initial_events && !self.supports_watch_list() {
             let message = "the server did not send an initial state before".to_owned();
             return Err(Error::NotSupported(Status { message, ..Status::default() }));
@@ -301,12 +303,12 @@ impl ListerWatcher for PartSource {
         self.client.supports_watch_list() && self.tries.may_watch_list()
     }
 
-    /// Who waits for its permit has not client yet.
+    /// Includes the time before a permit was available.
     fn external_wait(&self) -> Duration {
         self.client.external_wait() + self.permit_wait.total()
     }
 
-    /// A question that few objects answer may take long to read through.
+    /// Counts filtered objects too: a filter that few objects pass may take long to read through.
     fn objects_read(&self) -> u64 {
         self.received_count.count()
     }
@@ -343,7 +345,8 @@ mod tests {
         PartSource::new(ResourceClient::new(client, resource), None, filter, shared, None)
     }
 
-    /// Whether that ends a retries_refused source and an impatient one: before the server has answered, and after.
+    /// Returns whether the error ends a source with and without `retries_refused`, before and after the server has
+    /// answered.
     fn ends(error: &Error) -> [[bool; 2]; 2] {
         [false, true].map(|answered| {
             let source = source(answered);
@@ -352,7 +355,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_source_that_waits_for_its_place_is_held_up_by_no_server() {
+    async fn permit_wait_does_not_count_as_server_wait() {
         let source = source(false);
         let _taken = source.shared.permits.acquire_all().await;
         let options =
@@ -360,11 +363,11 @@ mod tests {
         let reflector = Reflector::new(source, Arc::new(Cache::new()), options);
         let limit = Duration::from_mins(10);
         let listed = tokio::time::timeout(limit, reflector.list_once()).await;
-        assert!(listed.is_err(), "it waits: {listed:?}");
+        assert!(listed.is_err(), "still waiting: {listed:?}");
     }
 
     #[tokio::test]
-    async fn what_does_not_pass_is_read_all_the_same() {
+    async fn filtered_objects_are_counted_as_read() {
         let server = FakeSource::new();
         for name in ["a", "b", "c"] {
             server.add(pod(name));
@@ -382,32 +385,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waited_for_a_place_hears_that_no_initial_state_comes_through_a_watch() {
+    async fn watch_list_support_is_rechecked_after_permit_wait() {
         let source = source(false);
         let initial = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
-        let error = source.watch(&initial).await.err().expect("nobody listens");
+        let error = source.watch(&initial).await.err().expect("no server listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
         let all_permits = source.shared.permits.acquire_all().await;
         let (error, ()) = tokio::join!(source.watch(&initial), async {
-            // Another source of the same server.
+            // Acts as another source of the same server.
             source.client.clone().disable_watch_list();
             drop(all_permits);
         });
-        let error = error.err().expect("it is not even client");
+        let error = error.err().expect("no request is sent");
         assert!(matches!(error, Error::NotSupported(_)), "{error:?}");
-        let error = source.watch(&WatchOptions::default()).await.err().expect("nobody listens");
+        let error = source.watch(&WatchOptions::default()).await.err().expect("no server listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
     }
 
     #[test]
-    fn a_watch_goes_on_where_a_server_that_answered_is_gone() {
+    fn watch_retries_server_that_responded_before() {
         assert_eq!(ends(&Error::Refused(String::new())), [[true, true], [false, true]]);
         assert_eq!(ends(&Error::Transport(String::new())), [[true, true], [false, false]]);
         assert_eq!(ends(&Error::Timeout(String::new())), [[true, true], [false, false]]);
     }
 
     #[test]
-    fn what_a_person_has_to_mend_ends_it_at_any_time() {
+    fn permanent_errors_always_give_up() {
         assert_eq!(ends(&Error::Forbidden(Status::default())), [[true, true], [true, true]]);
         assert_eq!(ends(&Error::Tls(String::new())), [[true, true], [true, true]]);
     }

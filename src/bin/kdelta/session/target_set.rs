@@ -1,4 +1,4 @@
-//! UpdateKind is known of all clusters at the moment, and the parts that this comes to.
+//! The targets of a selection: the plans of all clusters, kept up to date, and their parts.
 
 use std::sync::Arc;
 
@@ -10,66 +10,67 @@ use super::target_watcher::{TargetUpdate, TargetWatcher, UpdateKind};
 use super::{Cluster, Part, Session};
 use crate::settings::Selection;
 
-/// Surveys the clusters of a session for one selection, for as long as it is asked what is new.
+/// Resolves one selection in the clusters of a session, and follows changes of types and namespaces while it is polled.
 pub(crate) struct TargetSet {
     clusters: Vec<ClusterTargets>,
     watcher: TargetWatcher,
     /// Whether a pattern may match no type for now.
     allow_unmatched: bool,
-    /// UpdateKind messages begin with about clusters that were out of reach and answer now.
+    /// The message prefixes of clusters that were unreachable and now respond.
     recovered: Vec<String>,
 }
 
 struct ClusterTargets {
     cluster: Arc<Cluster>,
     state: State,
-    /// Whether a plan is on its way that takes the place of the one there is.
+    /// Whether a new plan is being made that will replace the current one.
     is_replanning: bool,
-    /// Whether its namespaces are followed.
+    /// Whether the cluster's namespaces are being watched.
     follows_namespaces: bool,
-    /// Asks for a recheck at its types.
+    /// Triggers discovery of the cluster's types.
     recheck: Arc<Notify>,
 }
 
 enum State {
-    /// Not yet known what the words mean there.
+    /// The selection is not resolved yet.
     Unknown,
     Known(Box<Plan>),
     Failed,
 }
 
-/// UpdateKind a start has to give up.
+/// A failure to resolve or follow the targets.
 #[derive(Debug)]
 pub(crate) enum TargetFailure {
-    /// Nothing can be asked of this cluster. It has no parts, and had none that were still asked for.
+    /// The cluster can't be used. It has no parts, or none that are still requested.
     Cluster {
-        /// UpdateKind a message about it begins with.
+        /// The prefix of messages about the cluster.
         prefix: String,
         error: anyhow::Error,
     },
-    /// UpdateKind this cluster refuses in all namespaces at once can't be asked for in each: they can't be listed.
+    /// Types that are forbidden in all namespaces can't be listed per namespace either, because the namespaces can't be
+    /// listed.
     Namespaces {
-        /// Which cluster.
+        /// The position of the cluster in the session.
         cluster: usize,
     },
-    /// The namespaces of this cluster can't be listed, or not any more: those that come and match will not be seen. UpdateKind
-    /// is asked for in those that are known or named goes on.
+    /// The cluster's namespaces can't be listed, or no longer: new matches will not be seen. Known and named namespaces
+    /// stay watched.
     NamespacePatterns {
-        /// UpdateKind a message about the cluster begins with.
+        /// The prefix of messages about the cluster.
         prefix: String,
         error: anyhow::Error,
     },
 }
 
 impl TargetSet {
-    /// Starts for as long as it is asked: what is out of reach may return, and categories may grow. `allow_unmatched` is whether
-    /// a pattern may match no type for now.
+    /// Starts resolving for a watch: unreachable clusters are retried, and new members of categories are added.
+    /// `allow_unmatched` allows patterns that match no type for now.
     pub(crate) fn start(session: &Session, selection: &Selection, allow_unmatched: bool) -> Self {
         Self::new(session, selection, allow_unmatched, true)
     }
 
-    /// Starts for an answer that is waited for: what the words meant some hours ago is believed at first, and checked by
-    /// [`TargetSet::revalidate`] where it is not there any more.
+    /// Starts resolving for a one-shot command: cached discovery is used first and checked by [`TargetSet::revalidate`]
+    /// when a type is missing.
     pub(crate) fn start_one_shot(session: &Session, selection: &Selection, allow_unmatched: bool) -> Self {
         Self::new(session, selection, allow_unmatched, false)
     }
@@ -90,7 +91,7 @@ impl TargetSet {
         Self { clusters, watcher, allow_unmatched, recovered: Vec::new() }
     }
 
-    /// Waits until more is known. Dropping the future loses nothing.
+    /// Waits for a change of the targets. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<(), TargetFailure> {
         let Some(TargetUpdate { cluster, kind }) = self.watcher.next().await else { return Ok(()) };
         let targets = &mut self.clusters[cluster];
@@ -140,12 +141,12 @@ impl TargetSet {
         Ok(())
     }
 
-    /// UpdateKind messages begin with about the clusters that were out of reach, which has been told, and answer now.
+    /// Takes the message prefixes of clusters that were reported unreachable and now respond.
     pub(crate) fn take_recovered(&mut self) -> Vec<String> {
         std::mem::take(&mut self.recovered)
     }
 
-    /// Whether the parts are all that there are at the moment.
+    /// Whether the parts are complete for now.
     pub(crate) fn is_settled(&self) -> bool {
         self.clusters.iter().all(|targets| match &targets.state {
             State::Unknown => false,
@@ -154,39 +155,39 @@ impl TargetSet {
         })
     }
 
-    /// Whether any cluster can be asked.
+    /// Whether any cluster is usable.
     pub(crate) fn has_plan(&self) -> bool {
         self.clusters.iter().any(|targets| matches!(targets.state, State::Known(_)))
     }
 
-    /// Whether more parts may come than there are.
+    /// Whether parts may be added later.
     pub(crate) fn is_open(&self) -> bool {
         self.plans().any(Plan::is_open)
     }
 
-    /// The types asked for as far as they are known, of all clusters.
+    /// Returns the requested types known so far, of all clusters.
     pub(crate) fn resources(&self) -> Vec<Arc<ApiResource>> {
         self.plans().flat_map(Plan::resources).cloned().collect()
     }
 
-    /// The parts as far as they are known, each once, cluster by cluster.
+    /// Returns the parts known so far, each once, cluster by cluster.
     pub(crate) fn parts(&self) -> Vec<PlannedPart> {
         self.plans().flat_map(Plan::parts).collect()
     }
 
-    /// The objects that are asked for by name in whatever namespaces match, of the clusters that are known; their own
-    /// namespace is empty.
+    /// Returns the named objects that may be in any matching namespace of the resolved clusters, with an empty
+    /// namespace.
     pub(crate) fn named_in_matching(&self) -> Vec<Part> {
         self.plans().flat_map(Plan::named_in_matching).collect()
     }
 
-    /// Whether this part, which was refused, is still asked for in each namespace instead.
+    /// Whether the part's type is still listed per namespace, after it was forbidden in all.
     pub(crate) fn is_split(&self, part: &Part) -> bool {
         matches!(&self.clusters[part.cluster].state, State::Known(plan) if plan.is_split(part))
     }
 
-    /// A part was forbidden. Where it was for all namespaces at once it is from now on asked for in each, and this
-    /// answers `true`; what becomes of it the next news tell.
+    /// Handles a forbidden part: if it covered all namespaces, lists it per namespace from now on. Returns whether it
+    /// does; the next updates report the outcome.
     pub(crate) fn split_by_namespace(&mut self, part: &Part) -> bool {
         let State::Known(plan) = &mut self.clusters[part.cluster].state else { return false };
         let is_split = plan.split_by_namespace(part);
@@ -194,11 +195,11 @@ impl TargetSet {
         is_split
     }
 
-    /// A part's type is not there. StatusSignal whether the words mean something else by now; then what they come to in its
-    /// cluster is found out anew, and nothing is settled before.
+    /// Checks by discovery whether the type of a part is really gone. Returns whether the selection now resolves
+    /// differently; its cluster is then planned again, and the set is not settled until that is done.
     pub(crate) async fn revalidate(&mut self, part: &Part) -> bool {
         let targets = &mut self.clusters[part.cluster];
-        // A server that does not answer any more changes nothing: what was not found stays so.
+        // A server that does not respond changes nothing: the type stays missing.
         let has_changed = targets.cluster.discovery().doubt(&part.resource).await.unwrap_or(false);
         if has_changed {
             targets.is_replanning = true;
@@ -207,7 +208,7 @@ impl TargetSet {
         has_changed
     }
 
-    /// Has the types of a cluster looked at soon: something that was there is not.
+    /// Returns the trigger for an early discovery of a cluster's types, for when a known type is missing.
     pub(crate) fn recheck(&self, cluster: usize) -> Arc<Notify> {
         Arc::clone(&self.clusters[cluster].recheck)
     }

@@ -1,4 +1,4 @@
-//! Finds out what there is in a cluster, and goes on telling what becomes of it: namespaces and types that come and go.
+//! Background tasks that resolve a selection in each cluster and follow its namespaces and types.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use super::plan::Plan;
 use super::{Cluster, Filter, Part, reflector_options};
 use crate::settings::{Namespaces, Print, Selection};
 
-/// Notifications between an informer and its scout.
+/// The capacity of the channel between an informer and its task.
 const SUBSCRIPTION_CAPACITY: usize = 128;
-/// TargetUpdate that nobody has read yet. A scout that finds no room waits, and its informer with it.
+/// The capacity of the update channel. A task that finds it full waits, and so does its informer.
 const UPDATE_CAPACITY: usize = 16;
 
-/// When the server is asked anew what it offers after one of its types was defined, changed or checked away: it takes a
-/// moment until it serves what it has accepted.
+/// The delays of discovery after a type was defined, changed or deleted: a server serves a new type only after a
+/// moment.
 const RECHECK_DELAYS: [Duration; 6] = [
     Duration::from_millis(250),
     Duration::from_millis(500),
@@ -37,35 +37,35 @@ const RECHECK_DELAYS: [Duration; 6] = [
     Duration::from_secs(4),
     Duration::from_secs(8),
 ];
-/// And when nothing is known to have changed: types of aggregated servers are announced to nobody.
+/// The interval of discovery without a known change: types of aggregated servers are not announced.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// When a cluster that is out of reach is asked again: soon at first, then twice a minute.
+/// The first and the longest delay before an unreachable cluster is retried.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const MAX_RETRY: Duration = Duration::from_secs(30);
 
-/// Something that a scout found out.
+/// A change found by a background task.
 pub(super) struct TargetUpdate {
-    /// Which of the session's clusters.
+    /// The position of the cluster in the session.
     pub(super) cluster: usize,
     pub(super) kind: UpdateKind,
 }
 
 pub(super) enum UpdateKind {
-    /// UpdateKind is asked for, as far as words send; or the cluster can't be asked.
+    /// The resolved selection, or why the cluster can't be used.
     Plan(Box<anyhow::Result<Plan>>),
-    /// All that are there and match by their labels; or they can't be listed.
+    /// All existing namespaces with matching labels, or why they can't be listed.
     Namespaces(Result<BTreeSet<Arc<str>>, Error>),
-    /// UpdateKind the server offers now.
+    /// The types that the server serves now.
     Kinds(Arc<Catalog>),
 }
 
-/// The scouts of all clusters. Dropping it ends them.
+/// The background tasks of all clusters. Dropping it aborts them.
 pub(super) struct TargetWatcher {
     selection: Arc<Selection>,
-    /// One or two tasks for each cluster; aborted with this.
+    /// One to three tasks per cluster; dropping the set aborts them.
     tasks: JoinSet<()>,
-    /// Bounded by [`UPDATE_CAPACITY`]; this end is kept, so it is never closed.
+    /// Bounded by [`UPDATE_CAPACITY`]. This end is kept, so the channel is never closed.
     sender: mpsc::Sender<TargetUpdate>,
     receiver: mpsc::Receiver<TargetUpdate>,
 }
@@ -76,13 +76,13 @@ impl TargetWatcher {
         Self { selection: Arc::new(selection.clone()), tasks: JoinSet::new(), sender, receiver }
     }
 
-    /// Waits for news. Dropping the future loses nothing.
+    /// Waits for an update. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<TargetUpdate> {
         self.receiver.recv().await
     }
 
-    /// Finds out what the words mean in a cluster; told once. A cluster that is out of reach is asked again where the plan
-    /// is `is_watch`, and that it is told when it answers.
+    /// Spawns a task that resolves the selection in a cluster and sends the plan once. With `is_watch`, an unreachable
+    /// cluster is retried; its first failure and its recovery are sent.
     pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, allow_unmatched: bool, is_watch: bool) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let selection = Arc::clone(&self.selection);
@@ -104,7 +104,7 @@ impl TargetWatcher {
         });
     }
 
-    /// Follows the namespaces of a cluster: told when they are known, and with each change.
+    /// Spawns a task that sends the namespaces of a cluster, first when they are listed and then after each change.
     pub(super) fn namespaces(&mut self, cluster: &Arc<Cluster>) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let labels = match &self.selection.namespaces {
@@ -124,7 +124,7 @@ impl TargetWatcher {
         });
     }
 
-    /// Follows the types of a cluster: told with each change. `recheck` asks for a recheck at once.
+    /// Spawns a task that sends the types of a cluster after each change. `recheck` triggers a discovery at once.
     pub(super) fn kinds(&mut self, cluster: &Arc<Cluster>, recheck: Arc<Notify>) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let selection = Arc::clone(&self.selection);
@@ -136,7 +136,7 @@ impl TargetWatcher {
             else {
                 return;
             };
-            // Whoever may not watch the definitions is left with the regular schedule.
+            // If definitions may not be watched, only the regular discovery remains.
             let mut run = std::pin::pin!(informer.run(CancellationToken::new()));
             let mut is_running = true;
             loop {
@@ -144,7 +144,7 @@ impl TargetWatcher {
                     _ended = &mut run, if is_running => is_running = false,
                     Some(notification) = definitions.recv() => {
                         match notification {
-                            // UpdateKind was defined since the server was asked, and before this was followed.
+                            // Covers definitions that changed between the last discovery and this watch.
                             Notification::Mark(_) => schedule.request(Instant::now()),
                             initial if initial.is_initial() => {}
                             _ => schedule.type_changed(Instant::now()),
@@ -165,7 +165,7 @@ impl TargetWatcher {
     }
 }
 
-/// Whether a server was not reached, which may be otherwise in a while.
+/// Whether the server could not be reached, which may pass.
 pub(crate) fn is_unreachable(error: &Error) -> bool {
     matches!(
         error,
@@ -190,11 +190,11 @@ fn is_cluster_unreachable(error: &anyhow::Error) -> bool {
 }
 
 async fn send(cluster: &Cluster, kind: UpdateKind, sender: &mpsc::Sender<TargetUpdate>) {
-    // Fails when nobody wants to know any more.
+    // Only fails if the receiver is gone.
     let _ = sender.send(TargetUpdate { cluster: cluster.index(), kind }).await;
 }
 
-/// An informer that knows no more of its objects than their metadata, and what it tells.
+/// Creates an informer that requests metadata only, with a subscription to it.
 fn metadata_informer(
     cluster: &Cluster,
     selection: &Selection,
@@ -204,7 +204,7 @@ fn metadata_informer(
     let selectors = ServerSelectors { labels, ..ServerSelectors::default() };
     let part = cluster.all_objects_of(resource);
     let (print, filter) = (Print::default(), Filter::default());
-    // Without a field selector there is none that can't be read.
+    // Cannot fail: there is no field selector to parse.
     let source = cluster.source(&part, selectors, &print, Representation::Metadata, filter).ok()?;
     let options = ReflectorOptions {
         give_up: Some(source.gives_up(true)),
@@ -215,7 +215,7 @@ fn metadata_informer(
     Some((informer, subscription))
 }
 
-/// Losses are told by the parts; that what was listed may not be watched is told here.
+/// Returns an observer that warns once if a listed resource may not be watched. The parts report all other losses.
 fn warn_once_if_forbidden(cluster: &Cluster, part: &Part) -> Observer {
     let (warn, resource) = (cluster.warn(), part.resource.group_resource());
     let is_reported = AtomicBool::new(false);
@@ -236,12 +236,12 @@ async fn forward_namespaces(
     let mut names: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut synced = false;
     while let Some(first) = subscription.recv().await {
-        // UpdateKind has come in with it is the same news.
+        // Drains everything that has arrived into one update.
         let mut next = Some(first);
         let mut is_changed = false;
         while let Some(notification) = next {
             is_changed |= match notification {
-                // UpdateKind lives in no namespace has its name as its key.
+                // The key of a cluster-scoped object is its name.
                 Notification::Added { object, .. } => names.insert(Arc::clone(object.key())),
                 Notification::Deleted { object, .. } => names.remove(object.key()),
                 Notification::Mark(Mark::Synced { .. }) => !std::mem::replace(&mut synced, true),
@@ -255,10 +255,10 @@ async fn forward_namespaces(
     }
 }
 
-/// When to recheck at what the server offers.
+/// The schedule of discovery.
 struct RecheckSchedule {
     next: Instant,
-    /// RecheckSchedule checked since something changed.
+    /// Discoveries since the last change.
     checked: usize,
 }
 
@@ -267,14 +267,13 @@ impl RecheckSchedule {
         Self { next: now + RECHECK_INTERVAL, checked: RECHECK_DELAYS.len() }
     }
 
-    /// A type has changed: recheck soon, and again until it must have come through. Changes that do not end put nothing
-    /// off.
+    /// Schedules a series of discoveries after a type changed. Continuous changes do not postpone the next one.
     fn type_changed(&mut self, now: Instant) {
         self.checked = 0;
         self.request(now);
     }
 
-    /// Somebody wonders: recheck soon.
+    /// Schedules a discovery soon, or keeps an earlier one.
     fn request(&mut self, now: Instant) {
         self.next = self.next.min(now + RECHECK_DELAYS[0]);
     }
@@ -300,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_change_looks_come_often_and_then_regularly() {
+    fn discovery_backs_off_after_change() {
         let start = Instant::now();
         let mut schedule = RecheckSchedule::new(start);
         assert_eq!(schedule.next, start + RECHECK_INTERVAL);
@@ -316,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_without_an_end_put_no_look_off() {
+    fn continuous_changes_do_not_postpone_discovery() {
         let start = Instant::now();
         let mut schedule = RecheckSchedule::new(start);
         for millis in 0..1000 {
@@ -328,7 +327,7 @@ mod tests {
         assert_eq!(
             schedule.next,
             start + RECHECK_DELAYS[0] + RECHECK_DELAYS[1],
-            "nothing is asked for later than it was due"
+            "a request does not postpone discovery"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! The tries of a request of a command that asks once: how many there are, and the time for all of them.
+//! Limits for the attempts of a one-shot request: how many are made, and the time for all of them.
 //!
-//! The rules are those of kubectl where it has any: a refusal ends the command, unless it says when to return
-//! (`Retry-After`), which is followed for ten tries. A response that can't be read, or whose connection broke, is requested
-//! three times. `--request-timeout` bounds a request with all its tries.
+//! The rules are kubectl's where it has any. A refusal ends the command unless it has a `Retry-After`, which is
+//! followed for ten attempts. A response that can't be read, or whose connection broke, is requested three times.
+//! `--request-timeout` bounds a request with all its attempts.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,17 +13,17 @@ use kdelta::clock::{Clock, TokioClock};
 use kdelta::listwatch::Error;
 use kdelta::reflector::{Observer, Phase, ReflectorEvent};
 
-/// Tries of a request whose responses can't be read.
+/// The attempts for a request whose responses can't be read.
 const UNREADABLE: u32 = 3;
 
-/// Tries of a request that the server wants to be repeated later, as many as kubectl makes.
+/// The attempts for a request that the server asks to repeat later, as many as kubectl makes.
 const TURNED_AWAY: u32 = 10;
 
 /// The first wait before a request is repeated; each further one is twice as long. The reflector's back-off between lists
 /// has the same first steps, each up to twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(800);
 
-/// The tries of the current request of one source.
+/// The attempts of the current request of one source.
 pub(crate) struct Tries {
     timeout: Option<Duration>,
     /// Whether the server has ever accepted a list or a watch.
@@ -41,24 +41,23 @@ struct State {
     turned_away: u32,
     /// The end of the time for the current request.
     due: Option<Instant>,
-    /// Whether the initial state was requested through a watch in vain.
+    /// Whether requesting the initial state through a watch failed.
     watch_list_failed: bool,
 }
 
 impl Tries {
-    /// Tries that together may take that long for each request.
+    /// Creates a counter for requests that are each limited to `timeout`, retries included.
     pub(super) fn new(timeout: Option<Duration>, answered: Arc<AtomicBool>) -> Self {
         Self { timeout, answered, state: Mutex::default() }
     }
 
-    /// Begins another request: its time and its tries count from here.
+    /// Begins another request: resets its time and its attempts.
     pub(super) fn begin(&self) {
         let mut state = self.lock();
         (state.turned_away, state.due, state.is_counted) = (0, None, false);
     }
 
-    /// Returns the end of the time for the current request, which starts with its first try; nothing where the time is
-    /// not bounded.
+    /// Returns the deadline of the current request, which starts with its first attempt; `None` without a time limit.
     ///
     /// # Errors
     /// The time is over.
@@ -72,7 +71,7 @@ impl Tries {
     /// Returns the output of a part of the current request.
     ///
     /// # Errors
-    /// [`Error::Timeout`] where the time of the request is over first.
+    /// [`Error::Timeout`] if the deadline passes first.
     pub(super) async fn in_time<T>(&self, future: impl Future<Output = T>) -> Result<T, Error> {
         let Some(due) = self.due()? else { return Ok(future.await) };
         let left = due.saturating_duration_since(TokioClock.now());
@@ -88,7 +87,8 @@ impl Tries {
         Error::Timeout(format!("the server did not answer within the {timeout}s of --request-timeout"))
     }
 
-    /// Counts a failed try. The result is the error for the caller: without its `Retry-After` where no further try is due.
+    /// Counts a failed attempt. The result is the error for the caller: without its `Retry-After` if no further attempt
+    /// is due.
     pub(super) fn failed(&self, error: Error) -> Error {
         let mut state = self.lock();
         match error {
@@ -109,7 +109,7 @@ impl Tries {
         }
     }
 
-    /// Records that the initial state did not come through a watch.
+    /// Records that requesting the initial state through a watch failed.
     pub(super) fn watch_list_failed(&self) {
         self.lock().watch_list_failed = true;
     }
@@ -124,7 +124,7 @@ impl Tries {
         self.wait_after(error).is_none()
     }
 
-    /// Returns the wait before the next try after this error, which was counted; nothing where it ends the request.
+    /// Returns the wait before the next attempt after this error, which was counted; `None` if it ends the request.
     fn wait_after(&self, error: &Error) -> Option<Duration> {
         let mut state = self.lock();
         let is_counted = std::mem::take(&mut state.is_counted);
@@ -138,8 +138,8 @@ impl Tries {
         state.has_time_for(2 * wait).then_some(wait)
     }
 
-    /// Repeats a request, which counts its own failures, until it succeeds or no further try is due. Each wait is reported
-    /// to the observer as a reflector reports its own.
+    /// Repeats a request, which counts its own failures, until it succeeds or no further attempt is due. Each wait is
+    /// reported to the observer as a reflector reports its own.
     pub(crate) async fn repeat<T>(
         &self,
         observer: &Observer,
@@ -192,7 +192,8 @@ mod tests {
         Error::Unavailable { status: Status::default(), retry_after: retry_after.map(Duration::from_secs) }
     }
 
-    /// The number of tries of a request that always fails so, the waits in milliseconds, and the time until its end.
+    /// Returns the number of attempts of a request that always fails with the error, the waits in milliseconds, and the
+    /// total time.
     async fn made(tries: &Tries, error: impl Fn() -> Error) -> (usize, Vec<u128>, Duration) {
         let waits = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&waits);
@@ -207,7 +208,7 @@ mod tests {
             count += 1;
             Err::<(), _>(tries.failed(error()))
         });
-        ended.await.expect_err("it always fails");
+        ended.await.expect_err("always fails");
         let waits = waits.lock().expect("no panic").clone();
         (count, waits, TokioClock.now() - began)
     }
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn server_errors_are_repeated_ten_times_where_the_server_says_when() {
+    async fn retry_after_is_followed_ten_times() {
         assert_eq!(made(&tries(None), || busy(None)).await.0, 1);
         assert_eq!(made(&tries(None), || Error::Internal(Status::default())).await.0, 1);
         let (count, waits, lasted) = made(&tries(None), || busy(Some(7))).await;
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn all_tries_together_keep_the_request_timeout() {
+    async fn attempts_share_request_timeout() {
         for (retry_after, count) in [(1, 5), (4, 2), (300, 1)] {
             let (made, _, lasted) = made(&tries(Some(5)), || busy(Some(retry_after))).await;
             assert_eq!(made, count, "{retry_after}");
@@ -238,28 +239,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silent_response_ends_at_the_request_timeout() {
+    async fn silent_response_ends_at_request_timeout() {
         let tries = tries(Some(5));
         let began = TokioClock.now();
         let silent = tries.in_time(std::future::pending::<()>()).await;
         assert!(matches!(silent, Err(Error::Timeout(_))), "{silent:?}");
         assert_eq!(TokioClock.now() - began, Duration::from_secs(5));
-        assert!(tries.due().is_err(), "another try of the same request has no time");
+        assert!(tries.due().is_err(), "no time for another attempt");
         tries.begin();
-        assert!(tries.due().is_ok(), "another request has");
+        assert!(tries.due().is_ok(), "another request has its own time");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failure_that_was_not_counted_ends_the_request() {
+    async fn uncounted_failure_ends_request() {
         let tries = tries(None);
         let error = Error::Decode("the list has no end".into());
-        assert!(tries.end(&error), "found by the reflector");
+        assert!(tries.end(&error), "reported by the reflector");
         assert!(!tries.end(&tries.failed(error.clone())));
         assert!(tries.end(&error));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_was_never_reached_is_asked_once() {
+    async fn unreached_server_is_not_retried() {
         let tries = Tries::new(None, Arc::default());
         assert_eq!(made(&tries, || Error::Transport(String::new())).await.0, 1);
     }

@@ -124,7 +124,7 @@ impl<'a> Roster<'a> {
         alike.map_or(number, |(first, _)| *first)
     }
 
-    /// Starts one that has joined; `late` is whether the others have been told before. StatusSignal what says, once something
+    /// Starts one that has joined; `late` is whether the others have been told before. Returns what says, once something
     /// is told of it, whether the server could not select it as asked.
     ///
     /// # Errors

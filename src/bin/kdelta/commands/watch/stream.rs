@@ -80,7 +80,7 @@ impl Stream {
         Self { receiver, outlet, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
 
-    /// Starts a part, which is told of under this number; no other part has ever had it. It is one of so many. StatusSignal
+    /// Starts a part, which is told of under this number; no other part has ever had it. It is one of so many. Returns
     /// who knows how much of it was merged.
     pub(super) fn add(
         &mut self,

@@ -1,4 +1,4 @@
-//! Which parts a selection comes to.
+//! Tests of the parts that a selection resolves to.
 
 use super::*;
 use crate::session::part::tests::{resource, template};
@@ -34,11 +34,11 @@ fn plan(words: &[&str], named: &[(&str, &[&str])], namespaces: Namespaces) -> an
     Plan::new(template("home"), &selection(words, namespaces), named)
 }
 
-/// `namespace:type`, `namespace:type/name`; a type is `plural`, `plural.group`, or with an `!` where it is in no
-/// namespace.
-fn told(plan: &Plan) -> Vec<String> {
-    let told = |PlannedPart { part, .. }: PlannedPart| format!("{}:{}", part.namespace, part.title());
-    plan.parts().into_iter().map(told).collect()
+/// Formats the parts as `namespace:type` or `namespace:type/name`. A type is `plural` or `plural.group`; `!` marks a
+/// cluster-scoped type.
+fn titles(plan: &Plan) -> Vec<String> {
+    let title = |PlannedPart { part, .. }: PlannedPart| format!("{}:{}", part.namespace, part.title());
+    plan.parts().into_iter().map(title).collect()
 }
 
 fn offered(texts: &[&str]) -> Vec<Discovered> {
@@ -89,15 +89,15 @@ const SOME: &[&str] = &[
 ];
 
 #[test]
-fn a_resource_without_namespaces_is_asked_for_once() {
+fn cluster_scoped_type_is_listed_once() {
     let both: &[(&str, &[&str])] = &[("pods", &[]), ("!nodes", &[])];
     let two = Namespaces::Named(vec!["a".into(), "b".into()]);
-    assert_eq!(told(&plan(&[], both, two).unwrap()), ["a:pods", "b:pods", ":nodes"]);
-    assert_eq!(told(&plan(&[], both, Namespaces::Current).unwrap()), ["home:pods", ":nodes"]);
-    assert_eq!(told(&plan(&[], both, Namespaces::All).unwrap()), [":pods", ":nodes"]);
+    assert_eq!(titles(&plan(&[], both, two).unwrap()), ["a:pods", "b:pods", ":nodes"]);
+    assert_eq!(titles(&plan(&[], both, Namespaces::Current).unwrap()), ["home:pods", ":nodes"]);
+    assert_eq!(titles(&plan(&[], both, Namespaces::All).unwrap()), [":pods", ":nodes"]);
     let names: &[(&str, &[&str])] = &[("pods", &["x", "y"]), ("!nodes", &["x"])];
     let plan = plan(&[], names, Namespaces::Current).unwrap();
-    assert_eq!(told(&plan), ["home:pods/x", "home:pods/y", ":nodes/x"]);
+    assert_eq!(titles(&plan), ["home:pods/x", "home:pods/y", ":nodes/x"]);
 }
 
 #[test]
@@ -108,17 +108,17 @@ fn names_need_a_namespace() {
 }
 
 #[test]
-fn a_name_is_no_part_where_its_collection_is_one() {
+fn collection_covers_its_names() {
     let plan = plan(&[], &[("pods", &["x"]), ("pods", &[]), ("pods", &["y"])], Namespaces::Current).unwrap();
-    assert_eq!(told(&plan), ["home:pods"]);
+    assert_eq!(titles(&plan), ["home:pods"]);
 }
 
 #[test]
-fn all_kinds_are_those_that_can_be_watched_each_once_without_noise() {
+fn all_kinds_selects_watchable_types_once() {
     let mut plan = plan(&["all"], &[], Namespaces::All).unwrap();
     plan.update_kinds(&offered(SOME), &[]);
     assert_eq!(
-        told(&plan),
+        titles(&plan),
         [
             ":pods",
             ":nodes",
@@ -133,10 +133,10 @@ fn all_kinds_are_those_that_can_be_watched_each_once_without_noise() {
 }
 
 #[test]
-fn what_is_left_out_comes_where_it_is_named() {
+fn excluded_type_is_listed_when_named() {
     let mut plan = plan(&["all"], &[("events", &[]), ("pods", &[])], Namespaces::Current).unwrap();
     plan.update_kinds(&offered(&SOME[..4]), &[]);
-    assert_eq!(told(&plan), ["home:events", "home:pods", ":nodes"]);
+    assert_eq!(titles(&plan), ["home:events", "home:pods", ":nodes"]);
     assert_eq!(
         plan.parts().iter().map(|planned| planned.open_type).collect::<Vec<_>>(),
         [false, false, true]
@@ -144,18 +144,18 @@ fn what_is_left_out_comes_where_it_is_named() {
 }
 
 #[test]
-fn all_kinds_of_some_namespaces_are_those_that_live_in_namespaces() {
+fn all_kinds_of_named_namespaces_excludes_cluster_scoped() {
     let mut plan = plan(&["all"], &[], Namespaces::Named(vec!["a".into()])).unwrap();
     plan.update_kinds(&offered(&SOME[..4]), &[]);
-    assert_eq!(told(&plan), ["a:pods"]);
+    assert_eq!(titles(&plan), ["a:pods"]);
 }
 
 #[test]
-fn a_group_is_all_of_its_kinds() {
+fn group_pattern_selects_all_its_types() {
     let kinds = |word: &str| {
         let mut plan = plan(&[word], &[], Namespaces::All).unwrap();
         plan.update_kinds(&offered(SOME), &[]);
-        (told(&plan), plan.unmatched().map(str::to_owned))
+        (titles(&plan), plan.unmatched().map(str::to_owned))
     };
     let found = |titles: &[&str]| (titles.iter().map(|title| format!(":{title}")).collect::<Vec<_>>(), None);
     assert_eq!(kinds("*.example.com"), found(&["widgets.example.com", "gears.example.com"]));
@@ -169,12 +169,12 @@ fn a_group_is_all_of_its_kinds() {
 }
 
 #[test]
-fn kinds_come_and_go_and_keep_their_version_while_it_is_served() {
+fn type_keeps_version_while_served() {
     let mut plan = plan(&["*.example.com"], &[], Namespaces::All).unwrap();
     let versions = |plan: &Plan| {
-        let told =
+        let version =
             |planned: PlannedPart| format!("{}@{}", planned.part.title(), planned.part.resource.version);
-        plan.parts().into_iter().map(told).collect::<Vec<_>>()
+        plan.parts().into_iter().map(version).collect::<Vec<_>>()
     };
     plan.update_kinds(&offered(&["a.example.com@v1"]), &[]);
     assert_eq!(versions(&plan), ["a.example.com@v1"]);
@@ -187,7 +187,7 @@ fn kinds_come_and_go_and_keep_their_version_while_it_is_served() {
 }
 
 #[test]
-fn what_could_not_be_asked_is_not_gone() {
+fn failed_discovery_keeps_types() {
     let missing = |group: &str, version: &str| Missing {
         group: group.into(),
         version: version.into(),
@@ -208,45 +208,45 @@ fn what_could_not_be_asked_is_not_gone() {
 }
 
 #[test]
-fn namespaces_that_match_come_and_go() {
+fn namespace_patterns_follow_changes() {
     let mut plan = plan(&[], &[("pods", &[])], matching(&["fixed"], &["team-*"])).unwrap();
     assert!(plan.needs_namespaces() && !plan.is_settled());
-    assert_eq!(told(&plan), ["fixed:pods"]);
+    assert_eq!(titles(&plan), ["fixed:pods"]);
     plan.update_namespaces(live(&["fixed", "other", "team-a"]));
     assert!(plan.is_settled());
-    assert_eq!(told(&plan), ["fixed:pods", "team-a:pods"]);
+    assert_eq!(titles(&plan), ["fixed:pods", "team-a:pods"]);
     let open: Vec<_> = plan.parts().iter().map(|planned| planned.open_namespace).collect();
     assert_eq!(open, [false, true]);
     plan.update_namespaces(live(&["team-b"]));
-    assert_eq!(told(&plan), ["fixed:pods", "team-b:pods"]);
+    assert_eq!(titles(&plan), ["fixed:pods", "team-b:pods"]);
 }
 
 #[test]
-fn what_is_refused_everywhere_is_asked_for_in_each_namespace() {
+fn forbidden_type_is_listed_per_namespace() {
     let mut plan = plan(&[], &[("pods", &[]), ("secrets", &[]), ("!nodes", &[])], Namespaces::All).unwrap();
     assert!(plan.is_settled() && !plan.needs_namespaces());
     let parts = plan.parts();
-    assert!(!plan.split_by_namespace(&parts[2].part), "there is no other place for what lives in none");
+    assert!(!plan.split_by_namespace(&parts[2].part), "a cluster-scoped type has no namespaces");
     assert!(plan.split_by_namespace(&parts[0].part));
     assert!(!plan.is_settled());
-    assert_eq!(told(&plan), [":secrets", ":nodes"]);
+    assert_eq!(titles(&plan), [":secrets", ":nodes"]);
     plan.update_namespaces(live(&["a", "b"]));
-    assert_eq!(told(&plan), ["a:pods", "b:pods", ":secrets", ":nodes"]);
-    assert!(!plan.split_by_namespace(&plan.parts()[0].part), "a namespace's own refusal is the last word");
+    assert_eq!(titles(&plan), ["a:pods", "b:pods", ":secrets", ":nodes"]);
+    assert!(!plan.split_by_namespace(&plan.parts()[0].part), "a refusal in one namespace is final");
 }
 
 #[test]
-fn what_is_refused_everywhere_is_given_up_where_no_namespaces_can_be_listed() {
+fn forbidden_type_is_dropped_without_namespaces() {
     let mut plan = plan(&[], &[("pods", &[]), ("secrets", &[]), ("!nodes", &[])], Namespaces::All).unwrap();
     assert!(plan.split_by_namespace(&plan.parts()[0].part));
     assert_eq!(plan.give_up_namespaces(), RemainingParts::AllButSplit);
     assert!(plan.is_settled());
-    assert_eq!(told(&plan), [":secrets", ":nodes"]);
-    assert!(!plan.split_by_namespace(&plan.parts()[0].part), "there are no namespaces to ask for it in");
+    assert_eq!(titles(&plan), [":secrets", ":nodes"]);
+    assert!(!plan.split_by_namespace(&plan.parts()[0].part), "no namespaces are known");
 }
 
 #[test]
-fn namespaces_that_are_known_stay_when_they_can_not_be_listed_any_more() {
+fn known_namespaces_stay_when_listing_fails() {
     let mut everywhere = plan(&[], &[("pods", &[])], Namespaces::All).unwrap();
     assert!(everywhere.split_by_namespace(&everywhere.parts()[0].part));
     let mut matched = plan(&[], &[("pods", &[])], matching(&[], &["team-*"])).unwrap();
@@ -254,13 +254,13 @@ fn namespaces_that_are_known_stay_when_they_can_not_be_listed_any_more() {
         plan.update_namespaces(live(&["team-a"]));
         assert!(plan.is_open());
         assert_eq!(plan.give_up_namespaces(), RemainingParts::Known);
-        assert_eq!(told(plan), ["team-a:pods"]);
-        assert!(!plan.is_open(), "nobody tells of another one");
+        assert_eq!(titles(plan), ["team-a:pods"]);
+        assert!(!plan.is_open(), "new namespaces are not seen");
     }
 }
 
 #[test]
-fn what_is_named_beside_patterns_goes_on_where_no_namespaces_can_be_listed() {
+fn named_namespaces_stay_when_listing_fails() {
     for (types, always, remains, parts) in [
         (&["pods"][..], &["shop"][..], RemainingParts::Known, &["shop:pods"][..]),
         (&["pods", "!nodes"], &[], RemainingParts::Known, &[":nodes"]),
@@ -269,36 +269,36 @@ fn what_is_named_beside_patterns_goes_on_where_no_namespaces_can_be_listed() {
     ] {
         let named: Vec<(&str, &[&str])> = types.iter().map(|text| (*text, &[][..])).collect();
         let mut plan = plan(&[], &named, matching(always, &["team-*"])).unwrap();
-        assert_eq!(told(&plan), parts);
+        assert_eq!(titles(&plan), parts);
         assert_eq!(plan.give_up_namespaces(), remains, "{types:?} {always:?}");
         assert!(plan.is_settled());
-        assert_eq!(told(&plan), parts, "{types:?} {always:?}");
+        assert_eq!(titles(&plan), parts, "{types:?} {always:?}");
     }
 }
 
 #[test]
-fn what_was_refused_everywhere_and_is_gone_is_forgotten() {
+fn split_of_deleted_type_is_dropped() {
     let mut plan = plan(&["*.example.com"], &[("pods", &[])], Namespaces::All).unwrap();
     plan.update_namespaces(live(&["a"]));
     for round in 0..3 {
         plan.update_kinds(&offered(&["widgets.example.com", "gadgets.example.com"]), &[]);
         let parts = plan.parts();
         for PlannedPart { part, .. } in &parts {
-            // The first is there all the time.
-            let is_news = round == 0 || part.resource.resource != "pods";
-            assert_eq!(part.namespace.is_empty() && plan.split_by_namespace(part), is_news, "{part:?}");
+            // `pods` exists throughout.
+            let is_new = round == 0 || part.resource.resource != "pods";
+            assert_eq!(part.namespace.is_empty() && plan.split_by_namespace(part), is_new, "{part:?}");
             assert!(plan.is_split(part));
         }
         assert_eq!(plan.split.len(), 3);
         plan.update_kinds(&offered(&["widgets.example.com"]), &[]);
-        assert_eq!(told(&plan), ["a:pods", "a:widgets.example.com"]);
+        assert_eq!(titles(&plan), ["a:pods", "a:widgets.example.com"]);
         plan.update_kinds(&[], &[]);
         assert_eq!(plan.split.len(), 1, "{:?}", plan.split);
     }
 }
 
 #[test]
-fn names_are_sought_where_namespaces_match_and_nowhere_else() {
+fn named_objects_are_looked_up_in_matching_namespaces_only() {
     let named: &[(&str, &[&str])] =
         &[("pods", &["x", "y"]), ("!nodes", &["n"]), ("secrets", &["s"]), ("secrets", &[]), ("pods", &["x"])];
     let titles = |plan: &Plan| {
@@ -310,6 +310,6 @@ fn names_are_sought_where_namespaces_match_and_nowhere_else() {
     let mut matched = plan(&[], named, matching(&["fixed"], &["team-*"])).unwrap();
     assert_eq!(titles(&matched), [":pods/x", ":pods/y"]);
     matched.give_up_namespaces();
-    assert_eq!(titles(&matched), [""; 0], "nobody knows where they could be");
+    assert_eq!(titles(&matched), [""; 0], "namespaces are unknown");
     assert_eq!(titles(&plan(&[], named, Namespaces::Current).unwrap()), [""; 0]);
 }
