@@ -373,20 +373,48 @@ const NOT_WITHOUT_FEATURES: &[&str] = &[
     "tracing-subscriber",
 ];
 
-#[test]
-fn without_its_features_the_library_has_no_network_and_no_terminal() {
-    let arguments = ["tree", "--offline", "--locked", "--no-default-features", "-e", "normal"];
+/// The names of the packages that the library is built from with these features.
+fn packages(features: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
-        .args(arguments)
-        .args(["--prefix", "none", "--format", "{p}"])
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            features,
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let tree = String::from_utf8(tree.stdout).expect("text");
-    let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert!(crates.contains(&"tokio"), "{tree}");
-    let taken: Vec<_> = NOT_WITHOUT_FEATURES.iter().filter(|name| crates.contains(name)).collect();
+    let packages: Vec<_> =
+        tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+    assert!(packages.iter().any(|name| name == "tokio"), "{tree}");
+    packages
+}
+
+#[test]
+fn without_its_features_the_library_has_no_network_and_no_terminal() {
+    let packages = packages("--no-default-features");
+    let taken: Vec<_> =
+        packages.iter().filter(|name| NOT_WITHOUT_FEATURES.contains(&name.as_str())).collect();
+    assert!(taken.is_empty(), "{taken:?}");
+}
+
+/// An application chooses the version of the API's types; kube-client would choose it, too, and a TLS provider.
+#[test]
+fn no_feature_brings_the_types_of_the_api() {
+    let packages = packages("--all-features");
+    let taken: Vec<_> = packages
+        .iter()
+        .filter(|name| ["k8s-openapi", "kube-client", "schemars"].contains(&name.as_str()))
+        .collect();
     assert!(taken.is_empty(), "{taken:?}");
 }
 

@@ -38,6 +38,7 @@ pub(super) fn among(mut stored: Vec<Arc<Kind>>) -> Vec<Arc<Kind>> {
 }
 
 /// The faces, for what is told of all resources.
+#[cfg(test)]
 pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     all().into_iter().map(|(_, kind)| kind)
 }

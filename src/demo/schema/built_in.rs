@@ -1,26 +1,19 @@
-//! The schemas of the built-in resources, as the API's own types have them, with what a server adds to them.
+//! The schemas of the built-in resources, with what a server adds to them.
+//!
+//! They come from the types of k8s-openapi, which take longer to compile than the rest of the demo: `generator` writes
+//! them to a file at development time, and the file is part of the program.
 
-use k8s_openapi::api::apps::v1 as apps;
-use k8s_openapi::api::autoscaling::v1 as old_autoscaling;
-use k8s_openapi::api::autoscaling::v2 as autoscaling;
-use k8s_openapi::api::batch::v1 as batch;
-use k8s_openapi::api::coordination::v1 as coordination;
-use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::api::discovery::v1 as discovery;
-use k8s_openapi::api::events::v1 as events;
-use k8s_openapi::api::networking::v1 as networking;
-use k8s_openapi::api::policy::v1 as policy;
-use k8s_openapi::api::rbac::v1 as rbac;
-use k8s_openapi::api::scheduling::v1 as scheduling;
-use k8s_openapi::api::storage::v1 as storage;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Value, json};
+#[cfg(test)]
+mod generator;
 
-use super::{PREFIX, Schemas};
-use crate::demo::{faces, kinds};
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
+use super::Schemas;
+
+/// The definitions by name as JSON, compressed by gzip.
+const COMPRESSED: &[u8] = include_bytes!("built_in.json.gz");
 
 /// The name under which the schema of a resource stands.
 pub(super) fn name(group: &str, version: &str, kind: &str) -> String {
@@ -33,156 +26,17 @@ pub(super) fn name(group: &str, version: &str, kind: &str) -> String {
     }
 }
 
-/// All of them.
+/// Decodes all of them.
 pub(super) fn schemas() -> Schemas {
-    let mut generator = SchemaSettings::openapi3().into_generator();
-    add::<core::ConfigMap>(&mut generator);
-    add::<core::Endpoints>(&mut generator);
-    add::<core::Event>(&mut generator);
-    add::<core::LimitRange>(&mut generator);
-    add::<core::Namespace>(&mut generator);
-    add::<core::Node>(&mut generator);
-    add::<core::PersistentVolumeClaim>(&mut generator);
-    add::<core::PersistentVolume>(&mut generator);
-    add::<core::Pod>(&mut generator);
-    add::<core::ResourceQuota>(&mut generator);
-    add::<core::Secret>(&mut generator);
-    add::<core::ServiceAccount>(&mut generator);
-    add::<core::Service>(&mut generator);
-    add::<apps::ControllerRevision>(&mut generator);
-    add::<apps::DaemonSet>(&mut generator);
-    add::<apps::Deployment>(&mut generator);
-    add::<apps::ReplicaSet>(&mut generator);
-    add::<apps::StatefulSet>(&mut generator);
-    add::<autoscaling::HorizontalPodAutoscaler>(&mut generator);
-    add::<old_autoscaling::HorizontalPodAutoscaler>(&mut generator);
-    add::<batch::CronJob>(&mut generator);
-    add::<batch::Job>(&mut generator);
-    add::<networking::IngressClass>(&mut generator);
-    add::<networking::Ingress>(&mut generator);
-    add::<networking::NetworkPolicy>(&mut generator);
-    add::<policy::PodDisruptionBudget>(&mut generator);
-    add::<rbac::ClusterRoleBinding>(&mut generator);
-    add::<rbac::ClusterRole>(&mut generator);
-    add::<rbac::RoleBinding>(&mut generator);
-    add::<rbac::Role>(&mut generator);
-    add::<storage::StorageClass>(&mut generator);
-    add::<scheduling::PriorityClass>(&mut generator);
-    add::<coordination::Lease>(&mut generator);
-    add::<discovery::EndpointSlice>(&mut generator);
-    add::<events::Event>(&mut generator);
-    add::<CustomResourceDefinition>(&mut generator);
-    add::<DeleteOptions>(&mut generator);
-    let mut definitions = generator.take_definitions(false);
-    for (name, schema) in &mut definitions {
-        complete(name, schema);
-    }
-    for kind in kinds::built_in().chain(faces::kinds()) {
-        if let Some(schema) = definitions.get_mut(&self::name(&kind.group, &kind.version, &kind.kind)) {
-            let own = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
-            schema["x-kubernetes-group-version-kind"] = json!([own]);
-        }
-    }
-    Schemas(definitions)
-}
-
-fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
-    generator.subschema_for::<T>();
-}
-
-/// Gives a definition the form that a server publishes it in.
-fn complete(name: &str, schema: &mut Value) {
-    if schema["x-kubernetes-int-or-string"] == true {
-        let is_quantity = name.ends_with(".Quantity");
-        let alternatives = if is_quantity { ["string", "number"] } else { ["integer", "string"] };
-        schema["oneOf"] = alternatives.map(|kind| json!({"type": kind})).into();
-        if !is_quantity {
-            schema["format"] = "int-or-string".into();
-        }
-        schema.as_object_mut().map(|schema| schema.remove("x-kubernetes-int-or-string"));
-    }
-    if ATOMIC.iter().any(|own| name.ends_with(own)) {
-        schema["x-kubernetes-map-type"] = "atomic".into();
-    }
-    for (member, schema) in schema["properties"].as_object_mut().into_iter().flatten() {
-        keyed(name, member, schema);
-        referring(schema);
-    }
-}
-
-/// What is applied as a whole.
-const ATOMIC: [&str; 7] = [
-    ".LabelSelector",
-    ".ObjectReference",
-    ".LocalObjectReference",
-    ".NodeSelector",
-    ".ConfigMapKeySelector",
-    ".SecretKeySelector",
-    ".TypedLocalObjectReference",
-];
-
-/// What tells the elements of a list apart, by the type of the elements: the first is the key of patches, all are those
-/// of an apply.
-const KEYS: [(&str, &[&str]); 18] = [
-    (".Container", &["name"]),
-    (".EphemeralContainer", &["name"]),
-    (".ContainerPort", &["containerPort", "protocol"]),
-    (".EnvVar", &["name"]),
-    (".Volume", &["name"]),
-    (".VolumeMount", &["mountPath"]),
-    (".VolumeDevice", &["devicePath"]),
-    (".ServicePort", &["port", "protocol"]),
-    (".LocalObjectReference", &["name"]),
-    (".ObjectReference", &["name"]),
-    (".HostAlias", &["ip"]),
-    (".TopologySpreadConstraint", &["topologyKey", "whenUnsatisfiable"]),
-    (".PodSchedulingGate", &["name"]),
-    (".PodResourceClaim", &["name"]),
-    (".OwnerReference", &["uid"]),
-    (".NodeAddress", &["type"]),
-    (".PodIP", &["ip"]),
-    ("Condition", &["type"]),
-];
-
-fn keyed(owner: &str, member: &str, schema: &mut Value) {
-    let reference = schema["items"]["$ref"].as_str().map(str::to_owned);
-    let keys = reference.as_deref().and_then(|name| KEYS.iter().find(|(end, _)| name.ends_with(end)));
-    // The active jobs of a CronJob have no key, though services accounts' secrets of the same type do.
-    let keys = keys.filter(|_| !owner.ends_with(".CronJobStatus"));
-    if let Some((_, keys)) = keys {
-        schema["x-kubernetes-patch-merge-key"] = keys[0].into();
-        schema["x-kubernetes-patch-strategy"] = "merge".into();
-        schema["x-kubernetes-list-type"] = "map".into();
-        schema["x-kubernetes-list-map-keys"] = Value::from(keys.to_vec());
-    } else if member == "finalizers" && owner.ends_with(".ObjectMeta") {
-        schema["x-kubernetes-patch-strategy"] = "merge".into();
-        schema["x-kubernetes-list-type"] = "set".into();
-    } else if schema["type"] == "array" {
-        schema["x-kubernetes-list-type"] = "atomic".into();
-    } else if member == "strategy" && owner.ends_with(".DeploymentSpec") {
-        schema["x-kubernetes-patch-strategy"] = "retainKeys".into();
-    }
-}
-
-/// A reference beside which something stands is wrapped, as the format wants it.
-fn referring(schema: &mut Value) {
-    for inner in ["items", "additionalProperties"] {
-        if schema[inner]["$ref"].is_string() {
-            schema[inner] = json!({"allOf": [{"$ref": schema[inner]["$ref"]}], "default": {}});
-        }
-    }
-    if let Some(map) = schema.as_object_mut()
-        && let Some(reference) = map.remove("$ref")
-    {
-        debug_assert!(reference.as_str().is_some_and(|reference| reference.starts_with(PREFIX)));
-        map.insert("allOf".into(), json!([{"$ref": reference}]));
-    }
+    let mut json = Vec::new();
+    let read = GzDecoder::new(COMPRESSED).read_to_end(&mut json);
+    // The tests read every schema of the file: it can't be damaged.
+    Schemas(read.ok().and_then(|_| serde_json::from_slice(&json).ok()).unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::demo::schema;
+    use crate::demo::{kinds, schema};
 
     #[test]
     fn every_built_in_resource_has_a_schema() {

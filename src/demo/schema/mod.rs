@@ -1,4 +1,4 @@
-//! What the fields of each resource are: of the built-in ones from the API's own types, of custom ones from their
+//! What the fields of each resource are: of the built-in ones from committed schemas, of custom ones from their
 //! definitions.
 //!
 //! It answers what a server uses it for: the `OpenAPI` documents, which fields of a body there are not, which are missing,
@@ -36,7 +36,7 @@ pub(super) struct Node<'a> {
     owner: &'a str,
 }
 
-/// The schemas of the built-in resources, made when they are first asked for: it takes some ten milliseconds.
+/// The schemas of the built-in resources, decoded with the first use: that takes some milliseconds.
 pub(super) fn built_in() -> &'static Schemas {
     // A OnceLock: they are the same for every server of the process, and never change.
     static SCHEMAS: OnceLock<Schemas> = OnceLock::new();
