@@ -140,8 +140,9 @@ pub trait Queue: Send + Sync + 'static {
     /// may a queue wait for this, or for more.
     fn flush(&self) {}
 
-    /// Queues what the store behind holds and nothing is queued of. Exempt from the capacity, and bounded by the
-    /// store's size however often it is called.
+    /// Delivers every stored object again, except for those that have deltas in the queue. Pops alternate between these objects and
+    /// the line, so that a live event waits for at most one of them; each is delivered in the state that is stored when its turn
+    /// comes. Exempt from the capacity, and bounded by the store's size however often it is called.
     fn resync(&self);
 
     /// Queues a mark, where marks travel.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::held::{Held, Line, Room, SPARE};
 use super::intake::Intake;
 use super::news::News;
+use super::pending_resync::PendingResync;
 use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
@@ -119,6 +120,7 @@ struct State {
     used: Room,
     population: Population,
     news: News,
+    resync: PendingResync,
 }
 
 impl DeltaFifo {
@@ -141,10 +143,13 @@ impl DeltaFifo {
         }
     }
 
-    /// The keys in line, in order.
+    /// Returns the keys in line, in order, and then those that a resync is still to deliver.
     #[must_use]
     pub fn list_keys(&self) -> Vec<Key> {
-        self.held.look(|state| state.line.iter().cloned().collect())
+        self.held.look(|state| {
+            let pending = state.resync.keys().filter(|key| !state.deltas.contains_key(*key));
+            state.line.iter().chain(pending).cloned().collect()
+        })
     }
 
     /// Puts popped deltas back at the end of the line, as after a process function that failed and is to be asked again
@@ -240,6 +245,12 @@ impl State {
 impl Line for State {
     fn take(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.population.has_synced();
+        let has_live = !self.line.is_empty() || self.news.is_due();
+        if !self.resync.is_empty()
+            && let Some(delta) = self.resync.take_turn(!has_live, |key| self.deltas.contains_key(key))
+        {
+            return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
+        }
         let item = match self.line.pop_front() {
             Some(key) => {
                 let deltas = self.deltas.remove(&key).unwrap_or_default();
@@ -333,16 +344,8 @@ impl Queue for DeltaFifo {
     }
 
     fn resync(&self) {
-        self.held.change(|state| {
-            for key in self.intake.known_keys() {
-                // What is queued will be told anyway, and the stored state is the older one.
-                if !state.deltas.contains_key(&key)
-                    && let Some(object) = self.intake.known_object(&key)
-                {
-                    state.queue(key, Delta { change: Change::Sync(object), origin: Origin::Resync });
-                }
-            }
-        });
+        let Some((known, keys)) = self.intake.to_resync() else { return };
+        self.held.change(|state| state.resync.start(known, keys, state.line.iter().cloned().collect()));
     }
 
     fn mark(&self, _mark: Mark) {}

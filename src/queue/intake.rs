@@ -134,6 +134,13 @@ impl Intake {
         self.known.as_ref().map(|known| known.list_keys()).unwrap_or_default()
     }
 
+    /// The store and its keys, for a resync; nothing if there is nothing to deliver again.
+    pub(super) fn to_resync(&self) -> Option<(KnownObjects, Vec<Key>)> {
+        let keys = self.known_keys();
+        let known = self.known.clone().filter(|_| !keys.is_empty())?;
+        Some((known, keys))
+    }
+
     pub(super) fn known_object(&self, key: &str) -> Option<Arc<Object>> {
         self.known.as_ref()?.get_by_key(key)
     }

@@ -16,6 +16,7 @@ mod held;
 mod intake;
 mod news;
 mod ordered_fifo;
+mod pending_resync;
 mod population;
 mod waiting;
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::held::{Held, Line, Room, SPARE};
 use super::intake::Intake;
+use super::pending_resync::PendingResync;
 use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
@@ -85,9 +86,10 @@ pub struct OrderedFifo {
 struct State {
     key_func: KeyFunc,
     line: VecDeque<Entry>,
-    /// How many deltas of each key are in `line`: counted at the first that is put back, which needs to know, and kept
-    /// until the line is empty. Where nothing is put back nothing is counted.
+    /// The number of deltas in `line` for each key. Counted from the first delta that is put back, and from the beginning of a
+    /// resync, until the line is empty: nothing else needs it.
     queued: Option<HashMap<Key, usize>>,
+    resync: PendingResync,
     /// What the deltas of `line` take: marks and bookmarks take no room, there is about one of them to a list.
     used: Room,
     population: Population,
@@ -123,6 +125,7 @@ impl OrderedFifo {
             key_func,
             line: VecDeque::new(),
             queued: None,
+            resync: PendingResync::default(),
             used: Room::default(),
             population: Population::default(),
             listing: Listing::Afresh(HashSet::new()),
@@ -202,16 +205,20 @@ impl State {
     fn put_back(&mut self, delta: Delta) {
         // It had a key before, so it has one now.
         let Ok(key) = delta.key(self.key_func) else { return };
-        let queued = self.queued.get_or_insert_with(|| {
+        if !self.count_queued().contains_key(&key) {
+            self.push(delta, Entry::Again);
+        }
+    }
+
+    /// Returns the number of deltas in the line for each key, which is kept up to date from now on.
+    fn count_queued(&mut self) -> &HashMap<Key, usize> {
+        self.queued.get_or_insert_with(|| {
             let mut queued = HashMap::new();
             let keys =
                 self.line.iter().filter_map(Entry::delta).filter_map(|delta| delta.key(self.key_func).ok());
             keys.for_each(|key| *queued.entry(key).or_default() += 1);
             queued
-        });
-        if !queued.contains_key(&key) {
-            self.push(delta, Entry::Again);
-        }
+        })
     }
 
     fn mark(&mut self, mark: Mark) {
@@ -230,6 +237,13 @@ impl State {
 impl Line for State {
     fn take(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.population.has_synced();
+        if !self.resync.is_empty() {
+            let queued = self.queued.as_ref();
+            let is_queued = |key: &Key| queued.is_some_and(|queued| queued.contains_key(key));
+            if let Some(delta) = self.resync.take_turn(self.line.is_empty(), is_queued) {
+                return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
+            }
+        }
         let (item, up_to) = match self.line.pop_front()? {
             Entry::Delta(delta) => {
                 self.popped(&delta);
@@ -253,7 +267,7 @@ impl Line for State {
         };
         if self.line.is_empty() {
             self.line.shrink_to(SPARE);
-            self.queued = None;
+            self.queued = self.queued.take().filter(|_| !self.resync.is_empty());
         }
         Some(Popped { item, is_in_initial_list, up_to })
     }
@@ -365,16 +379,10 @@ impl Queue for OrderedFifo {
     }
 
     fn resync(&self) {
+        let Some((known, keys)) = self.intake.to_resync() else { return };
         self.held.change(|state| {
-            let queued: HashSet<Key> = self.newest(state).into_iter().map(|(key, _)| key).collect();
-            for key in self.intake.known_keys() {
-                // What is queued will be told anyway, and the stored state is the older one.
-                if !queued.contains(&key)
-                    && let Some(object) = self.intake.known_object(&key)
-                {
-                    state.queue(Delta { change: Change::Sync(object), origin: Origin::Resync });
-                }
-            }
+            let queued = state.count_queued().keys().cloned().collect();
+            state.resync.start(known, keys, queued);
         });
     }
 

@@ -203,6 +203,11 @@ proptest! {
 struct Naive {
     line: Vec<(String, Vec<Naked>)>,
     store: BTreeMap<String, u32>,
+    /// The keys of a resync that are still to be delivered.
+    pending: Vec<String>,
+    /// Those that were queued when it began.
+    except: Vec<String>,
+    resync_is_next: bool,
 }
 
 /// Kind, state; `T` is a tombstone.
@@ -255,17 +260,40 @@ impl Naive {
                 }
             }
             Call::Resync => {
-                for (key, state) in self.store.clone() {
-                    if !self.is_queued(&key) {
-                        self.queue(&key, ('S', state));
-                    }
+                if self.pending.is_empty() {
+                    self.except.clear();
                 }
+                let new: Vec<_> =
+                    self.store.keys().filter(|key| !self.pending.contains(*key)).cloned().collect();
+                self.pending.extend(new);
+                self.except.extend(self.line.iter().map(|(key, _)| key.clone()));
             }
             Call::Pop => unreachable!("popping is compared"),
         }
     }
 
+    /// The next object of a resync, if it is its turn.
+    fn pop_resync(&mut self) -> Option<String> {
+        if self.pending.is_empty() || (!self.resync_is_next && !self.line.is_empty()) {
+            self.resync_is_next = !self.pending.is_empty();
+            return None;
+        }
+        while !self.pending.is_empty() {
+            let key = self.pending.remove(0);
+            let state = self.store.get(&key).filter(|_| !self.is_queued(&key) && !self.except.contains(&key));
+            if let Some(state) = state {
+                self.resync_is_next = false;
+                return Some(format!("S({key}{state})"));
+            }
+        }
+        self.resync_is_next = false;
+        None
+    }
+
     fn pop(&mut self) -> Option<String> {
+        if let Some(text) = self.pop_resync() {
+            return Some(text);
+        }
         if self.line.is_empty() {
             return None;
         }
