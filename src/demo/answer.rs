@@ -41,7 +41,11 @@ pub(super) fn json(code: u16, value: &Value) -> Response<Body> {
 }
 
 pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
-    whole(refusal.code, JSON, refusal.json())
+    let mut response = whole(refusal.code, JSON, refusal.json());
+    if let Some(seconds) = refusal.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
 }
 
 /// What a real server says of a path that leads nowhere.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::request_body::BodyRoom;
 use super::store::Store;
 
 /// The time of the demo. It follows tokio's clock, so that a test which pauses that one moves this one too.
@@ -59,4 +60,11 @@ pub(super) struct Cluster {
     pub(super) clock: Clock,
     /// `127.0.0.1:PORT`.
     pub(super) address: String,
+    pub(super) bodies: BodyRoom,
+}
+
+impl Cluster {
+    pub(super) fn new(store: Store, clock: Clock, address: String) -> Self {
+        Self { store, clock, address, bodies: BodyRoom::default() }
+    }
 }

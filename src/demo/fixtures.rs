@@ -303,7 +303,7 @@ mod tests {
 
     fn filled(objects: usize) -> Cluster {
         let clock = Clock::new(Timestamp::UNIX_EPOCH);
-        let cluster = Cluster { store: Store::new(1, 1), clock, address: String::new() };
+        let cluster = Cluster::new(Store::new(1, 1), clock, String::new());
         fill(&cluster, 1, objects);
         cluster
     }

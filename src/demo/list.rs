@@ -256,7 +256,7 @@ mod tests {
         }
         let kind = store.kind(id);
         let clock = Clock::new(jiff::Timestamp::UNIX_EPOCH);
-        let cluster = Arc::new(Cluster { store, clock, address: String::new() });
+        let cluster = Arc::new(Cluster::new(store, clock, String::new()));
         for (labels, gzip, wanted) in [("", true, true), ("", false, false), ("odd=true", true, false)] {
             let query = Query::parse(&format!("labelSelector={labels}"));
             let selection = Selection::read(&query, &kind, None).expect("selectors");

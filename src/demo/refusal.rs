@@ -13,11 +13,13 @@ pub(super) struct Refusal {
     message: String,
     details: Option<Value>,
     continue_token: Option<String>,
+    /// The value of `Retry-After`, in seconds.
+    pub(super) retry_after: Option<u32>,
 }
 
 impl Refusal {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, continue_token: None }
+        Self { code, reason, message: message.into(), details: None, continue_token: None, retry_after: None }
     }
 
     fn with(mut self, details: Value) -> Self {
@@ -64,6 +66,31 @@ impl Refusal {
 
     pub(super) fn too_large() -> Self {
         Self::new(413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728")
+    }
+
+    /// The request bodies exceed their shared budget. Clients retry.
+    pub(super) fn too_many_requests() -> Self {
+        let refusal = Self::new(429, "TooManyRequests", "Too many requests, please try again later.");
+        Self { retry_after: Some(1), ..refusal.with(json!({"retryAfterSeconds": 1})) }
+    }
+
+    /// A body that was not received in time.
+    pub(super) fn timeout() -> Self {
+        let message = "Timeout: request did not complete within the allotted timeout";
+        Self::new(504, "Timeout", message).with(json!({}))
+    }
+
+    /// A `Host` that is not a name of this machine.
+    pub(super) fn foreign_host(host: &str) -> Self {
+        let message = format!("the demo serves localhost, 127.0.0.1 and [::1], not the host {host:?}");
+        Self::new(403, "Forbidden", message)
+    }
+
+    /// A write to a store that has reached its size limit.
+    pub(super) fn full(limit: usize) -> Self {
+        let message =
+            format!("the demo is full: it stores up to {limit} MiB for its clients; delete something first");
+        Self::new(507, "InsufficientStorage", message)
     }
 
     pub(super) fn already_exists(kind: &Kind, name: &str) -> Self {

@@ -68,7 +68,7 @@ pub(super) fn answer(
 
 /// Autoscalers are created in the first version too, which `kubectl autoscale` writes.
 fn old_autoscaler(cluster: &Arc<Cluster>, asked: &Asked, namespace: &str) -> Result<Response<Body>, Refusal> {
-    let mut object = write::read(&asked.content_type, &asked.body)?;
+    let mut object = write::read(&asked.content_type, &asked.body.bytes)?;
     let share = object["spec"].as_object_mut().and_then(|spec| spec.remove("targetCPUUtilizationPercentage"));
     if let Some(share) = &share {
         let target = json!({"type": "Utilization", "averageUtilization": share});
@@ -108,8 +108,7 @@ fn collection(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<
         }
         Method::POST if can("create") && (!target.kind.namespaced || namespace.is_some()) => {
             let form = accept::form(asked.accept.as_deref(), &asked.query)?;
-            check_media_type(asked)?;
-            let object = write::decode(&target.kind, &asked.content_type, &asked.body)?;
+            let object = write::decode(&target.kind, &asked.content_type, &asked.body.bytes)?;
             let created = write::create(cluster, target, object, &asked.query)?;
             Ok(with_warnings(one(cluster, &target.kind, form, &created.stored, 201), &created))
         }
@@ -140,23 +139,22 @@ fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Resp
             Err(Refusal::method_not_allowed())
         }
         Method::PUT => {
-            check_media_type(asked)?;
             if target.subresource.as_deref() == Some("status") && write::is_protobuf(&asked.content_type) {
                 return Err(Refusal::bad_request(
                     "the demo reads no status in protobuf: send JSON".to_owned(),
                 ));
             }
             let object = if is_scale {
-                write::read(&asked.content_type, &asked.body)?
+                write::read(&asked.content_type, &asked.body.bytes)?
             } else {
-                write::decode(&target.kind, &asked.content_type, &asked.body)?
+                write::decode(&target.kind, &asked.content_type, &asked.body.bytes)?
             };
             let written = write::replace(cluster, target, object, &asked.query)?;
             Ok(with_warnings(said(&written.stored, 200), &written))
         }
         Method::PATCH => {
             let how = PatchKind::of(&asked.content_type, &target.kind)?;
-            let written = write::patch(cluster, target, how, &asked.body, &asked.query)?;
+            let written = write::patch(cluster, target, how, &asked.body.bytes, &asked.query)?;
             Ok(with_warnings(said(&written.stored, if written.created { 201 } else { 200 }), &written))
         }
         Method::DELETE if target.subresource.is_none() => {
@@ -187,7 +185,7 @@ fn eviction(cluster: &Cluster, asked: &Asked, target: &Target) -> Result<Respons
     if asked.method != Method::POST {
         return Err(Refusal::method_not_allowed());
     }
-    let eviction = write::read(&asked.content_type, &asked.body)?;
+    let eviction = write::read(&asked.content_type, &asked.body.bytes)?;
     write::evict::evict(cluster, target, &eviction, &asked.query)?;
     let status =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
@@ -206,10 +204,10 @@ fn with_warnings(mut response: Response<Body>, written: &Written) -> Response<Bo
 }
 
 fn delete_options(asked: &Asked) -> Result<Value, Refusal> {
-    if asked.body.is_empty() {
+    if asked.body.bytes.is_empty() {
         return Ok(json!({}));
     }
-    write::read(&asked.content_type, &asked.body)
+    write::read(&asked.content_type, &asked.body.bytes)
 }
 
 fn success(kind: &Kind, stored: &Stored) -> Value {
@@ -242,12 +240,6 @@ fn delete_collection(
     let meta = ListMeta { version: now.version, ..Default::default() };
     let page = list::Page { meta, items };
     Ok(list::answer(Arc::clone(cluster), Arc::clone(&target.kind), form, page, asked.gzip))
-}
-
-fn check_media_type(asked: &Asked) -> Result<(), Refusal> {
-    let own = asked.content_type.as_str();
-    let fine = own.is_empty() || own == JSON || write::is_protobuf(own);
-    if fine { Ok(()) } else { Err(Refusal::unsupported_media_type()) }
 }
 
 fn one(cluster: &Cluster, kind: &Arc<Kind>, form: Form, stored: &Stored, code: u16) -> Response<Body> {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, header};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
@@ -16,11 +15,9 @@ use super::faces;
 use super::kinds::Kind;
 use super::query::Query;
 use super::refusal::Refusal;
+use super::request_body::RequestBody;
 use super::schema::openapi;
-use super::{discovery, gzip, metrics, resource, reviews, write};
-
-/// The largest body that a real server takes.
-const BODY_LIMIT: usize = 3 * 1024 * 1024;
+use super::{discovery, gzip, host, metrics, resource, reviews, write};
 
 /// A request, taken apart.
 pub(super) struct Asked {
@@ -31,12 +28,12 @@ pub(super) struct Asked {
     pub(super) content_type: String,
     /// Whether the answer may be compressed.
     pub(super) gzip: bool,
-    pub(super) body: Bytes,
+    pub(super) body: RequestBody,
 }
 
 /// Answers one request.
 pub(super) async fn answer(cluster: Arc<Cluster>, request: Request<Incoming>) -> Response<Body> {
-    match read(request).await {
+    match read(&cluster, request).await {
         Ok(asked) => {
             let response = route(&cluster, &asked);
             if asked.gzip { gzip::whole(response).await } else { response }
@@ -45,12 +42,13 @@ pub(super) async fn answer(cluster: Arc<Cluster>, request: Request<Incoming>) ->
     }
 }
 
-async fn read(request: Request<Incoming>) -> Result<Asked, Refusal> {
+async fn read(cluster: &Cluster, request: Request<Incoming>) -> Result<Asked, Refusal> {
     let (head, body) = request.into_parts();
+    host::check(&head)?;
     let text = |name: header::HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
     let content_type = text(header::CONTENT_TYPE).unwrap_or_default();
     let segments = head.uri.path().split('/').filter(|segment| !segment.is_empty());
-    let body = Limited::new(body, BODY_LIMIT).collect().await.map_err(|_| Refusal::too_large())?;
+    let body = cluster.bodies.read(&cluster.clock, body).await?;
     Ok(Asked {
         path: segments.map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect(),
         query: Query::parse(head.uri.query().unwrap_or_default())
@@ -58,7 +56,7 @@ async fn read(request: Request<Incoming>) -> Result<Asked, Refusal> {
         accept: text(header::ACCEPT).map(str::to_owned),
         content_type: content_type.split(';').next().unwrap_or_default().trim().to_owned(),
         gzip: gzip::accepted(&head.headers),
-        body: body.to_bytes(),
+        body,
         method: head.method,
     })
 }
@@ -120,7 +118,7 @@ fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
 }
 
 fn review(asked: &Asked, group: &str, plural: &str) -> Response<Body> {
-    match write::read(&asked.content_type, &asked.body) {
+    match write::read(&asked.content_type, &asked.body.bytes) {
         Ok(review) => reviews::answer(group, plural, &review)
             .map_or_else(answer::no_page, |answer| answer::json(201, &answer)),
         Err(refusal) => answer::refused(&refusal),

@@ -20,6 +20,14 @@ use super::stored::{Place, Stored};
 /// Changes that are remembered at most: it bounds the memory of a server on which much happens.
 const REMEMBERED: usize = 8192;
 
+/// The maximum size of the objects in the log, before and after each change.
+const REMEMBERED_BYTES: usize = 64 * MIB;
+
+/// The growth of the store, relative to its start, after which writes of clients are refused.
+const GROWTH: usize = 64 * MIB;
+
+const MIB: usize = 1024 * 1024;
+
 /// How long changes are remembered, as on a real server.
 const REMEMBERED_FOR: Duration = Duration::from_mins(5);
 
@@ -40,6 +48,12 @@ pub(super) struct Change {
     pub(super) at: Instant,
 }
 
+impl Change {
+    fn size(&self) -> usize {
+        self.new.json.len() + self.old.as_ref().map_or(0, |old| old.json.len())
+    }
+}
+
 /// Everything, behind one lock.
 pub(super) struct Store {
     /// A std mutex: held for a look-up, one change, or the copying of `Arc`s, never over an await.
@@ -57,6 +71,12 @@ struct Inner {
     /// One for each kind, at its number.
     collections: Vec<BTreeMap<Place, Arc<Stored>>>,
     log: VecDeque<Change>,
+    /// The size of the objects in `log`.
+    log_size: usize,
+    /// The size of the objects in `collections`.
+    size: usize,
+    /// The size from which writes of clients are refused.
+    limit: usize,
     /// The version up to which changes are forgotten.
     compacted: u64,
     rng: fastrand::Rng,
@@ -123,6 +143,9 @@ impl Store {
             retired: BTreeSet::new(),
             collections,
             log: VecDeque::new(),
+            log_size: 0,
+            size: 0,
+            limit: GROWTH,
             compacted: 0,
             rng,
         };
@@ -244,8 +267,22 @@ impl Store {
     /// Forgets all changes.
     pub(super) fn compact(&self) {
         let mut inner = self.lock();
-        inner.compacted = inner.version;
-        inner.log.clear();
+        inner.forget_all();
+    }
+
+    /// Sets the size limit for writes of clients, relative to the current size.
+    pub(super) fn allow_growth(&self) {
+        let mut inner = self.lock();
+        inner.limit = inner.size + GROWTH;
+    }
+
+    /// Checks that the store accepts writes of clients. The last accepted write can exceed the limit.
+    ///
+    /// # Errors
+    /// The size limit is reached.
+    pub(super) fn check_room(&self) -> Result<(), Refusal> {
+        let inner = self.lock();
+        if inner.size < inner.limit { Ok(()) } else { Err(Refusal::full(GROWTH / MIB)) }
     }
 
     /// Stores objects that were always there, until `make` has no more for the version it is given: no watch is told
@@ -254,10 +291,9 @@ impl Store {
         let mut inner = self.lock();
         while let Some(stored) = make(inner.version + 1) {
             inner.version += 1;
-            inner.collections[kind].insert(stored.place(), Arc::new(stored));
+            inner.put(kind, Arc::new(stored));
         }
-        inner.compacted = inner.version;
-        inner.log.clear();
+        inner.forget_all();
         self.latest.send_replace(inner.version);
     }
 
@@ -284,7 +320,7 @@ impl Store {
         if inner.collections[kind].contains_key(&stored.place()) {
             return Err(Refusal::already_exists(&what, &stored.name));
         }
-        inner.collections[kind].insert(stored.place(), Arc::clone(&stored));
+        inner.put(kind, Arc::clone(&stored));
         self.tell(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false, at });
         Ok(stored)
     }
@@ -317,9 +353,9 @@ impl Store {
         };
         let new = Arc::new(Stored::new(&what, value, version));
         if deleted {
-            inner.collections[kind].remove(&place);
+            inner.take(kind, &place);
         } else {
-            inner.collections[kind].insert(place, Arc::clone(&new));
+            inner.put(kind, Arc::clone(&new));
         }
         self.tell(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
         Ok(new)
@@ -333,12 +369,16 @@ impl Store {
     fn tell(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
         inner.version = change.version;
         let now = change.at;
+        inner.log_size += change.size();
         inner.log.push_back(change);
         let is_old = |change: &Change| now.duration_since(change.at) > REMEMBERED_FOR;
-        while inner.log.len() > REMEMBERED || inner.log.front().is_some_and(is_old) {
-            if let Some(forgotten) = inner.log.pop_front() {
-                inner.compacted = forgotten.version;
-            }
+        while inner.log.len() > REMEMBERED
+            || inner.log_size > REMEMBERED_BYTES
+            || inner.log.front().is_some_and(is_old)
+        {
+            let Some(forgotten) = inner.log.pop_front() else { break };
+            inner.log_size -= forgotten.size();
+            inner.compacted = forgotten.version;
         }
         self.latest.send_replace(inner.version);
     }
@@ -347,6 +387,23 @@ impl Store {
 impl Inner {
     fn served(&self) -> impl Iterator<Item = (KindId, &Arc<Kind>)> {
         self.kinds.iter().enumerate().filter(|(id, _)| !self.retired.contains(id))
+    }
+
+    fn put(&mut self, kind: KindId, object: Arc<Stored>) {
+        self.size += object.json.len();
+        let before = self.collections[kind].insert(object.place(), object);
+        self.size -= before.map_or(0, |before| before.json.len());
+    }
+
+    fn take(&mut self, kind: KindId, place: &Place) {
+        let before = self.collections[kind].remove(place);
+        self.size -= before.map_or(0, |before| before.json.len());
+    }
+
+    fn forget_all(&mut self) {
+        self.compacted = self.version;
+        self.log.clear();
+        self.log_size = 0;
     }
 
     fn range<'a>(&'a self, part: &Part<'_>) -> impl Iterator<Item = (&'a Place, &'a Arc<Stored>)> + use<'a> {
@@ -490,6 +547,42 @@ mod tests {
             store.edit(kind, "n", "a", edit).expect("a");
         }
         assert_eq!(store.changes(kind, 2, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
+    }
+
+    #[test]
+    fn log_is_bounded_in_bytes() {
+        let (store, kind) = filled(&["a"]);
+        let rounds = REMEMBERED_BYTES / MIB;
+        for round in 0..rounds {
+            let edit = |value: &mut Value| {
+                value["data"] = json!({"round": round.to_string(), "text": "x".repeat(MIB)});
+                Ok(Edit::Keep)
+            };
+            store.edit(kind, "n", "a", edit).expect("a");
+        }
+        let size = store.lock().log_size;
+        let compacted = store.lock().compacted;
+        assert!(size <= REMEMBERED_BYTES, "{size}");
+        // Each change keeps the object before and after it.
+        let (remembered, _) = store.changes(kind, compacted, rounds).expect("the log");
+        assert_eq!(remembered.len(), rounds / 2 - 1);
+        store.compact();
+        assert_eq!(store.lock().log_size, 0);
+    }
+
+    #[test]
+    fn client_writes_are_refused_at_the_size_limit_until_deletions() {
+        let (store, kind) = filled(&[]);
+        let map = |name: &str| json!({"metadata": {"name": name, "namespace": "n"}, "data": {"text": "x".repeat(MIB)}});
+        store.create(kind, map("before")).expect("new");
+        store.allow_growth();
+        for at in 0..GROWTH / MIB {
+            store.check_room().expect("room");
+            store.create(kind, map(&format!("a{at}"))).expect("new");
+        }
+        assert_eq!(store.check_room().map_err(|refusal| refusal.code), Err(507));
+        store.remove(kind, "n", "a0");
+        assert_eq!(store.check_room(), Ok(()));
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,12 +14,11 @@ use super::accept::Form;
 use super::answer::{Body, boxed};
 use super::cluster::Cluster;
 use super::kinds::Kind;
-use super::list::CHUNK;
 use super::query::{ListOptions, Selection, Wanted};
 use super::refusal::Refusal;
 use super::represent::Writer;
-use super::store::{Change, KindId, Part};
-use super::stored::Stored;
+use super::store::{Change, KindId, Part, Snapshot};
+use super::stored::{Place, Stored};
 
 /// How often a watch that wants bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
@@ -29,6 +28,13 @@ const BEFORE_END: Duration = Duration::from_secs(2);
 
 /// How long a watch lasts that does not say.
 const LASTS: Duration = Duration::from_mins(45);
+
+/// The size of a piece of the initial state. A watch whose client does not read keeps at most one piece.
+const CHUNK: usize = 32 * 1024;
+
+/// The number of initial objects read from the store at a time, which bounds the objects that a watch keeps alive for a
+/// slow client.
+const PAGE: usize = 4096;
 
 /// Changes read from the log at a time, which bounds how long its lock is held.
 const AT_A_TIME: usize = 256;
@@ -41,7 +47,10 @@ struct Watch {
     kind: Arc<Kind>,
     selection: Selection,
     writer: Writer,
+    /// The rest of the current page of the initial state.
     initial: std::vec::IntoIter<Arc<Stored>>,
+    /// The last place of the current page; `None` after the last page.
+    next_page: Option<Place>,
     /// Whether the end of the initial state has still to be said.
     end_bookmark: bool,
     bookmarks: bool,
@@ -97,17 +106,19 @@ impl Watch {
         }
         let (position, initial) = match options.wanted {
             _ if with_initial => {
-                let now = cluster.store.now(&Part::all(kind_id, selection.namespace.as_deref()));
-                (now.version, now.items)
+                let all = Part::all(kind_id, selection.namespace.as_deref());
+                let first = cluster.store.now(&Part { limit: PAGE, ..all });
+                (first.version, Some(first))
             }
-            Wanted::Version(asked) => (asked, Vec::new()),
-            Wanted::Latest | Wanted::Any => (current, Vec::new()),
+            Wanted::Version(asked) => (asked, None),
+            Wanted::Latest | Wanted::Any => (current, None),
         };
         let started = cluster.clock.elapsed();
         let ends = started + options.timeout.unwrap_or(LASTS);
-        Self {
+        let mut watch = Self {
             writer: Writer::new(Arc::clone(&kind), form),
-            initial: initial.into_iter(),
+            initial: Vec::new().into_iter(),
+            next_page: None,
             end_bookmark: options.send_initial_events == Some(true) && options.bookmarks,
             bookmarks: options.bookmarks,
             position,
@@ -120,7 +131,11 @@ impl Watch {
             kind_id,
             kind,
             selection,
+        };
+        if let Some(first) = initial {
+            watch.take_page(first);
         }
+        watch
     }
 
     /// The next events, some at a time; nothing at the end.
@@ -173,16 +188,34 @@ impl Watch {
     /// Writes a piece of the initial state; answers whether there was one.
     fn initial_events(&mut self, out: &mut Vec<u8>) -> bool {
         let now = self.cluster.clock.now();
-        while out.len() < CHUNK {
-            let Some(item) = self.initial.next() else { break };
-            if self.selection.matches(&item.json) {
-                self.writer.event(out, "ADDED", &item, now);
+        while out.len() < CHUNK && !self.over {
+            if let Some(item) = self.initial.next() {
+                if self.selection.matches(&item.json) {
+                    self.writer.event(out, "ADDED", &item, now);
+                }
+                continue;
+            }
+            let Some(after) = self.next_page.take() else { break };
+            let all = Part::all(self.kind_id, self.selection.namespace.as_deref());
+            let part = Part { after: Some(&after), limit: PAGE, ..all };
+            match self.cluster.store.at(&part, self.position) {
+                Ok(page) => self.take_page(page),
+                Err(compacted) => {
+                    let refusal = Refusal::expired_watch(self.position, compacted.oldest);
+                    self.fail(out, &refusal);
+                }
             }
         }
-        if self.initial.len() == 0 && std::mem::take(&mut self.end_bookmark) {
+        let is_complete = self.initial.len() == 0 && self.next_page.is_none() && !self.over;
+        if is_complete && std::mem::take(&mut self.end_bookmark) {
             self.writer.bookmark(out, self.position, true);
         }
         !out.is_empty()
+    }
+
+    fn take_page(&mut self, page: Snapshot) {
+        self.next_page = page.items.last().filter(|_| page.more > 0).map(|last| last.place());
+        self.initial = page.items.into_iter();
     }
 
     /// Writes what the log holds after our position.
@@ -252,7 +285,7 @@ mod tests {
 
     fn cluster(names: &[&str]) -> Arc<Cluster> {
         let clock = Clock::new(Timestamp::UNIX_EPOCH);
-        let cluster = Cluster { store: Store::new(1, 1), clock, address: String::new() };
+        let cluster = Cluster::new(Store::new(1, 1), clock, String::new());
         for name in names {
             create(&cluster, name);
         }
@@ -325,6 +358,44 @@ mod tests {
         assert_eq!(next(&mut list).await, None);
         let mut plain = watch(&cluster, all);
         assert_eq!(next(&mut plain).await, Some(told(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")])));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn initial_state_is_paged_at_one_version() {
+        let names: Vec<String> = (0..=PAGE).map(|at| format!("m{at:05}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let cluster = cluster(&names);
+        let mut watch = watch(&cluster, "watch=1");
+        let mut seen = next(&mut watch).await.expect("a piece");
+        let (id, _) = maps(&cluster);
+        cluster.store.remove(id, "n", names[PAGE]);
+        create(&cluster, "later");
+        while seen.len() < names.len() + 2 {
+            seen.extend(next(&mut watch).await.expect("more"));
+        }
+        let mut expected: Vec<_> = names.iter().map(|name| ("ADDED", *name)).collect();
+        expected.extend([("DELETED", names[PAGE]), ("ADDED", "later")]);
+        assert_eq!(seen, told(&expected));
+        assert_eq!(watch.initial.as_slice().len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unread_watch_keeps_one_page_and_expires_with_its_version() {
+        let names: Vec<String> = (0..=PAGE).map(|at| format!("m{at:05}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let cluster = cluster(&names);
+        let mut watch = watch(&cluster, "watch=1");
+        next(&mut watch).await.expect("a piece");
+        let (id, _) = maps(&cluster);
+        let last = Arc::downgrade(&cluster.store.get(id, "n", names[PAGE]).expect("the last one"));
+        cluster.store.remove(id, "n", names[PAGE]);
+        cluster.store.compact();
+        assert!(last.upgrade().is_none(), "the watch still holds it");
+        let mut seen = Vec::new();
+        while let Some(events) = next(&mut watch).await {
+            seen.extend(events);
+        }
+        assert_eq!(seen.last(), Some(&("ERROR".to_owned(), String::new())));
     }
 
     #[tokio::test(start_paused = true)]

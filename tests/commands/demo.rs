@@ -253,3 +253,62 @@ fn a_demo_in_the_place_of_another_one_is_not_taken_for_it() {
     assert!(version("from") < version("to"), "{lines:#?}");
     drop(second);
 }
+
+/// Sends a request and returns the code and the message of the response.
+fn response(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    let answer = api.ask(method, path, headers, body);
+    let status: Value = serde_json::from_str(&answer.text).expect("JSON");
+    (answer.code, status["message"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn demo_refuses_foreign_hosts() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let api = Api::open(&demo.url);
+    let (code, message) = response(&api, "GET", "/api/v1/pods", &[("Host", "rebound.example:8001")], "");
+    assert_eq!(code, 403);
+    assert_eq!(message, "the demo serves localhost, 127.0.0.1 and [::1], not the host \"rebound.example\"");
+    assert_eq!(response(&api, "GET", "/api", &[("Host", "localhost:1")], "").0, 200);
+}
+
+#[test]
+fn demo_requires_a_content_type_for_writes() {
+    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+    const MAP: &str = r#"{"metadata":{"name":"m"}}"#;
+
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let api = Api::open(&demo.url);
+    let pod = api.get("/api/v1/namespaces/default/pods")["items"][0]["metadata"]["name"].clone();
+    let eviction = format!("/api/v1/namespaces/default/pods/{}/eviction", pod.as_str().expect("a pod"));
+    let review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let map = format!("{MAPS}/m");
+    for headers in [&[][..], &[("Content-Type", "text/plain")]] {
+        for (method, path, body) in [
+            ("POST", MAPS, MAP),
+            ("POST", eviction.as_str(), "{}"),
+            ("POST", review, "{}"),
+            ("DELETE", map.as_str(), r#"{"gracePeriodSeconds":0}"#),
+        ] {
+            let (code, message) = response(&api, method, path, headers, body);
+            assert_eq!(code, 415, "{method} {path} {headers:?}: {message}");
+            assert!(message.contains("unknown format"), "{method} {path} {headers:?}: {message}");
+        }
+    }
+    let json = [("Content-Type", "application/json; charset=utf-8")];
+    assert_eq!(response(&api, "POST", MAPS, &json, MAP).0, 201);
+    // A deletion without a body needs no type.
+    assert_eq!(response(&api, "DELETE", &map, &[], "").0, 200);
+}
+
+#[test]
+fn demo_refuses_oversized_bodies() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let api = Api::open(&demo.url);
+    let large = format!(r#"{{"metadata":{{"name":"m"}},"data":{{"a":"{}"}}}}"#, "x".repeat(3 * 1024 * 1024));
+    let json = [("Content-Type", "application/json")];
+    let refused = response(&api, "POST", "/api/v1/namespaces/default/configmaps", &json, &large);
+    assert_eq!(refused, (413, "Request entity too large: limit is 3145728".to_owned()));
+}

@@ -10,7 +10,7 @@ use stages::Stage;
 
 fn life(seed: u64) -> Life {
     let clock = Clock::new(Timestamp::UNIX_EPOCH);
-    let cluster = Arc::new(Cluster { store: Store::new(seed, 1), clock, address: String::new() });
+    let cluster = Arc::new(Cluster::new(Store::new(seed, 1), clock, String::new()));
     fixtures::fill(&cluster, seed, 0);
     Life::new(cluster, fastrand::Rng::with_seed(seed.wrapping_add(1)), 1.0)
 }

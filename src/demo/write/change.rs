@@ -184,6 +184,7 @@ fn change(
 ) -> Result<Written, Refusal> {
     let Target { id, kind, namespace, name, subresource } = target;
     let by = By::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
+    cluster.store.check_room()?;
     let stored = cluster.store.edit(*id, namespace, name, |value| {
         let before = value.clone();
         edit(value)?;

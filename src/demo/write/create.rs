@@ -63,6 +63,7 @@ pub(in crate::demo) fn create(
             None => Ok(Written { stored: Arc::new(Stored::new(kind, object, 0)), created: true, warnings }),
         };
     }
+    store.check_room()?;
     let stored = store.create(target.id, object)?;
     define(cluster, kind, &stored);
     Ok(Written { stored, created: true, warnings })

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::answer::JSON;
 use super::cluster::Cluster;
 use super::kinds::Kind;
 use super::protobuf;
@@ -53,11 +54,17 @@ pub(super) fn is_protobuf(content_type: &str) -> bool {
 
 /// The body of a request as a tree.
 ///
+/// A real server treats a body without `Content-Type` as JSON. The demo requires the header: a web page can send bodies
+/// without it, or with a few simple types, to any server, but JSON only to servers that allow it.
+///
 /// # Errors
-/// It can't be read.
+/// The type is neither JSON nor protobuf, or the body can't be parsed.
 pub(super) fn read(content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
     if is_protobuf(content_type) {
         return protobuf::decode(body).map_err(Refusal::bad_request);
+    }
+    if content_type != JSON {
+        return Err(Refusal::unsupported_media_type());
     }
     serde_json::from_slice(body).map_err(|error| {
         Refusal::bad_request(format!("couldn't get version/kind; json parse error: {error}"))

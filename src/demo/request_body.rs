@@ -1,0 +1,161 @@
+//! Request bodies: each is bounded in size and time, and all of them together in size.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::cluster::Clock;
+use super::refusal::Refusal;
+
+/// The largest body that a real server accepts.
+const LARGEST: usize = 3 * 1024 * 1024;
+
+/// The total size of all bodies that are being read or processed.
+const TOGETHER: usize = 32 * 1024 * 1024;
+
+/// Bytes per permit: a semaphore has fewer permits than a body can have bytes.
+const UNIT: usize = 1024;
+
+/// The time a client has to send a body: the request timeout of a real server.
+const TIME: Duration = Duration::from_mins(1);
+
+/// The memory budget that all request bodies share.
+///
+/// A semaphore of kilobytes, never closed. Requests do not wait for permits, because a client that sends slowly must not
+/// delay others: a request that exceeds the budget is refused with 429, which clients retry.
+pub(super) struct BodyRoom(Arc<Semaphore>);
+
+impl Default for BodyRoom {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(TOGETHER / UNIT)))
+    }
+}
+
+/// A complete body. It holds its part of the budget until it is dropped.
+#[derive(Debug)]
+pub(super) struct RequestBody {
+    pub(super) bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl BodyRoom {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// The body is too large, incomplete or too slow, or exceeds the shared budget.
+    pub(super) async fn read<B>(&self, clock: &Clock, body: B) -> Result<RequestBody, Refusal>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let hint = body.size_hint();
+        let largest = hint.upper().and_then(|size| usize::try_from(size).ok()).unwrap_or(LARGEST);
+        if usize::try_from(hint.lower()).is_ok_and(|least| least > LARGEST) {
+            return Err(Refusal::too_large());
+        }
+        let room = self.take(largest.min(LARGEST))?;
+        let whole = tokio::select! {
+            whole = Limited::new(body, LARGEST).collect() => whole,
+            () = clock.reaches(clock.elapsed() + TIME) => return Err(Refusal::timeout()),
+        };
+        match whole {
+            Ok(body) => Ok(RequestBody { bytes: body.to_bytes(), _room: room }),
+            Err(error) if error.is::<LengthLimitError>() => Err(Refusal::too_large()),
+            Err(_) => Err(Refusal::bad_request("the body of the request broke off")),
+        }
+    }
+
+    fn take(&self, size: usize) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+        let units = u32::try_from(size.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        if units == 0 {
+            return Ok(None);
+        }
+        let room = Arc::clone(&self.0).try_acquire_many_owned(units);
+        room.map(Some).map_err(|_| Refusal::too_many_requests())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use futures_util::stream;
+    use http_body_util::{Full, StreamBody};
+    use hyper::body::{Frame, SizeHint};
+
+    use super::*;
+
+    /// A body of unknown length that stalls after `size` bytes.
+    fn stalled(size: usize) -> impl Body<Data = Bytes, Error = Infallible> + Send + 'static {
+        let first = stream::iter([Ok(Frame::data(Bytes::from(vec![b'a'; size])))]);
+        StreamBody::new(Box::pin(futures_util::StreamExt::chain(first, stream::pending())))
+    }
+
+    /// A body of a known length that never arrives.
+    struct Announced(u64);
+
+    impl Body for Announced {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Pending
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            SizeHint::with_exact(self.0)
+        }
+    }
+
+    fn clock() -> Clock {
+        Clock::new(jiff::Timestamp::UNIX_EPOCH)
+    }
+
+    async fn code<B>(room: &BodyRoom, body: B) -> u16
+    where
+        B: Body<Data = Bytes, Error = Infallible>,
+    {
+        room.read(&clock(), body).await.map_or_else(|refusal| refusal.code, |_| 200)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn concurrent_bodies_share_a_bounded_budget() {
+        let room = Arc::new(BodyRoom::default());
+        let mut reading = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let room = Arc::clone(&room);
+            reading.spawn(async move { code(&room, stalled(LARGEST - 1)).await });
+        }
+        // Stalled bodies hold their permits until the timeout; the rest are refused.
+        let mut codes = Vec::new();
+        while let Some(code) = reading.join_next().await {
+            codes.push(code.expect("no panic"));
+        }
+        let count = |code| codes.iter().filter(|one| **one == code).count();
+        assert_eq!((count(504), count(429)), (TOGETHER / LARGEST, 100 - TOGETHER / LARGEST), "{codes:?}");
+        assert_eq!(code(&room, Full::from("{}")).await, 200);
+        let held = room.read(&clock(), Full::from(vec![b'a'; LARGEST])).await.expect("a body");
+        assert_eq!(room.0.available_permits(), (TOGETHER - LARGEST) / UNIT);
+        drop(held);
+        assert_eq!(room.0.available_permits(), TOGETHER / UNIT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn oversized_bodies_are_refused() {
+        let room = BodyRoom::default();
+        assert_eq!(code(&room, Announced(LARGEST as u64 + 1)).await, 413);
+        assert_eq!(code(&room, Announced(LARGEST as u64)).await, 504);
+        assert_eq!(code(&room, Full::from(vec![b'a'; LARGEST + 1])).await, 413);
+        assert_eq!(code(&room, stalled(LARGEST + 1)).await, 413);
+        assert_eq!(code(&room, Full::from("")).await, 200);
+    }
+}
