@@ -81,8 +81,8 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
             // What `--duration` asks for, how long lines wait for each other and a part that leaves for its end, how often
             // a server is asked what it offers and a number on the screen is drawn, and how long a clean end may take.
             "bin/kdelta/commands/watch/mod.rs",
-            "bin/kdelta/commands/watch/course.rs",
-            "bin/kdelta/commands/watch/stream.rs",
+            "bin/kdelta/commands/watch/watch_loop.rs",
+            "bin/kdelta/commands/watch/merged_stream.rs",
             "bin/kdelta/session/target_watcher.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",

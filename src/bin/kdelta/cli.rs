@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches};
 use kdelta::api::{Notice, end_plugins, nearest};
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
-use crate::commands::{self, Watched};
+use crate::commands::{self, Reporter};
 use crate::exit::{ExitCode, Hint, Report, Usage};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session};
@@ -183,11 +183,11 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let out = Stdout::open()?;
     output::log::show(messages, settings.verbosity);
-    let watched = Watched::new(Arc::clone(messages), settings.verbosity > 0);
+    let reporter = Reporter::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
         // First of all: whoever asks how it goes must not end it.
         let _answers = match &settings.task {
-            Task::Watch(_) => Some(watched.answers()?),
+            Task::Watch(_) => Some(reporter.report_on_signal()?),
             _ => None,
         };
         if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
@@ -200,18 +200,18 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
                 .await;
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         if let Task::Watch(watch) = &settings.task {
-            return commands::watch::run(&session, watch, &watched, settings.terminal.stdout, out).await;
+            return commands::watch::run(&session, watch, &reporter, settings.terminal.stdout, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = ExitOnSignal::after(move |end| last.without_counts(end))?;
         match &settings.task {
             // Boxed: it is large.
             Task::Get(get) => {
-                Box::pin(commands::get::run(&session, get, &watched, settings.terminal.stdout, out)).await
+                Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
             }
-            Task::Index(index) => commands::index::run(&session, index, &watched, out).await,
+            Task::Index(index) => commands::index::run(&session, index, &reporter, out).await,
             Task::ApiResources(asked) => {
-                commands::api_resources::run(&session, asked, &watched, out).await?;
+                commands::api_resources::run(&session, asked, &reporter, out).await?;
                 Ok(ExitCode::Ok)
             }
             Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),

@@ -1,55 +1,57 @@
-//! `kdelta api-resources`: what the server serves, in kubectl's columns and order.
+//! `kdelta api-resources`: the types that the server serves, in kubectl's columns and order.
 
 use std::io::Write;
 
 use kdelta::api::Discovered;
 
-use super::watched::Watched;
+use super::reporter::Reporter;
 use crate::output::{Column, columns};
 use crate::session::Session;
 use crate::settings::{ApiResources, Format, ResourceColumn};
 use crate::view::escape_cell;
 
-/// Asks the server anew and prints what it serves. What of it could not be asked is told, and is no error.
+/// Requests discovery from the server and prints the types that it serves. Groups whose discovery fails are reported as
+/// warnings.
 pub(crate) async fn run(
     session: &Session,
-    asked: &ApiResources,
-    watched: &Watched,
+    request: &ApiResources,
+    reporter: &Reporter,
     mut out: impl Write,
 ) -> anyhow::Result<()> {
     let catalog = session.cluster().discovery().refresh().await?;
     for missing in catalog.missing() {
-        watched.messages().warning(&missing.reason);
+        reporter.messages().warning(&missing.reason);
     }
-    let mut found: Vec<&Discovered> = catalog.preferred().filter(|found| is_asked(asked, found)).collect();
+    let mut found: Vec<&Discovered> =
+        catalog.preferred().filter(|found| is_requested(request, found)).collect();
     found.sort_by_key(|found| {
         let Discovered { resource, .. } = found;
-        match asked.sort_by {
+        match request.sort_by {
             None => (&resource.group, &resource.resource),
             Some(ResourceColumn::Name) => (&resource.resource, &resource.group),
             Some(ResourceColumn::Kind) => (&resource.kind, &resource.group),
         }
     });
-    if asked.format == Format::Name {
+    if request.format == Format::Name {
         for found in found {
             writeln!(out, "{}", escape_cell(&found.resource.group_resource()))?;
         }
         return Ok(out.flush()?);
     }
-    let wide = asked.format == Format::Table { wide: true };
+    let wide = request.format == Format::Table { wide: true };
     let mut headings = ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(Column::Text).to_vec();
     if wide {
         headings.extend(["VERBS", "CATEGORIES"].map(Column::Text));
     }
     let rows = found.into_iter().map(|found| row(found, wide));
-    Ok(columns(&headings, rows, asked.headers, &mut out)?)
+    Ok(columns(&headings, rows, request.headers, &mut out)?)
 }
 
-fn is_asked(asked: &ApiResources, found: &Discovered) -> bool {
-    asked.group.as_ref().is_none_or(|group| *group == found.resource.group)
-        && asked.verbs.iter().all(|verb| found.verbs.contains(verb))
-        && asked.categories.iter().all(|category| found.categories.contains(category))
-        && asked.namespaced.is_none_or(|namespaced| namespaced == found.resource.namespaced)
+fn is_requested(request: &ApiResources, found: &Discovered) -> bool {
+    request.group.as_ref().is_none_or(|group| *group == found.resource.group)
+        && request.verbs.iter().all(|verb| found.verbs.contains(verb))
+        && request.categories.iter().all(|category| found.categories.contains(category))
+        && request.namespaced.is_none_or(|namespaced| namespaced == found.resource.namespaced)
 }
 
 fn row(found: &Discovered, wide: bool) -> Vec<String> {

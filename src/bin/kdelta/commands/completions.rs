@@ -1,11 +1,11 @@
-//! `kdelta completions`: the script for a shell, which asks `kdelta __complete` for everything it offers.
+//! `kdelta completions`: the completion script of a shell, which calls `kdelta __complete` for all candidates.
 
 use std::io::Write;
 
 use crate::exit::ExitCode;
 use crate::settings::Shell;
 
-/// A file of `completions/`, as it was when the program was built.
+/// Embeds a file of `completions/`.
 macro_rules! script {
     ($file:literal) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/completions/", $file))

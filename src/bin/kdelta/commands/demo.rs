@@ -10,16 +10,16 @@ use crate::output::ReaderWatch;
 use crate::session::{Interrupt, Interrupts, demo};
 use crate::settings::Demo;
 
-/// Prints the address once the server answers, and serves until it is interrupted or nobody reads its output any more.
-pub(crate) async fn run(asked: Demo, mut out: impl Write) -> anyhow::Result<ExitCode> {
+/// Prints the address once the server responds, and serves until it is interrupted or the reader of its output closes.
+pub(crate) async fn run(options: Demo, mut out: impl Write) -> anyhow::Result<ExitCode> {
     let interrupts = Interrupts::listen()?;
-    let demo = demo::start(asked).await?;
+    let demo = demo::start(options).await?;
     writeln!(out, "{}", demo.url())?;
     out.flush()?;
-    // One permit: the reader goes once.
+    // One permit: the reader closes only once.
     let gone = Arc::new(Notify::new());
-    let tell = Arc::clone(&gone);
-    let _reader = ReaderWatch::start(move || tell.notify_one())?;
+    let notify = Arc::clone(&gone);
+    let _reader = ReaderWatch::start(move || notify.notify_one())?;
     let code = tokio::select! {
         () = gone.notified() => ExitCode::BrokenPipe,
         interrupt = interrupts.first() => match interrupt {

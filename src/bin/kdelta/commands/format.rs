@@ -1,26 +1,27 @@
-//! The forms of output that several commands share.
+//! The output formats shared by several commands.
 
 use std::sync::Arc;
 
 use kdelta::object::ApiResource;
 
-use crate::output::{LineOptions, Listing, RowOptions, Stream};
+use crate::output::{LineOptions, Listing, RowOptions, WatchOutput};
 use crate::session::PlannedPart;
 use crate::settings::{self, Format, Lines, Namespaces, Print, Selection};
 use crate::view::{Details, Layout, NamespaceColumn};
 
-/// What decides the form of the output: what it is of, and whether that is of several contexts.
+/// The scope of the output, which decides its columns: the requested types and parts, and whether there are several
+/// contexts.
 pub(super) struct Extent<'a> {
     pub(super) selection: &'a Selection,
     pub(super) resources: &'a [Arc<ApiResource>],
     pub(super) parts: &'a [PlannedPart],
     pub(super) several_contexts: bool,
-    /// Whether the contexts are of several namespaces, where that is what decides: some of them may have no part yet.
+    /// Whether the contexts have different default namespaces. Needed because a context may have no part yet.
     pub(super) several_namespaces: bool,
 }
 
 impl Extent<'_> {
-    /// The columns of a table.
+    /// Returns the columns of a table.
     fn layout(&self, print: &Print, event: bool) -> Layout {
         Layout {
             wide: print.format == Format::Table { wide: true },
@@ -53,8 +54,8 @@ impl Extent<'_> {
             || namespaces.any(|namespace| Some(namespace) != first)
     }
 
-    /// What `get` prints; one object asked for by its name is printed bare.
-    pub(super) fn listing(&self, print: &Print, stdout: settings::Stream) -> Listing {
+    /// Returns the output of `get`. A single named object is printed without a list around it.
+    pub(super) fn listing(&self, print: &Print, stdout: settings::OutputStream) -> Listing {
         let single = matches!(self.parts, [only] if only.part.name.is_some());
         match print.format {
             Format::Table { .. } => Listing::table(self.layout(print, false), print.headers),
@@ -64,25 +65,30 @@ impl Extent<'_> {
         }
     }
 
-    /// What `watch` prints.
-    pub(super) fn stream(&self, print: &Print, lines: &Lines, stdout: settings::Stream) -> Stream {
+    /// Returns the output of `watch`.
+    pub(super) fn stream(&self, print: &Print, lines: &Lines, stdout: settings::OutputStream) -> WatchOutput {
         match print.format {
             Format::Table { .. } => {
                 let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
                 let options = RowOptions { all: lines.show_all, details: lines.changes.then_some(details) };
-                Stream::table(self.layout(print, true), print.headers, stdout.colour, options)
+                WatchOutput::table(self.layout(print, true), print.headers, stdout.colour, options)
             }
             Format::Json => {
                 let Lines { fields, old, changes, .. } = lines.clone();
-                Stream::json_lines(LineOptions { fields, old, changes, for_terminal: stdout.is_terminal })
+                WatchOutput::json_lines(LineOptions {
+                    fields,
+                    old,
+                    changes,
+                    for_terminal: stdout.is_terminal,
+                })
             }
-            Format::Yaml => Stream::yaml(stdout.is_terminal),
-            Format::Name => Stream::names(),
+            Format::Yaml => WatchOutput::yaml(stdout.is_terminal),
+            Format::Name => WatchOutput::names(),
         }
     }
 }
 
-/// kubectl's words for an empty answer.
+/// Returns kubectl's text for an empty result.
 pub(super) fn nothing_found(parts: &[PlannedPart]) -> String {
     match parts {
         [PlannedPart { part: first, .. }, rest @ ..]

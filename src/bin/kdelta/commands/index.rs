@@ -1,4 +1,4 @@
-//! `kdelta index`: the values of an index, and how many objects each holds.
+//! `kdelta index`: the values of an index with the number of objects of each.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,54 +8,55 @@ use anyhow::Context;
 use kdelta::object::{ApiResource, FieldPath};
 use kdelta::store::Indexers;
 
-use super::empty;
+use super::empty_result;
 use super::needs;
+use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::synced_indexer;
 use super::walk::Walk;
-use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Column, columns};
 use crate::session::{Filter, Session, index_function, needs_body};
 use crate::settings::{Index, IndexName, Print};
 use crate::view::{MASK, is_secret_at};
 
-/// Fills the index and prints what it holds. Of several parts of a context the counts are added up. What is secret is
-/// shown only if that is asked for.
+/// Fills the index and prints its values. Counts of several parts of a context are added. Secret values are masked
+/// unless requested.
 pub(crate) async fn run(
     session: &Session,
     index: &Index,
-    watched: &Watched,
+    reporter: &Reporter,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let name = index.by.to_string();
     let function = index_function(&index.by).context(Usage)?;
-    // By context, in the order in which they are asked for, and by value.
+    // By context in the requested order, then by value.
     let mut counts: BTreeMap<(usize, Arc<str>, String), usize> = BTreeMap::new();
     let mut objects = 0;
     let mut stats = Stats::new(index.stats);
-    let mut walk = Walk::start(session, &index.selection, false, watched).await?;
+    let mut walk = Walk::start(session, &index.selection, false, reporter).await?;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
         let representation = needs::keys_and(needs_body(&index.by));
         let source = session
             .source(part, &index.selection, &Print::default(), representation, Filter::default())
             .context(Usage)?;
-        let source = watched.source(part, source);
-        stats.listen(&source);
+        let source = reporter.source(part, source);
+        stats.add_source(&source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
-        let indexer = match synced_indexer(session, source, indexers, &index.selection, part, watched).await {
+        let indexer = match synced_indexer(session, source, indexers, &index.selection, part, reporter).await
+        {
             Ok(indexer) => indexer,
             Err(error) => {
                 walk.failed(planned, error.into()).await?;
                 continue;
             }
         };
-        stats.hold(&*indexer);
+        stats.add_memory(&*indexer);
         objects += indexer.list_keys().len();
         let masked = !index.show_secrets && is_of_secrets(&index.by, &part.resource);
         for (value, count) in indexer.index_counts(&name)? {
-            if index.values.as_ref().is_some_and(|asked| !asked.contains(&value)) {
+            if index.values.as_ref().is_some_and(|values| !values.contains(&value)) {
                 continue;
             }
             let value = if masked { MASK.to_owned() } else { value };
@@ -63,22 +64,22 @@ pub(crate) async fn run(
         }
         let left_out = indexer.index_errors(&name);
         if left_out > 0 {
-            watched.messages().warning(&format!("{left_out} {} could not be indexed", part.title()));
+            reporter.messages().warning(&format!("{left_out} {} could not be indexed", part.title()));
         }
     }
-    stats.tell(session, watched.messages());
+    stats.report(session, reporter.messages());
     let parts = walk.parts();
-    // Numbers that are too low say nothing, unless it is said what they leave out.
+    // Incomplete counts are misleading, so failures are reported first.
     let end = walk.end()?;
     if counts.is_empty() && end == ExitCode::Ok {
         if objects == 0 {
-            empty::tell(session, watched, &parts).await;
+            empty_result::report(session, reporter, &parts).await;
         } else {
             let such = if index.values.is_some() { "such " } else { "" };
-            watched.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));
+            reporter.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));
         }
     }
-    let code = empty::code(counts.len(), index.fail_if_empty, end);
+    let code = empty_result::exit_code(counts.len(), index.fail_if_empty, end);
     let several = session.has_several_contexts();
     let rows = counts.into_iter().map(|((_, context, value), count)| {
         let context = several.then(|| context.to_string());
@@ -95,7 +96,7 @@ pub(super) fn is_of_secrets(index: &IndexName, resource: &ApiResource) -> bool {
         IndexName::Annotation(key) => {
             is_secret_at(resource, &FieldPath::of_names(["metadata", "annotations", key]))
         }
-        // A path that can't be read is an index of nothing.
+        // A path that can't be parsed indexes nothing.
         IndexName::Field(path) => FieldPath::parse(path).is_ok_and(|path| is_secret_at(resource, &path)),
         IndexName::Namespace
         | IndexName::Name

@@ -1,4 +1,4 @@
-//! `kdelta man`: the manual in roff, a page for the program and one for each command, made of what their help says.
+//! `kdelta man`: manual pages in roff for the program and each command, generated from the help.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use crate::args::Cli;
 use crate::exit::{self, ExitCode, Usage};
 use crate::settings::VARIABLES;
 
-/// What every part that is rendered by itself begins with; a page needs it once.
+/// The preamble of every rendered part, needed once per page.
 const PREAMBLE: [&str; 2] = [".ie \\n(.g .ds Aq \\(aq", ".el .ds Aq '"];
 
-/// Prints the page of a command, or that of the program.
+/// Prints the page of a command, or of the program.
 ///
 /// # Errors
 /// There is no such command.
@@ -41,16 +41,16 @@ pub(crate) fn run(command: Option<&str>, mut out: impl Write) -> anyhow::Result<
     Ok(ExitCode::Ok)
 }
 
-/// A page: what `clap_mangen` makes of a command, the examples before the flags, and what holds for the whole program.
-/// No date and no version stand in it, so that it changes only with what it says.
+/// Renders a page: the output of `clap_mangen`, with the examples before the flags, and the sections about the whole
+/// program. Without date and version, so that it changes only with its content.
 fn page(command: Command, is_program: bool, out: &mut dyn Write) -> io::Result<()> {
-    // A flag that the short help leaves out has its place here.
+    // Includes flags that the short help hides.
     let mut command = command.mut_args(|arg| arg.hide_short_help(false));
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let command = command.override_usage(usage);
     let examples = command.get_before_help().map(ToString::to_string).unwrap_or_default();
-    // Of an empty date nothing would be written, and the source be taken for it.
+    // An empty date would be omitted and the source printed in its place.
     let man = Man::new(command).date(" ").source("kdelta").manual("kdelta");
     man.render_title(out)?;
     man.render_name_section(out)?;
@@ -68,7 +68,7 @@ fn page(command: Command, is_program: bool, out: &mut dyn Write) -> io::Result<(
     see_also(is_program).to_writer(out)
 }
 
-/// The lines as they stand in the help, which are to be read and typed as they are.
+/// Renders the example lines of the help unfilled.
 fn examples_section(text: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["EXAMPLES"]).control("nf", []);
@@ -92,16 +92,16 @@ fn exit_status() -> Roff {
 fn environment() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["ENVIRONMENT"]);
-    for (name, what) in VARIABLES {
-        roff.control("TP", []).text([bold(*name)]).text([roman(*what)]);
+    for (name, meaning) in VARIABLES {
+        roff.control("TP", []).text([bold(*name)]).text([roman(*meaning)]);
     }
     roff
 }
 
 fn see_also(is_program: bool) -> Roff {
     let mut roff = Roff::new();
-    let others = if is_program { "kubectl(1)" } else { "kdelta(1), kubectl(1)" };
-    roff.control("SH", ["SEE ALSO"]).text([roman(others)]);
+    let pages = if is_program { "kubectl(1)" } else { "kdelta(1), kubectl(1)" };
+    roff.control("SH", ["SEE ALSO"]).text([roman(pages)]);
     roff
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_neither_date_nor_version_and_every_flag_has_its_words() {
+    fn page_has_no_date_or_version_and_describes_each_flag() {
         let page = printed(None);
         assert_eq!(page.matches(".TH kdelta 1 \" \" kdelta kdelta\n").count(), 1, "{page}");
         assert_eq!(page.matches(".ds Aq").count(), 2, "{page}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_command_is_a_mistake() {
+    fn unknown_command_is_a_usage_error() {
         let error = run(Some("frobnicate"), Vec::new()).expect_err("no such page");
         assert!(error.downcast_ref::<Usage>().is_some());
     }

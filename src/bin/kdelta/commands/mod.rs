@@ -1,20 +1,20 @@
-//! One file for each command, and what several of them need.
+//! The commands, one file each, and the code that several of them share.
 
 pub(crate) mod api_resources;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod demo;
-mod empty;
+mod empty_result;
 mod forbidden;
 mod format;
 pub(crate) mod get;
 pub(crate) mod index;
 pub(crate) mod man;
 mod needs;
+mod reporter;
 mod stats;
 mod synced;
 mod walk;
 pub(crate) mod watch;
-mod watched;
 
-pub(crate) use watched::Watched;
+pub(crate) use reporter::Reporter;

@@ -1,11 +1,11 @@
-//! What a command has to ask the server for: no more than its question needs.
+//! The least representation that a command needs from the server.
 
 use kdelta::api::{IncludeObject, Representation};
 
 use crate::session::needs_body;
 use crate::settings::{Format, IndexName, Lines, Print};
 
-/// What objects must carry so that they can be printed so and found by these indices.
+/// Returns the representation needed to print objects and to find them by these indices.
 pub(super) fn representation<'a>(
     print: &Print,
     indices: impl IntoIterator<Item = &'a IndexName>,
@@ -13,14 +13,14 @@ pub(super) fn representation<'a>(
     let mut indices = indices.into_iter().peekable();
     let shows_labels = print.show_labels || !print.label_columns.is_empty();
     match print.format {
-        // What is found by nothing in it is printed as it comes.
+        // Objects that no index selects are printed as received.
         Format::Name if indices.peek().is_none() => Representation::Names,
         Format::Table { .. } if indices.peek().is_none() && !shows_labels => Representation::Rows,
         format => printed(format, indices.any(needs_body)),
     }
 }
 
-/// What objects must carry so that such lines of them can be printed, and that these indices find them.
+/// Returns the representation needed to print these watch lines and to find objects by these indices.
 pub(super) fn of_lines<'a>(
     format: Format,
     indices: impl IntoIterator<Item = &'a IndexName>,
@@ -44,7 +44,7 @@ fn printed(format: Format, body: bool) -> Representation {
     }
 }
 
-/// What objects must carry so that these indices can count them.
+/// Returns the representation needed to count objects by an index.
 pub(super) fn keys_and(body: bool) -> Representation {
     if body { Representation::Objects } else { Representation::Metadata }
 }
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_objects_are_asked_for_only_where_something_looks_into_them() {
+    fn whole_objects_are_requested_only_when_read() {
         let node = [IndexName::Node];
         let label = [IndexName::Label("app".into())];
         let table = Format::Table { wide: true };
-        for (format, indices, wanted) in [
+        for (format, indices, expected) in [
             (Format::Json, &[][..], Representation::Objects),
             (Format::Name, &[], Representation::Names),
             (Format::Name, &label, Representation::Metadata),
@@ -68,7 +68,7 @@ mod tests {
             (table, &node, Representation::Table(IncludeObject::Object)),
         ] {
             let print = Print { format, ..Print::default() };
-            assert_eq!(representation(&print, indices), wanted, "{format:?} {indices:?}");
+            assert_eq!(representation(&print, indices), expected, "{format:?} {indices:?}");
         }
         for print in [
             Print { format: table, show_labels: true, ..Print::default() },
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_the_object_need_its_metadata_only() {
+    fn lines_without_object_need_only_metadata() {
         let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
         let named = Lines { fields: fields(&["type", "name", "uid"]), ..Lines::default() };
         let none: [IndexName; 0] = [];

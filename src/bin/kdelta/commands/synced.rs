@@ -1,4 +1,4 @@
-//! An informer that is run for its index: until it has synced, and no longer.
+//! One-shot informers, which run until their index has synced.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,29 +8,29 @@ use kdelta::listwatch::Error;
 use kdelta::store::{Indexer, Indexers};
 use tokio_util::sync::CancellationToken;
 
-use super::watched::Watched;
+use super::reporter::Reporter;
 use crate::output::Count;
 use crate::session::{Part, PartSource, ReceivedCount, Session, reflector_options};
 use crate::settings::Selection;
 
-/// How often the running count is looked at.
-const REDRAWN: Duration = Duration::from_millis(100);
+/// The interval at which the running count is redrawn.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The index of a part at one version. While it is filled a running count shows, where somebody looks.
+/// Returns the index of a part at one version. Shows a running count meanwhile, if stderr is a terminal.
 ///
 /// # Errors
-/// What the server refused, and the object that was asked for by its name and is not there.
+/// The list fails, or the named object does not exist.
 pub(super) async fn synced_indexer(
     session: &Session,
     source: PartSource,
     indexers: Indexers,
     selection: &Selection,
     part: &Part,
-    watched: &Watched,
+    reporter: &Reporter,
 ) -> Result<Arc<dyn Indexer>, Error> {
     let source = source.one_shot();
-    let arrived = source.received_count();
-    let mut options = reflector_options(selection, &source, Some(watched.one_shot_observer(part)));
+    let received = source.received_count();
+    let mut options = reflector_options(selection, &source, Some(reporter.one_shot_observer(part)));
     options.pages_first = session.may_list_in_pages(part, selection, &source).await;
     let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
@@ -39,10 +39,10 @@ pub(super) async fn synced_indexer(
     let ended = tokio::select! {
         ended = &mut run => Some(ended),
         _ = informer.synced() => None,
-        () = show(&arrived, watched.messages().count(&part.title())) => None,
+        () = show_count(&received, reporter.messages().count(&part.title())) => None,
     };
     stop.cancel();
-    // PermitWait for: a watch that outlived its question would tell that its connection is gone.
+    // Wait for the end: a watch that outlived the command would report a lost connection.
     let ended = match ended {
         Some(ended) => ended,
         None => run.await,
@@ -54,12 +54,12 @@ pub(super) async fn synced_indexer(
     }
 }
 
-/// Shows the count as it grows, for ever.
-pub(super) async fn show(arrived: &ReceivedCount, mut count: Count) {
+/// Shows the growing count until it is cancelled.
+pub(super) async fn show_count(received: &ReceivedCount, mut count: Count) {
     let mut shown = 0;
     loop {
-        tokio::time::sleep(REDRAWN).await;
-        let now = arrived.count();
+        tokio::time::sleep(REDRAW_INTERVAL).await;
+        let now = received.count();
         count.add(now - shown);
         shown = now;
     }

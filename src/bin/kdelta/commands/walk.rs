@@ -1,4 +1,4 @@
-//! The parts of a question that is asked once, one after the other, and what fails on the way.
+//! Sequential processing of the parts of a one-shot command, with its failures.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -7,43 +7,43 @@ use kdelta::listwatch::Error;
 
 use super::forbidden;
 use super::format::Extent;
-use super::watched::Watched;
+use super::reporter::Reporter;
 use crate::exit::{ExitCode, Report, Several};
 use crate::session::{Part, PlannedPart, Session, TargetFailure, TargetSet};
 use crate::settings::Selection;
 
-/// A walk over the parts of a selection, each once. Where one is not allowed in all namespaces at once, those of each
-/// namespace come in its place.
+/// Iterates over the parts of a selection, each once. A part that is forbidden in all namespaces is replaced by one
+/// part per namespace.
 pub(super) struct Walk<'a> {
-    watched: &'a Watched,
-    /// What has to be found; nothing where it is no error not to be.
+    reporter: &'a Reporter,
+    /// The selection if missing names are errors.
     required: Option<&'a Selection>,
-    survey: TargetSet,
+    targets: TargetSet,
     several_contexts: bool,
     several_namespaces: bool,
-    ahead: VecDeque<PlannedPart>,
-    /// Those that were handed out.
+    pending: VecDeque<PlannedPart>,
+    /// The parts returned so far.
     seen: HashSet<Part>,
-    /// Those that came to be parts after the same was handed out in another version.
+    /// Parts whose resource was already returned in another version.
     covered: HashSet<Part>,
-    /// Whose type was found not to be there. Once each: a server that goes back and forth does not keep the walk going.
-    doubted: HashSet<Subject>,
-    /// Those that are one name, which is not in this namespace. Nobody named the namespace, so it need not be.
+    /// Subjects whose type was missing. Checked once each, so that an unstable server can't prolong the walk.
+    revalidated: HashSet<Subject>,
+    /// Named objects that do not exist in this namespace, which a pattern selected, so that this is no error yet.
     absent: HashSet<Part>,
-    /// How many of them were refused, or failed, or are not there.
-    without: usize,
+    /// The number of returned parts that were forbidden, failed or missing.
+    failed_count: usize,
     failures: Vec<(Part, anyhow::Error)>,
-    /// Those that are not allowed in all namespaces at once.
+    /// Parts that are forbidden in all namespaces.
     fallbacks: Vec<Part>,
-    /// Those that nobody named.
+    /// Forbidden parts that the user did not name.
     forbidden: Vec<Part>,
-    /// The first refusal that another way was found around.
+    /// The first refusal that was worked around.
     refusal: Option<(Part, Error)>,
-    /// Whether a whole context failed, or the namespaces that match could not be found.
+    /// Whether a whole context failed or matching namespaces could not be listed.
     partial: bool,
 }
 
-/// What a part is of, in whatever version.
+/// The subject of a part, in any version.
 #[derive(PartialEq, Eq, Hash)]
 struct Subject {
     cluster: usize,
@@ -64,87 +64,88 @@ impl Subject {
 }
 
 impl<'a> Walk<'a> {
-    /// Finds out what there is.
+    /// Resolves the selection. `patient` allows missing names and patterns without a match.
     ///
     /// # Errors
-    /// The one cluster can't be asked, or a word is no type.
+    /// The only cluster can't be used, or a word names no type.
     pub(super) async fn start(
         session: &'a Session,
         selection: &'a Selection,
         patient: bool,
-        watched: &'a Watched,
+        reporter: &'a Reporter,
     ) -> anyhow::Result<Self> {
         let mut walk = Self {
-            watched,
+            reporter,
             required: (!patient).then_some(selection),
-            survey: TargetSet::start_one_shot(session, selection, patient),
+            targets: TargetSet::start_one_shot(session, selection, patient),
             several_contexts: session.has_several_contexts(),
             several_namespaces: session.has_several_namespaces(),
-            ahead: VecDeque::new(),
+            pending: VecDeque::new(),
             seen: HashSet::new(),
             covered: HashSet::new(),
-            doubted: HashSet::new(),
+            revalidated: HashSet::new(),
             absent: HashSet::new(),
-            without: 0,
+            failed_count: 0,
             failures: Vec::new(),
             fallbacks: Vec::new(),
             forbidden: Vec::new(),
             refusal: None,
-            partial: watched.tell_unusable(session),
+            partial: reporter.report_unusable(session),
         };
         walk.settle().await?;
         Ok(walk)
     }
 
-    /// What decides the form of the output.
+    /// Calls `use_it` with the scope of the output.
     pub(super) fn with_extent<T>(&self, selection: &Selection, use_it: impl FnOnce(&Extent<'_>) -> T) -> T {
         use_it(&Extent {
             selection,
-            resources: &self.survey.resources(),
+            resources: &self.targets.resources(),
             parts: &self.parts(),
             several_contexts: self.several_contexts,
             several_namespaces: self.several_namespaces,
         })
     }
 
-    /// All parts.
+    /// Returns all parts.
     pub(super) fn parts(&self) -> Vec<PlannedPart> {
-        self.survey.parts()
+        self.targets.parts()
     }
 
-    /// The next part.
+    /// Returns the next part.
     pub(super) fn next(&mut self) -> Option<PlannedPart> {
-        let Some(planned) = self.ahead.pop_front() else {
-            self.find_missing();
+        let Some(planned) = self.pending.pop_front() else {
+            self.add_missing();
             return None;
         };
         self.seen.insert(planned.part.clone());
         Some(planned)
     }
 
-    /// All has been asked: a name that is in none of the namespaces that match is missing.
-    fn find_missing(&mut self) {
+    /// Adds an error for each name that exists in no matching namespace, after all parts are done.
+    fn add_missing(&mut self) {
         let Some(selection) = self.required else { return };
-        for named_in_matching in self.survey.named_in_matching() {
-            let mut alike = self.seen.iter().filter(|part| part.is_same_object(&named_in_matching));
+        for missing in self.targets.named_in_matching() {
+            let mut alike = self.seen.iter().filter(|part| part.is_same_object(&missing));
             let is_missing = alike.all(|part| self.absent.contains(part));
-            if let Some(error) = named_in_matching.not_found_in(selection).filter(|_| is_missing) {
-                self.failures.push((named_in_matching, error.into()));
+            if let Some(error) = missing.not_found_in(selection).filter(|_| is_missing) {
+                self.failures.push((missing, error.into()));
             }
         }
     }
 
-    /// A part failed, as it was handed out.
+    /// Handles the failure of a returned part.
     ///
     /// # Errors
     /// As [`Walk::start`].
     pub(super) async fn failed(&mut self, planned: PlannedPart, error: anyhow::Error) -> anyhow::Result<()> {
         let PlannedPart { part, open_type, open_namespace } = planned;
-        let is_doubtful = error.downcast_ref().is_some_and(is_unserved);
-        if is_doubtful && self.doubted.insert(Subject::of(&part)) && self.survey.revalidate(&part).await {
+        let may_be_stale = error.downcast_ref().is_some_and(is_unserved);
+        if may_be_stale && self.revalidated.insert(Subject::of(&part)) && self.targets.revalidate(&part).await
+        {
             return self.replan(&part).await;
         }
-        self.without += 1;
+        self.failed_count += 1;
         let is_missing = part.name.is_some() && error.downcast_ref().is_some_and(is_missing);
         if is_missing && open_namespace {
             self.absent.insert(part);
@@ -154,7 +155,7 @@ impl<'a> Walk<'a> {
             self.failures.push((part, error));
             return Ok(());
         };
-        if self.survey.split_by_namespace(&part) {
+        if self.targets.split_by_namespace(&part) {
             self.fallbacks.push(part.clone());
             self.refusal.get_or_insert((part, refusal));
             return self.settle().await;
@@ -168,17 +169,17 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The words mean something else by now. What has been handed out is not asked for again, in no version, but for this
-    /// part if the words still mean it.
-    async fn replan(&mut self, doubted: &Part) -> anyhow::Result<()> {
+    /// Resolves the selection again after discovery changed. Returned parts are not repeated in another version, except
+    /// this one if it is still selected.
+    async fn replan(&mut self, revalidated: &Part) -> anyhow::Result<()> {
         let before: HashSet<Part> = self.parts().into_iter().map(|planned| planned.part).collect();
-        self.seen.remove(doubted);
+        self.seen.remove(revalidated);
         self.wait().await?;
-        let told: HashSet<Subject> = self.seen.iter().map(Subject::of).collect();
+        let seen_subjects: HashSet<Subject> = self.seen.iter().map(Subject::of).collect();
         let parts = self.parts().into_iter().map(|planned| planned.part);
-        let is_covered = |part: &Part| !before.contains(part) && told.contains(&Subject::of(part));
+        let is_covered = |part: &Part| !before.contains(part) && seen_subjects.contains(&Subject::of(part));
         self.covered.extend(parts.filter(is_covered));
-        self.look_ahead();
+        self.update_pending();
         Ok(())
     }
 
@@ -187,20 +188,20 @@ impl<'a> Walk<'a> {
         self.failures.is_empty() && self.forbidden.is_empty() && !self.partial
     }
 
-    /// Says what failed, and how the command ends.
+    /// Reports the failures and returns the exit code.
     ///
     /// # Errors
-    /// What failed, where there is but one context: all of it, or a name that is missing.
+    /// With a single context: all parts failed, or a name is missing.
     pub(super) fn end(mut self) -> anyhow::Result<ExitCode> {
-        let nothing = self.without == self.seen.len();
+        let nothing = self.failed_count == self.seen.len();
         match self.refusal.take() {
-            // Of what is forbidden everywhere the first refusal says enough.
+            // If everything is forbidden, the first refusal is enough.
             Some((part, error)) if nothing && self.failures.is_empty() => {
                 self.failures.push((part, error.into()));
             }
             _ => {
-                let lines = [forbidden::fallback(&self.fallbacks), forbidden::line(&self.forbidden)];
-                lines.iter().flatten().for_each(|line| self.watched.messages().notice(line));
+                let lines = [forbidden::fallback(&self.fallbacks), forbidden::left_out(&self.forbidden)];
+                lines.iter().flatten().for_each(|line| self.reporter.messages().notice(line));
             }
         }
         let is_partial = self.partial || !self.forbidden.is_empty();
@@ -212,7 +213,7 @@ impl<'a> Walk<'a> {
             });
         }
         if !self.several_contexts {
-            // A name that is missing is an error of the whole, as kubectl has it.
+            // A missing name fails the whole command, as in kubectl.
             let is_missing = |(part, error): &(Part, anyhow::Error)| {
                 part.name.is_some() && matches!(error.downcast_ref(), Some(Error::NotFound(_)))
             };
@@ -222,47 +223,47 @@ impl<'a> Walk<'a> {
             if !is_partial {
                 return Err(failed);
             }
-            self.watched.tell_error("", &failed);
+            self.reporter.report_error("", &failed);
             return Ok(ExitCode::Partial);
         }
         for (part, error) in self.failures {
             let report = Report::of(&error, "");
-            self.watched.messages().error(&report.prefixed(&part.prefix), report.hint.as_deref());
+            self.reporter.messages().error(&report.prefixed(&part.prefix), report.hint.as_deref());
         }
         Ok(if nothing { ExitCode::Error } else { ExitCode::Partial })
     }
 
-    /// Waits until it is known which parts there are for now.
+    /// Waits until the parts are known and updates the pending ones.
     async fn settle(&mut self) -> anyhow::Result<()> {
         self.wait().await?;
-        self.look_ahead();
+        self.update_pending();
         Ok(())
     }
 
-    /// Finds out which parts are still to be handed out.
-    fn look_ahead(&mut self) {
+    /// Updates the parts still to be returned.
+    fn update_pending(&mut self) {
         let is_new = |planned: &PlannedPart| {
             !self.seen.contains(&planned.part) && !self.covered.contains(&planned.part)
         };
-        self.ahead = self.parts().into_iter().filter(is_new).collect();
+        self.pending = self.parts().into_iter().filter(is_new).collect();
     }
 
-    /// Waits until all that is to be known for now is known.
+    /// Waits until the targets are complete for now.
     async fn wait(&mut self) -> anyhow::Result<()> {
-        while !self.survey.is_settled() {
-            match self.survey.next().await {
+        while !self.targets.is_settled() {
+            match self.targets.next().await {
                 Ok(()) => {}
                 Err(TargetFailure::Cluster { prefix, error }) => {
-                    self.watched.tell_setback(&prefix, error)?;
+                    self.reporter.report_target_failure(&prefix, error)?;
                     self.partial = true;
                 }
                 Err(TargetFailure::NamespacePatterns { prefix, error }) => {
-                    self.watched.tell_error(&prefix, &error);
+                    self.reporter.report_error(&prefix, &error);
                     self.partial = true;
                 }
                 Err(TargetFailure::Namespaces { .. }) => {
                     if let Some((part, error)) = self.refusal.take() {
-                        self.failures.push((part, forbidden::everywhere(error)));
+                        self.failures.push((part, forbidden::not_listable(error)));
                     }
                 }
             }
@@ -271,12 +272,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether an object is not there, and not its type.
+/// Whether the object is missing, but not its type.
 pub(super) fn is_missing(error: &Error) -> bool {
     matches!(error, Error::NotFound(_)) && !is_unserved(error)
 }
 
-/// Whether an error says that a type is not served, and not that it has no such object.
+/// Whether the error means that the type is not served.
 fn is_unserved(error: &Error) -> bool {
     let words = "the server could not find the requested resource";
     matches!(error, Error::NotFound(status) if status.message.ends_with(words))

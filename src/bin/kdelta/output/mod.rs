@@ -21,4 +21,4 @@ pub(crate) use json_lines::LineOptions;
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use stdout::{ReaderWatch, Stdout, named};
-pub(crate) use stream::{RowOptions, Stream};
+pub(crate) use stream::{RowOptions, WatchOutput};

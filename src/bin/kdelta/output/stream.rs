@@ -11,7 +11,7 @@ use super::yaml::YamlDocuments;
 use crate::view::{Age, Cells, Change, ChangeKind, Details, Layout, Mark};
 
 /// A stream of changes in one of the formats.
-pub(crate) enum Stream {
+pub(crate) enum WatchOutput {
     /// The server's cells behind an EVENT column.
     Table(Box<Rows>),
     /// One JSON line for each change and mark.
@@ -39,7 +39,7 @@ pub(crate) struct RowOptions {
     pub(crate) details: Option<Details>,
 }
 
-impl Stream {
+impl WatchOutput {
     /// A table; `headers` unless no header is wanted, `colour` to paint lines by their change.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
         let table = Table::new(layout, headers, Extent::Endless, colour);
@@ -61,13 +61,13 @@ impl Stream {
         Self::Names(Names::default())
     }
 
-    /// Whether each change is printed, and before [`Stream::change`] answers.
+    /// Whether each change is printed, and before [`WatchOutput::change`] answers.
     pub(crate) fn writes_at_once(&self) -> bool {
         !matches!(self, Self::Table(_))
     }
 
     /// Takes one change; answers whether it is printed: a row that would show nothing new is not. Lines of a table wait
-    /// until [`Stream::flush`], so that those that come together share their widths; all else is written at once.
+    /// until [`WatchOutput::flush`], so that those that come together share their widths; all else is written at once.
     /// `resume` is for JSON lines only.
     ///
     /// # Errors
@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn the_event_column_comes_first_and_widths_are_kept() {
         let layout = Layout { event: true, ..Layout::default() };
-        let (mut stream, mut out) = (Stream::table(layout, true, false, RowOptions::default()), Vec::new());
+        let (mut stream, mut out) =
+            (WatchOutput::table(layout, true, false, RowOptions::default()), Vec::new());
         for (kind, name) in [(ChangeKind::Added, "web-1"), (ChangeKind::Modified, "web-1")] {
             stream.change(&change(kind, "pods", &[name, "Pending", "1s"]), None, &mut out).expect("fine");
         }
@@ -209,7 +210,7 @@ mod tests {
             final_state_unknown: true,
             ..change(ChangeKind::Deleted, "pods", &["a", "Running", "3s"])
         };
-        let mut stream = Stream::table(Layout::default(), false, false, RowOptions::default());
+        let mut stream = WatchOutput::table(Layout::default(), false, false, RowOptions::default());
         let mut out = Vec::new();
         stream.change(&gone, None, &mut out).expect("fine");
         stream.flush(&mut out).expect("fine");
@@ -224,7 +225,8 @@ mod tests {
     }
 
     fn rows(options: RowOptions, change: &Change) -> (bool, String) {
-        let (mut stream, mut out) = (Stream::table(Layout::default(), false, false, options), Vec::new());
+        let (mut stream, mut out) =
+            (WatchOutput::table(Layout::default(), false, false, options), Vec::new());
         let printed = stream.change(change, None, &mut out).expect("fine");
         stream.flush(&mut out).expect("fine");
         (printed, String::from_utf8(out).expect("text"))
@@ -259,7 +261,7 @@ mod tests {
     // kubectl get -w --output-watch-events -o yaml
     #[test]
     fn yaml_says_what_happened_to_the_object() {
-        let (mut stream, mut out) = (Stream::yaml(false), Vec::new());
+        let (mut stream, mut out) = (WatchOutput::yaml(false), Vec::new());
         for kind in [ChangeKind::Added, ChangeKind::Deleted] {
             stream.change(&change(kind, "pods", &[]), None, &mut out).expect("fine");
         }

@@ -51,13 +51,13 @@ pub(crate) struct Settings {
 pub(crate) struct Terminal {
     /// Whether somebody can be asked.
     pub(crate) stdin: bool,
-    pub(crate) stdout: Stream,
-    pub(crate) stderr: Stream,
+    pub(crate) stdout: OutputStream,
+    pub(crate) stderr: OutputStream,
 }
 
 /// One standard stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stream {
+pub(crate) struct OutputStream {
     pub(crate) is_terminal: bool,
     pub(crate) colour: bool,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Stream {
 impl Settings {
     /// What these arguments mean in this environment.
     pub(crate) fn read(cli: &Cli, environment: &Environment) -> Result<Self, UsageError> {
-        let stream = |is_terminal| Stream {
+        let stream = |is_terminal| OutputStream {
             is_terminal,
             colour: colour(cli.terminal.color, is_terminal, environment),
         };

@@ -1,42 +1,41 @@
-//! A line as far as it is typed, read by clap's own description of the commands and flags: what stands on it, and what
-//! the last word is the beginning of. Pure.
+//! Parser for a partially typed command line: its command, flags and words, and the role of its last word. No I/O.
 //!
-//! clap itself reads whole lines only, and its engine for completions tells neither what else stands on the line, which
-//! decides what there is to offer, nor a flag's value from a command of the same name.
+//! clap parses complete lines only. Its completion engine reports neither the other words of the line, which decide the
+//! candidates, nor the difference between a flag's value and a command with the same name.
 
 use clap::{Arg, ArgAction, Command};
 
-/// What has been typed.
+/// A partially typed command line.
 #[derive(Debug)]
-pub(super) struct Line<'a> {
-    /// The command, where one is typed already.
+pub(super) struct TypedLine<'a> {
+    /// The command, if it is already typed.
     pub(super) command: Option<&'a Command>,
-    /// The flags before the last word, in their order; a switch has no value.
+    /// The flags before the last word, in order; a switch has no value.
     pub(super) flags: Vec<(&'a Arg, Option<String>)>,
-    /// The words before the last that are neither command nor flag.
+    /// The words before the last that are neither the command nor flags.
     pub(super) words: Vec<String>,
-    pub(super) last: Last<'a>,
+    pub(super) last: LastWord<'a>,
 }
 
-/// What the last word is the beginning of.
+/// The role of the last word.
 #[derive(Debug)]
-pub(super) enum Last<'a> {
-    /// A word of its own.
+pub(super) enum LastWord<'a> {
+    /// A positional word.
     Word(String),
     /// The name of a flag, dashes included.
     Flag(String),
-    /// The value of a flag. `head` is what stands before it in the same word: `--by=`, `-n`, or nothing.
+    /// The value of a flag. `head` is the text before the value in the same word: `--by=`, `-n` or nothing.
     Value { arg: &'a Arg, head: String, typed: String },
 }
 
-impl<'a> Line<'a> {
-    /// Reads the words after the program's name; `app` must have been built. The last word is the one being typed, and
-    /// may be empty.
+impl<'a> TypedLine<'a> {
+    /// Parses the words after the program name. `app` must be built. The last word is the one being typed and may be
+    /// empty.
     pub(super) fn read(app: &'a Command, words: &[String]) -> Self {
         let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
         let mut line =
-            Self { command: None, flags: Vec::new(), words: Vec::new(), last: Last::Word(String::new()) };
-        // A flag that takes the next word, and whether all further words are words.
+            Self { command: None, flags: Vec::new(), words: Vec::new(), last: LastWord::Word(String::new()) };
+        // The flag that takes the next word, and whether `--` was seen.
         let (mut waiting, mut literal): (Option<&'a Arg>, bool) = (None, false);
         for word in before {
             if let Some(arg) = waiting.take() {
@@ -53,20 +52,20 @@ impl<'a> Line<'a> {
             }
         }
         line.last = match waiting {
-            Some(arg) => Last::Value { arg, head: String::new(), typed: last.to_owned() },
-            None if literal || !last.starts_with('-') => Last::Word(last.to_owned()),
-            None => line.begun(app, last),
+            Some(arg) => LastWord::Value { arg, head: String::new(), typed: last.to_owned() },
+            None if literal || !last.starts_with('-') => LastWord::Word(last.to_owned()),
+            None => line.last_word(app, last),
         };
         line
     }
 
-    /// The value that was given last to the flag of this name; the empty text for a switch.
+    /// Returns the last value of a flag; empty for a switch.
     pub(super) fn flag_value(&self, id: &str) -> Option<&str> {
         let given = self.flags.iter().rev().find(|(arg, _)| arg.get_id() == id);
         given.map(|(_, value)| value.as_deref().unwrap_or_default())
     }
 
-    /// Takes a word of flags; answers the flag that the next word is the value of.
+    /// Parses a word of flags. Returns the flag whose value is the next word.
     fn flag(&mut self, app: &'a Command, word: &str) -> Option<&'a Arg> {
         for (arg, _, value) in self.flags_in(app, word) {
             match value {
@@ -77,16 +76,16 @@ impl<'a> Line<'a> {
         None
     }
 
-    /// What a last word of flags is the beginning of.
-    fn begun(&self, app: &'a Command, word: &str) -> Last<'a> {
+    /// Classifies a last word that starts with a dash.
+    fn last_word(&self, app: &'a Command, word: &str) -> LastWord<'a> {
         match self.flags_in(app, word).pop() {
-            Some((arg, head, Some(typed))) => Last::Value { arg, head, typed },
-            _ => Last::Flag(word.to_owned()),
+            Some((arg, head, Some(typed))) => LastWord::Value { arg, head, typed },
+            _ => LastWord::Flag(word.to_owned()),
         }
     }
 
-    /// The flags in a word, `--name`, `--name=value` or `-xyvalue`: each with all that stands before its value, and with
-    /// the value where there is one. Unknown ones are passed over.
+    /// Returns the flags in a word `--name`, `--name=value` or `-xyvalue`, each with the text before its value and with
+    /// its value, if any. Unknown flags are skipped.
     fn flags_in(&self, app: &'a Command, word: &str) -> Vec<(&'a Arg, String, Option<String>)> {
         let args = || self.command.unwrap_or(app).get_arguments();
         if let Some(name) = word.strip_prefix("--") {
@@ -114,7 +113,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether the word is a flag, or several; a dash alone is a word like any other.
+/// Whether the word holds flags; a lone dash is an ordinary word.
 fn is_flag(word: &str) -> bool {
     word.starts_with('-') && word.len() > 1
 }
@@ -123,7 +122,7 @@ fn is_switch(arg: &Arg) -> bool {
     !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// Whether the flag, without a value in its own word, takes the next one.
+/// Whether the flag takes the next word if its own word has no value.
 fn takes_next(arg: &Arg) -> bool {
     !is_switch(arg) && !arg.is_require_equals_set()
 }
@@ -135,27 +134,27 @@ mod tests {
     use super::*;
     use crate::args::Cli;
 
-    /// Command, flags, words, and the last word with what it begins.
+    /// Returns the command, the flags, the words, and the last word with its role.
     fn read(words: &str) -> (String, String, String, String) {
         let mut app = Cli::command();
         app.build();
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-        let line = Line::read(&app, &words);
+        let line = TypedLine::read(&app, &words);
         let flags = line.flags.iter().map(|(arg, value)| match value {
             Some(value) => format!("{}={value}", arg.get_id()),
             None => arg.get_id().to_string(),
         });
         let last = match &line.last {
-            Last::Word(typed) => format!("word {typed}"),
-            Last::Flag(typed) => format!("flag {typed}"),
-            Last::Value { arg, head, typed } => format!("{} {head}|{typed}", arg.get_id()),
+            LastWord::Word(typed) => format!("word {typed}"),
+            LastWord::Flag(typed) => format!("flag {typed}"),
+            LastWord::Value { arg, head, typed } => format!("{} {head}|{typed}", arg.get_id()),
         };
         let command = line.command.map(Command::get_name).unwrap_or_default();
         (command.to_owned(), flags.collect::<Vec<_>>().join(" "), line.words.join(" "), last)
     }
 
     #[test]
-    fn the_last_word_is_the_beginning_of_what_clap_would_take_it_for() {
+    fn last_word_is_classified_as_clap_would() {
         for (line, command, flags, words, last) in [
             ("", "", "", "", "word "),
             ("ge", "", "", "", "word ge"),

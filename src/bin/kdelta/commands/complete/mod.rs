@@ -1,12 +1,13 @@
-//! `kdelta __complete WORD…`: how a line may go on, in the protocol of Cobra's programs, which is what the scripts in
-//! `completions/` and kubectl speak.
+//! `kdelta __complete WORD…`: completions of a command line, in the protocol of Cobra programs that the scripts in
+//! `completions/` and kubectl use.
 //!
-//! A line for each way, `word<TAB>description`, and as the last one a number after a colon: a sum of the directives below.
-//! Nobody waits for long, except for a credential plugin, and nothing but the answer is ever said: a shell would print it into the line being typed.
+//! Prints one line per candidate, `word<TAB>description`, and finally a colon with the sum of the directives below. The
+//! time is limited, except while a credential plugin runs. Nothing else is printed, because a shell would insert it
+//! into the line being typed.
 
+mod completion;
 mod line;
-mod live;
-mod wanted;
+mod lookup;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -19,23 +20,22 @@ use tokio::time::timeout;
 use crate::args::{Cli, accept_kubectl_spelling};
 use crate::settings::{Environment, Settings};
 use crate::view::escape_cell;
-use line::Line;
-use wanted::{Candidate, Wanted, What};
+use completion::{Candidate, Completion, ValueSource};
+use line::TypedLine;
 
-/// How long the cluster may take for its part, in steps.
+/// The time limit for the cluster, in steps.
 const STEP: Duration = Duration::from_millis(50);
 const STEPS: u32 = 20;
 
-/// The word goes on: no space behind it.
+/// Directive: add no space, because the word continues.
 const NO_SPACE: u8 = 2;
-/// These are all: the shell has no files to add.
+/// Directive: do not complete file names.
 const NO_FILES: u8 = 4;
 
-/// Prints how these words, the last of which is being typed, may go on. `topics` are what the help knows beside the
-/// commands.
+/// Prints the completions of a line whose last word is being typed. `topics` are the help topics other than commands.
 ///
 /// # Errors
-/// The answer can't be written.
+/// The output can't be written.
 pub(crate) async fn run(
     words: &[OsString],
     environment: &Environment,
@@ -44,27 +44,29 @@ pub(crate) async fn run(
 ) -> io::Result<()> {
     let mut app = Cli::command();
     app.build();
-    let words = spelled(words, &app);
-    let line = Line::read(&app, &words);
-    let wanted = Wanted::at_end_of(&line, &app, topics);
-    let found = match &wanted.what {
-        What::Fixed(candidates) => candidates.clone(),
-        What::Files => Vec::new(),
+    let words = normalize(words, &app);
+    let line = TypedLine::read(&app, &words);
+    let completion = Completion::at_end_of(&line, &app, topics);
+    let found = match &completion.source {
+        ValueSource::Fixed(candidates) => candidates.clone(),
+        ValueSource::Files => Vec::new(),
         _ => match settings(&line, &app, environment) {
-            Some(settings) => patiently(live::look_up(&line, &wanted, &settings)).await.unwrap_or_default(),
+            Some(settings) => {
+                within_time_limit(lookup::look_up(&line, &completion, &settings)).await.unwrap_or_default()
+            }
             None => Vec::new(),
         },
     };
-    print(&wanted, found, out)
+    print(&completion, found, out)
 }
 
-/// What is found in time. Time in which a credential plugin runs does not count, as with kubectl: one that is cut off may
-/// have spent what it was about to keep, and the next TAB would only begin it anew.
-async fn patiently<T>(asked: impl Future<Output = anyhow::Result<T>>) -> Option<T> {
-    let mut asked = std::pin::pin!(asked);
+/// Returns the result if it is ready in time. As in kubectl, time in which a credential plugin runs does not count: a
+/// plugin that is cut off may lose the credential it was about to store, and the next TAB would start it again.
+async fn within_time_limit<T>(lookup: impl Future<Output = anyhow::Result<T>>) -> Option<T> {
+    let mut lookup = std::pin::pin!(lookup);
     let mut left = STEPS;
     while left > 0 || a_plugin_runs() {
-        if let Ok(found) = timeout(STEP, &mut asked).await {
+        if let Ok(found) = timeout(STEP, &mut lookup).await {
             return found.ok();
         }
         if !a_plugin_runs() {
@@ -74,17 +76,17 @@ async fn patiently<T>(asked: impl Future<Output = anyhow::Result<T>>) -> Option<
     None
 }
 
-/// The words as clap takes them; the last one stays, it is not complete.
-fn spelled(words: &[OsString], app: &Command) -> Vec<String> {
+/// Normalizes the words for clap, except the last one, which is incomplete.
+fn normalize(words: &[OsString], app: &Command) -> Vec<String> {
     let Some((last, before)) = words.split_last() else { return Vec::new() };
     let words = accept_kubectl_spelling(before.to_vec(), app).into_iter().chain([last.clone()]);
     words.map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// What the line says of the connection. Nobody can be asked for a password here.
-fn settings(line: &Line<'_>, app: &Command, environment: &Environment) -> Option<Settings> {
+/// Returns the connection settings of the line. Interactive password prompts are disabled.
+fn settings(line: &TypedLine<'_>, app: &Command, environment: &Environment) -> Option<Settings> {
     let mut words = vec![app.get_name().to_owned()];
-    // How much is said, and in which colour, is nothing to the cluster, and a slip there no reason to be silent.
+    // Verbosity and colour do not affect the connection, so mistakes in those flags are ignored.
     let flags = line.flags.iter().filter(|(arg, _)| arg.is_global_set());
     for (arg, value) in flags.filter(|(arg, _)| arg.get_help_heading() != Some("Terminal")) {
         let long = arg.get_long()?;
@@ -99,17 +101,17 @@ fn settings(line: &Line<'_>, app: &Command, environment: &Environment) -> Option
     Some(settings)
 }
 
-fn print(wanted: &Wanted, mut found: Vec<Candidate>, mut out: impl Write) -> io::Result<()> {
-    found.retain(|one| one.value.starts_with(&wanted.typed) && is_plain(&one.value));
-    if wanted.head.ends_with(',') {
-        // What stands in the list already is in it.
-        found.retain(|one| wanted.head.split([',', '=']).all(|item| item != one.value));
+fn print(completion: &Completion, mut found: Vec<Candidate>, mut out: impl Write) -> io::Result<()> {
+    found.retain(|one| one.value.starts_with(&completion.typed) && is_plain(&one.value));
+    if completion.head.ends_with(',') {
+        // Items already in the list are not offered again.
+        found.retain(|one| completion.head.split([',', '=']).all(|item| item != one.value));
     }
     found.sort();
     found.dedup_by(|next, one| next.value == one.value);
-    let mut directive = if wanted.what == What::Files { 0 } else { NO_FILES };
+    let mut directive = if completion.source == ValueSource::Files { 0 } else { NO_FILES };
     for Candidate { value, help } in found {
-        let word = format!("{}{value}{}", wanted.head, wanted.tail);
+        let word = format!("{}{value}{}", completion.head, completion.tail);
         if word.ends_with(['/', ':', '=']) {
             directive |= NO_SPACE;
         }
@@ -123,8 +125,8 @@ fn print(wanted: &Wanted, mut found: Vec<Candidate>, mut out: impl Write) -> io:
     out.flush()
 }
 
-/// Whether a value means itself in every shell. Others are not offered: they come from the cluster, and a shell would
-/// put them into the line as they are.
+/// Whether a value has no special meaning in any shell. Values come from the cluster, and a shell inserts them
+/// unquoted.
 fn is_plain(value: &str) -> bool {
     !value.is_empty() && value.chars().all(|c| c.is_alphanumeric() || "._-/:=@+%".contains(c))
 }
@@ -134,46 +136,56 @@ mod tests {
     use super::*;
     use crate::settings::Contexts;
 
-    fn printed(wanted: &Wanted, values: &[(&str, &str)]) -> String {
+    fn printed(completion: &Completion, values: &[(&str, &str)]) -> String {
         let found = values.iter().map(|(value, help)| Candidate::with_help(*value, *help)).collect();
         let mut out = Vec::new();
-        print(wanted, found, &mut out).expect("a Vec takes all");
+        print(completion, found, &mut out).expect("a Vec takes all");
         String::from_utf8(out).expect("text")
     }
 
     #[test]
-    fn only_what_goes_on_as_typed_and_means_itself_is_offered_once_and_in_order() {
-        let wanted = Wanted { head: "pods/".into(), typed: "w".into(), what: What::Namespaces, tail: "" };
+    fn candidates_are_filtered_sorted_and_unique() {
+        let completion =
+            Completion { head: "pods/".into(), typed: "w".into(), source: ValueSource::Namespaces, tail: "" };
         let values =
             [("web", ""), ("w$(x)", ""), ("api", ""), ("web", ""), ("w b", ""), ("w\nb", ""), ("wa", "A\tb")];
-        assert_eq!(printed(&wanted, &values), "pods/wa\tA\tb\npods/web\n:4\n");
+        assert_eq!(printed(&completion, &values), "pods/wa\tA\tb\npods/web\n:4\n");
     }
 
     #[test]
-    fn of_a_list_only_what_is_not_in_it_is_offered() {
-        let wanted =
-            |head: &str| Wanted { head: head.into(), typed: String::new(), what: What::Namespaces, tail: "" };
+    fn list_items_are_offered_once() {
+        let completion = |head: &str| Completion {
+            head: head.into(),
+            typed: String::new(),
+            source: ValueSource::Namespaces,
+            tail: "",
+        };
         for head in ["a,", "--namespace=a,"] {
-            assert_eq!(printed(&wanted(head), &[("a", ""), ("b", "")]), format!("{head}b\n:4\n"));
+            assert_eq!(printed(&completion(head), &[("a", ""), ("b", "")]), format!("{head}b\n:4\n"));
         }
-        assert_eq!(printed(&wanted("a/"), &[("a", "")]), "a/a\n:4\n", "a name is no item of the list");
+        assert_eq!(printed(&completion("a/"), &[("a", "")]), "a/a\n:4\n", "a name is no item of the list");
     }
 
     #[test]
-    fn a_word_that_goes_on_gets_no_space_and_files_are_left_to_the_shell() {
-        let keys = Wanted { head: String::new(), typed: String::new(), what: What::Namespaces, tail: "=" };
+    fn unfinished_word_gets_no_space_and_shell_completes_files() {
+        let keys = Completion {
+            head: String::new(),
+            typed: String::new(),
+            source: ValueSource::Namespaces,
+            tail: "=",
+        };
         assert_eq!(printed(&keys, &[("app", "")]), "app=\n:6\n");
-        let files = Wanted { what: What::Files, ..keys };
+        let files = Completion { source: ValueSource::Files, ..keys };
         assert_eq!(printed(&files, &[]), ":0\n");
     }
 
     #[test]
-    fn the_flags_of_a_line_are_settings_and_its_mistakes_elsewhere_do_not_matter() {
+    fn connection_flags_become_settings_despite_other_errors() {
         let mut app = Cli::command();
         app.build();
         let read = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            settings(&Line::read(&app, &words), &app, &Environment::default())
+            settings(&TypedLine::read(&app, &words), &app, &Environment::default())
         };
         let settings = read("-n a get --context c --color red pods --as me --count x ").expect("settings");
         assert_eq!(settings.connection.contexts, Contexts::Named("c".into()));

@@ -1,7 +1,7 @@
-//! `kdelta get`: what is there now, printed as kubectl prints it.
+//! `kdelta get`: the current objects, printed as kubectl prints them.
 //!
-//! A question that needs no index is a reflector that lists once, straight into the printer: no object is kept. One
-//! with `--by` is an informer that runs until it has synced and then answers from its index.
+//! Without `--by`, a reflector lists once and writes directly to the printer, so no object is kept. With `--by`, an
+//! informer runs until it has synced, and its index is queried.
 
 mod sink;
 
@@ -14,97 +14,97 @@ use kdelta::object::{Key, Object, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorOptions};
 use kdelta::store::{Indexer, StoreError};
 
-use self::sink::{Printer, Sink};
-use super::empty;
+use self::sink::{ListingPrinter, ListingSink};
+use super::empty_result;
 use super::needs;
+use super::reporter::Reporter;
 use super::stats::Stats;
-use super::synced::{show, synced_indexer};
+use super::synced::{show_count, synced_indexer};
 use super::walk::{Walk, is_missing};
-use super::watched::Watched;
 use crate::exit::{ExitCode, Usage};
 use crate::output::Count;
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
 use crate::settings::{self, By, Format, Get};
 
-/// Prints what is asked for. Parts that fail are told at the end; the others are printed all the same.
+/// Prints the selected objects. Errors of single parts are reported at the end.
 pub(crate) async fn run<W: Write + Send + 'static>(
     session: &Session,
     get: &Get,
-    watched: &Watched,
-    stdout: settings::Stream,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
     if session.has_several_contexts()
         && let Some(format) = get.print.format.of_one_context()
     {
-        return Err(anyhow::Error::new(NoContext(format)).context(Usage));
+        return Err(anyhow::Error::new(ContextNotShown(format)).context(Usage));
     }
     let mut stats = Stats::new(get.stats);
-    let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, watched).await?;
+    let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, reporter).await?;
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout));
-    let printer = Arc::new(Printer::new(listing, out));
+    let printer = Arc::new(ListingPrinter::new(listing, out));
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
-        let source = watched.source(part, source(session, get, part)?);
-        stats.listen(&source);
+        let source = reporter.source(part, source(session, get, part)?);
+        stats.add_source(&source);
         let done = match &part.name {
             _ if !get.by.is_empty() => {
-                indexed(session, get, part, source, watched, &printer, &mut stats).await
+                query_index(session, get, part, source, reporter, &printer, &mut stats).await
             }
-            Some(name) => one(get, part, &source, name, watched, &printer).await,
+            Some(name) => get_one(get, part, &source, name, reporter, &printer).await,
             None => {
-                // The rows of a table wait for its widest cell, and of several tables the last for the next.
+                // The rows of a table wait for its widest cell; with several tables, each waits for the next.
                 let waits = matches!(get.print.format, Format::Table { .. }) && is_only;
-                let count = waits.then(|| watched.messages().count(&part.title()));
-                all(session, get, part, source, count, watched, &printer).await
+                let count = waits.then(|| reporter.messages().count(&part.title()));
+                list_all(session, get, part, source, count, reporter, &printer).await
             }
         };
-        // A reader who is gone ends it, whatever the server may still say.
+        // Without a reader, the command ends whatever the server returns.
         printer.check()?;
         if let Err(error) = done {
             walk.failed(planned, error).await?;
         }
     }
     let count = printer.finish(walk.is_complete())?;
-    stats.tell(session, watched.messages());
-    if count == 0 && walk.is_complete() && prints_nothing(get, &walk.parts()) {
-        empty::tell(session, watched, &walk.parts()).await;
+    stats.report(session, reporter.messages());
+    if count == 0 && walk.is_complete() && reports_empty(get, &walk.parts()) {
+        empty_result::report(session, reporter, &walk.parts()).await;
     }
-    Ok(empty::code(count, get.fail_if_empty, walk.end()?))
+    Ok(empty_result::exit_code(count, get.fail_if_empty, walk.end()?))
 }
 
-/// kubectl's formats have no place for a context, and an object that is taken for one of another cluster does harm.
+/// kubectl's formats have no field for a context, and mistaking an object of one cluster for another's is dangerous.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "-o {0} can't say which context an object is of, and several are asked for: give one, or take the lines of `watch -o json --until-synced`"
 )]
-struct NoContext(&'static str);
+struct ContextNotShown(&'static str);
 
-/// Whether an empty answer has to be said: only a table is read by people, and who ignores what is not found does not
-/// want to hear of it.
-fn prints_nothing(get: &Get, parts: &[PlannedPart]) -> bool {
+/// Whether an empty result is reported: only people read tables, and `--ignore-not-found` asks for silence.
+fn reports_empty(get: &Get, parts: &[PlannedPart]) -> bool {
     let is_table = matches!(get.print.format, Format::Table { .. });
     let by_name = parts.iter().any(|planned| planned.part.name.is_some());
     is_table && !get.ignore_not_found && (!get.by.is_empty() || !by_name)
 }
 
-/// The source of a part. An index is asked of the Indexer and not of a filter, but one object is no index's business.
+/// Returns the source of a part. `--by` is applied by the indexer and not by a filter; a named object is never
+/// filtered.
 fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSource> {
     let representation = needs::representation(&get.print, get.by.iter().map(|by| &by.index));
     session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
 }
 
-/// One object by its name.
-async fn one<W: Write>(
+/// Prints one object by name.
+async fn get_one<W: Write>(
     get: &Get,
     part: &Part,
     source: &PartSource,
     name: &str,
-    watched: &Watched,
-    printer: &Printer<W>,
+    reporter: &Reporter,
+    printer: &ListingPrinter<W>,
 ) -> anyhow::Result<()> {
-    let (tries, observer) = (source.tries(), watched.one_shot_observer(part));
+    let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     match tries.repeat(&observer, async || source.get_named(name).await).await {
         Ok(object) => printer.object(part, &object),
         Err(error) if get.ignore_not_found && is_missing(&error) => {}
@@ -113,22 +113,22 @@ async fn one<W: Write>(
     Ok(())
 }
 
-/// The whole collection, printed as it comes in, or counted meanwhile.
-async fn all<W: Write + Send + 'static>(
+/// Prints a collection while it is being received, with a running count if the output has to wait.
+async fn list_all<W: Write + Send + 'static>(
     session: &Session,
     get: &Get,
     part: &Part,
     source: PartSource,
     count: Option<Count>,
-    watched: &Watched,
-    printer: &Arc<Printer<W>>,
+    reporter: &Reporter,
+    printer: &Arc<ListingPrinter<W>>,
 ) -> anyhow::Result<()> {
     let source = source.one_shot();
-    let (arrived, tries, observer) =
-        (source.received_count(), source.tries(), watched.one_shot_observer(part));
+    let (received, tries, observer) =
+        (source.received_count(), source.tries(), reporter.one_shot_observer(part));
     let counting = async {
         match count {
-            Some(count) => show(&arrived, count).await,
+            Some(count) => show_count(&received, count).await,
             None => std::future::pending().await,
         }
     };
@@ -137,9 +137,9 @@ async fn all<W: Write + Send + 'static>(
         pages_first,
         ..reflector_options(&get.selection, &source, Some(Arc::clone(&observer)))
     };
-    let sink = Sink::new(Arc::clone(printer), part.clone());
+    let sink = ListingSink::new(Arc::clone(printer), part.clone());
     let reflector = Reflector::new(source, Arc::new(sink), options);
-    // Boxed: it is large, and is held by all that waits for it.
+    // Boxed because the future is large.
     let listing = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
         listed = listing => listed.map_err(|error| part.with_request_context(&get.selection, error))?,
@@ -149,41 +149,42 @@ async fn all<W: Write + Send + 'static>(
     Ok(())
 }
 
-/// What the index holds, in the order of the keys, which is that of the server.
-async fn indexed<W: Write>(
+/// Prints the matching objects of the index in key order, which is the server's order.
+async fn query_index<W: Write>(
     session: &Session,
     get: &Get,
     part: &Part,
     source: PartSource,
-    watched: &Watched,
-    printer: &Printer<W>,
+    reporter: &Reporter,
+    printer: &ListingPrinter<W>,
     stats: &mut Stats,
 ) -> anyhow::Result<()> {
     let indexers = indexers(&get.by).context(Usage)?;
-    let indexer = match synced_indexer(session, source, indexers, &get.selection, part, watched).await {
+    let indexer = match synced_indexer(session, source, indexers, &get.selection, part, reporter).await {
         Err(error) if get.ignore_not_found && part.name.is_some() && is_missing(&error) => return Ok(()),
         indexer => indexer?,
     };
-    stats.hold(&*indexer);
-    for object in found(&*indexer, &get.by)?.values() {
+    stats.add_memory(&*indexer);
+    for object in matching_objects(&*indexer, &get.by)?.values() {
         printer.object(part, object);
     }
     Ok(())
 }
 
-/// The objects that every question finds: a union over the values of one, an intersection over the questions.
-fn found(indexer: &dyn Indexer, by: &[By]) -> Result<BTreeMap<Key, Arc<Object>>, StoreError> {
+/// Returns the objects that match all conditions: a union over the values of a condition, an intersection over
+/// conditions.
+fn matching_objects(indexer: &dyn Indexer, by: &[By]) -> Result<BTreeMap<Key, Arc<Object>>, StoreError> {
     let mut found: Option<BTreeMap<Key, Arc<Object>>> = None;
     for by in by {
-        let mut these = BTreeMap::new();
+        let mut matching = BTreeMap::new();
         for value in &by.values {
             let objects = indexer.by_index(&by.index.to_string(), value)?;
-            these.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
+            matching.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
         }
         if let Some(before) = &found {
-            these.retain(|key, _| before.contains_key(key));
+            matching.retain(|key, _| before.contains_key(key));
         }
-        found = Some(these);
+        found = Some(matching);
     }
     Ok(found.unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Where the objects of a `get` go: into one listing, whichever part they are of.
+//! The output of a `get`: all parts write into one listing.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,15 @@ use crate::session::Part;
 use crate::view::Age;
 
 /// The listing, shared between the command and the sink of its reflector.
-pub(super) struct Printer<W> {
-    /// A std mutex: held for the writing of one object, never across an await, and used by one task at a time.
+pub(super) struct ListingPrinter<W> {
+    /// A std mutex: held while one object is written, never across an await, and used by one task at a time.
     state: Mutex<State<W>>,
-    /// Wakes who waits for a list that nobody reads any more.
+    /// Wakes the command when writing fails.
     failed: Notify,
 }
 
 struct State<W> {
-    /// Taken when it is finished.
+    /// Taken by `finish`.
     listing: Option<Listing>,
     now: Timestamp,
     printed: usize,
@@ -30,7 +30,7 @@ struct State<W> {
     out: W,
 }
 
-impl<W: Write> Printer<W> {
+impl<W: Write> ListingPrinter<W> {
     pub(super) fn new(listing: Listing, out: W) -> Self {
         let state = State { listing: Some(listing), now: Timestamp::now(), printed: 0, error: None, out };
         Self { state: Mutex::new(state), failed: Notify::new() }
@@ -40,7 +40,7 @@ impl<W: Write> Printer<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes an object; the first error is kept and nothing is written after it.
+    /// Writes an object. The first error is kept and stops all writing.
     pub(super) fn object(&self, part: &Part, object: &Object) {
         let mut state = self.lock();
         let State { listing, now, printed, error, out } = &mut *state;
@@ -54,24 +54,24 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Is done when nothing is written any more.
+    /// Completes when writing has failed.
     pub(super) async fn failed(&self) {
         self.failed.notified().await;
     }
 
-    /// Writes nothing any more.
+    /// Records a failure and stops all writing.
     fn fail(&self, failure: io::Error) {
         self.lock().error.get_or_insert(failure);
         self.failed.notify_one();
     }
 
-    /// The error that ended the writing.
+    /// Returns the error that stopped writing.
     pub(super) fn check(&self) -> io::Result<()> {
         self.lock().error.take().map_or(Ok(()), Err)
     }
 
-    /// Writes what is left and answers how many objects there were. After a failure an empty list is not written: it
-    /// would say that there is nothing.
+    /// Writes the rest and returns the number of objects. After a failure an empty list is not written: it would claim
+    /// that there are no objects.
     pub(super) fn finish(&self, complete: bool) -> io::Result<usize> {
         let mut state = self.lock();
         let State { listing, printed, out, .. } = &mut *state;
@@ -82,38 +82,38 @@ impl<W: Write> Printer<W> {
     }
 }
 
-/// A store that keeps nothing: each object of the list is printed as it arrives.
-pub(super) struct Sink<W> {
-    printer: Arc<Printer<W>>,
+/// A store that prints each listed object as it arrives and keeps none.
+pub(super) struct ListingSink<W> {
+    printer: Arc<ListingPrinter<W>>,
     part: Part,
-    /// A std mutex: held for a look, by one task.
+    /// A std mutex: held for a check, by one task.
     progress: Mutex<Progress>,
 }
 
-impl<W> Sink<W> {
-    pub(super) fn new(printer: Arc<Printer<W>>, part: Part) -> Self {
+impl<W> ListingSink<W> {
+    pub(super) fn new(printer: Arc<ListingPrinter<W>>, part: Part) -> Self {
         Self { printer, part, progress: Mutex::default() }
     }
 }
 
-/// How far a list is printed. One whose continue token expired begins anew, and what has been printed must not be
-/// printed again. Servers list by key; so the last key is all there is to remember, and what is printed is one state up
-/// to that key and a later one behind it, as of a list that a server continues in spite of the token.
+/// The progress of a list. A list whose continue token expired restarts, and printed objects must not be printed again.
+/// Servers list by key, so the last key is enough to remember. The result is one state up to that key and a later state
+/// after it, as with a list that a server continues despite the expired token.
 #[derive(Default)]
 struct Progress {
-    /// The key that was printed last.
+    /// The last printed key.
     last: Option<Key>,
-    /// A key came out of order.
+    /// Whether a key arrived out of order.
     is_unordered: bool,
-    /// Up to this key all was printed before the list began anew.
+    /// The last key printed before the restart.
     printed: Option<Key>,
 }
 
 impl Progress {
-    /// The list begins, or begins anew.
+    /// Starts or restarts the list.
     ///
     /// # Errors
-    /// What was printed can't be told from the rest.
+    /// The printed objects can't be recognized, because the list is unordered.
     fn begin(&mut self) -> io::Result<()> {
         if self.is_unordered {
             let problem = "the list expired on its way, and comes in no order to go on in: ask for all of it at once with --chunk-size 0";
@@ -123,7 +123,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Whether this one is to be printed.
+    /// Whether this object is not printed yet.
     fn is_new(&mut self, key: &Key) -> bool {
         if self.printed.as_ref().is_some_and(|printed| key <= printed) {
             return false;
@@ -134,7 +134,7 @@ impl Progress {
     }
 }
 
-impl<W: Write + Send + 'static> ReflectorStore for Sink<W> {
+impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
     type Error = StoreError;
 
     fn list_begin(&self, _origin: Origin) {
@@ -185,7 +185,7 @@ impl<W: Write + Send + 'static> ReflectorStore for Sink<W> {
 mod tests {
     use super::*;
 
-    /// What is printed of lists that begin one after the other, each anew.
+    /// Returns the keys printed for a list and its restarts.
     fn printed(lists: &[&[&str]]) -> io::Result<String> {
         let mut progress = Progress::default();
         let mut printed: Vec<&str> = Vec::new();
@@ -197,11 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_begins_anew_goes_on_behind_what_was_printed() {
+    fn restarted_list_continues_after_printed_objects() {
         let lists: [&[&str]; 3] = [&["a/x", "a/y"], &["a/x", "a/xx", "a/z"], &["a/z", "b/a"]];
         assert_eq!(printed(&lists).expect("in order"), "a/x a/y a/z b/a");
-        assert_eq!(printed(&[&[], &["b", "a"]]).expect("it came to an end"), "b a");
-        let error = printed(&[&["b", "a"], &["a", "b", "c"]]).expect_err("who knows which");
+        assert_eq!(printed(&[&[], &["b", "a"]]).expect("complete"), "b a");
+        let error = printed(&[&["b", "a"], &["a", "b", "c"]]).expect_err("unordered");
         assert!(error.to_string().contains("--chunk-size 0"), "{error}");
     }
 }

@@ -1,13 +1,13 @@
-//! `kdelta watch`: the initial state, then every delta, for ever.
+//! `kdelta watch`: the current objects, then every change, until interrupted.
 
 mod collections;
-mod course;
-mod left_out;
+mod failures;
+mod merged_stream;
+mod parts;
 mod printer;
-mod resumed;
-mod roster;
-mod setbacks;
-mod stream;
+mod resumed_watch;
+mod unavailable_parts;
+mod watch_loop;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,110 +19,114 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::format::Extent;
-use super::watched::Watched;
+use super::reporter::Reporter;
 use crate::exit::{ExitCode, Usage};
 use crate::output::ReaderWatch;
 use crate::session::{ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
 use crate::settings::{self, Lines, Watch};
-use course::Course;
-use printer::{Printer, Selected};
-use roster::Roster;
+use parts::Parts;
+use printer::{DeltaPrinter, DeltaSelection};
+use watch_loop::WatchLoop;
 
-/// Prints until it is told to end, or until every part has ended with an error.
+/// Prints until it is interrupted, a limit is reached, or every part has failed.
 pub(crate) async fn run<W: Write>(
     session: &Session,
     watch: &Watch,
-    watched: &Watched,
-    stdout: settings::Stream,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
     let scope = scope(&watch.lines).context(Usage)?;
-    let last = watched.clone();
-    // Until there is something to sum up.
+    let last = reporter.clone();
+    // Before anything is counted, a signal ends the process without a summary.
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let mut survey = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
-    let mut partial = watched.tell_unusable(session);
+    let mut targets = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
+    let mut partial = reporter.report_unusable(session);
     tokio::select! {
-        is_there = first_plan(&mut survey, watched, &mut partial) => if !is_there? {
+        is_there = first_plan(&mut targets, reporter, &mut partial) => if !is_there? {
             return Ok(ExitCode::Error);
         },
         () = at(end) => return Ok(if partial { ExitCode::Partial } else { ExitCode::Ok }),
     }
     if watch.flow.from.is_some() {
-        let parts = survey.parts().len();
+        let parts = targets.parts().len();
         let is_open = watch.selection.is_open() || session.has_several_contexts();
         if is_open || parts != 1 {
             let parts = if is_open { "any number".to_owned() } else { parts.to_string() };
-            return Err(anyhow::Error::new(NotOneCollection(parts)).context(Usage));
+            return Err(anyhow::Error::new(SeveralCollections(parts)).context(Usage));
         }
     }
     let interrupts = Interrupts::listen()?;
     drop(early);
     let gone = Arc::new(Notify::new());
-    let tell = Arc::clone(&gone);
-    let _reader = ReaderWatch::start(move || tell.notify_one())?;
+    let notify = Arc::clone(&gone);
+    let _reader = ReaderWatch::start(move || notify.notify_one())?;
 
     let extent = Extent {
         selection: &watch.selection,
-        resources: &survey.resources(),
-        parts: &survey.parts(),
+        resources: &targets.resources(),
+        parts: &targets.parts(),
         several_contexts: session.has_several_contexts(),
         several_namespaces: session.has_several_namespaces(),
     };
     let output = extent.stream(&watch.print, &watch.lines, stdout);
-    let selected = Selected { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
-    let printer = Printer::new(output, selected, watched, out);
-    let roster = Roster::new(session, watch, watched.clone(), survey);
-    let mut course = Course::new(watch, watched, roster, printer, partial);
+    let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
+    let printer = DeltaPrinter::new(output, selected, reporter, out);
+    let parts = Parts::new(session, watch, reporter.clone(), targets);
+    let mut watch_loop = WatchLoop::new(watch, reporter, parts, printer, partial);
     let ended = tokio::select! {
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
-        interrupt = interrupts.first() => Ok(course.interrupted(interrupt)),
-        () = at(end) => Ok(course.done()),
-        ended = course.follow() => ended,
+        interrupt = interrupts.first() => Ok(watch_loop.interrupted(interrupt)),
+        () = at(end) => Ok(watch_loop.finish()),
+        ended = watch_loop.run() => ended,
     };
-    course.stop().await;
+    watch_loop.stop().await;
     ended
 }
 
-/// What changes with every update, whatever else does.
-const BOOKKEEPING: [&str; 2] = ["metadata.resourceVersion", "metadata.managedFields"];
+/// Fields that change with every update.
+const ALWAYS_CHANGING: [&str; 2] = ["metadata.resourceVersion", "metadata.managedFields"];
 
-/// What has to change so that an update counts; all of it, where nothing is asked for.
+/// Returns the fields whose changes are printed; all fields unless options select some.
 fn scope(lines: &Lines) -> Result<Scope, PathError> {
     let paths = |texts: &[String]| -> Result<Vec<FieldPath>, PathError> {
         texts.iter().map(|text| FieldPath::parse(text)).collect()
     };
     let mut scope = Scope { only: paths(&lines.only)?, ignored: paths(&lines.ignore)? };
     if !scope.is_all() {
-        for path in BOOKKEEPING {
+        for path in ALWAYS_CHANGING {
             scope.ignored.push(FieldPath::parse(path)?);
         }
     }
     Ok(scope)
 }
 
-/// A version says nothing of several collections.
+/// A resource version belongs to a single collection.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "--resource-version is the version of one collection, and this is {0} of them: give one type, and one namespace, -A or one name"
 )]
-struct NotOneCollection(String);
+struct SeveralCollections(String);
 
-/// Waits until one of the clusters is known; `false` where none of them can be asked, which has been said.
-async fn first_plan(survey: &mut TargetSet, watched: &Watched, partial: &mut bool) -> anyhow::Result<bool> {
-    while !survey.has_plan() {
-        if survey.is_settled() {
+/// Waits until one cluster is usable. Returns `false` if none is, after reporting why.
+async fn first_plan(
+    targets: &mut TargetSet,
+    reporter: &Reporter,
+    partial: &mut bool,
+) -> anyhow::Result<bool> {
+    while !targets.has_plan() {
+        if targets.is_settled() {
             return Ok(false);
         }
-        match survey.next().await {
+        match targets.next().await {
             Err(TargetFailure::Cluster { prefix, error }) => {
-                watched.tell_setback(&prefix, error)?;
+                reporter.report_target_failure(&prefix, error)?;
                 *partial = true;
             }
             Err(TargetFailure::NamespacePatterns { prefix, error }) => {
-                watched.tell_error(&prefix, &error);
+                reporter.report_error(&prefix, &error);
                 *partial = true;
             }
             Ok(()) | Err(TargetFailure::Namespaces { .. }) => {}
@@ -131,7 +135,7 @@ async fn first_plan(survey: &mut TargetSet, watched: &Watched, partial: &mut boo
     Ok(true)
 }
 
-/// Waits until then, or for ever.
+/// Waits until the given time, or forever.
 async fn at(end: Option<Instant>) {
     match end {
         Some(end) => tokio::time::sleep_until(end).await,

@@ -1,4 +1,4 @@
-//! From what a part tells to what is printed: a line for each delta, marks where the format has them.
+//! The printer of a watch: converts events of parts to output lines, and to marks in formats that have them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,79 +14,79 @@ use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 
 use super::collections::Collections;
-use super::resumed::Event;
-use crate::commands::watched::Watched;
-use crate::output::Stream;
+use super::resumed_watch::ResumedEvent;
+use crate::commands::reporter::Reporter;
+use crate::output::WatchOutput;
 use crate::session::Part;
 use crate::view::{Change, ChangeKind, Mark, MarkKind};
 
-/// What is printed of what is told.
-pub(super) struct Selected {
-    /// Updates that change something there.
+/// Options that select which deltas are printed.
+pub(super) struct DeltaSelection {
+    /// The fields whose changes count.
     pub(super) scope: Scope,
-    /// Whether one can go on from a version: not where deltas are merged, which are told in another order than they
-    /// happened, nor where the selection knows what was before.
+    /// Whether lines may carry a version to resume from: not with coalescing, which changes the order, nor with `--by`,
+    /// which needs the earlier state.
     pub(super) resumable: bool,
 }
 
-/// Prints deltas and counts them.
-pub(super) struct Printer<W> {
-    stream: Stream,
-    /// The parts by their number.
-    parts: HashMap<usize, Member>,
-    /// Which of them select here what the server could not select. Relaxed is enough: it is set before the first object
-    /// is sent, through channels.
+/// Prints and counts deltas.
+pub(super) struct DeltaPrinter<W> {
+    stream: WatchOutput,
+    /// The parts by number.
+    parts: HashMap<usize, PrintedPart>,
+    /// Whether each part applies the field selector locally. Relaxed: it is set before the first object is sent through
+    /// a channel.
     selects_locally: HashMap<usize, Arc<AtomicBool>>,
     collections: Collections,
-    selected: Selected,
-    watched: Watched,
+    selected: DeltaSelection,
+    reporter: Reporter,
     out: W,
 }
 
-/// What is known of a part.
-struct Member {
+/// The printing state of a part.
+struct PrintedPart {
     part: Part,
     /// Whether its initial state is printed.
     initial: bool,
-    /// The last version that was said one can go on from.
+    /// The last printed version to resume from.
     resume: Option<ResourceVersion>,
 }
 
-impl<W: Write> Printer<W> {
-    pub(super) fn new(stream: Stream, selected: Selected, watched: &Watched, out: W) -> Self {
+impl<W: Write> DeltaPrinter<W> {
+    pub(super) fn new(stream: WatchOutput, selected: DeltaSelection, reporter: &Reporter, out: W) -> Self {
         let collections = Collections::default();
         let (parts, selects_locally) = (HashMap::new(), HashMap::new());
-        Self { stream, parts, selects_locally, collections, selected, watched: watched.clone(), out }
+        Self { stream, parts, selects_locally, collections, selected, reporter: reporter.clone(), out }
     }
 
-    /// A part joins, before anything is told of it. `initial` is whether its initial state is printed.
-    pub(super) fn join(&mut self, place: usize, part: &Part, initial: bool) {
-        self.collections.join(place, part);
-        self.parts.insert(place, Member { part: part.clone(), initial, resume: None });
+    /// Adds a part before its first event. `initial` is whether its initial state is printed.
+    pub(super) fn add_part(&mut self, number: usize, part: &Part, initial: bool) {
+        self.collections.add(number, part);
+        self.parts.insert(number, PrintedPart { part: part.clone(), initial, resume: None });
     }
 
-    /// A part runs, and this will say whether it selects here.
-    pub(super) fn started(&mut self, place: usize, selects_locally: Arc<AtomicBool>) {
-        self.selects_locally.insert(place, selects_locally);
+    /// Records that a part runs, with the flag for local selection.
+    pub(super) fn started(&mut self, number: usize, selects_locally: Arc<AtomicBool>) {
+        self.selects_locally.insert(number, selects_locally);
     }
 
-    /// A part leaves: nothing more is told of it.
-    pub(super) fn leave(&mut self, place: usize) {
-        self.collections.leave(place);
-        self.selects_locally.remove(&place);
-        self.parts.remove(&place);
+    /// Removes a part after its last event.
+    pub(super) fn remove_part(&mut self, number: usize) {
+        self.collections.remove(number);
+        self.selects_locally.remove(&number);
+        self.parts.remove(&number);
     }
 
-    /// Prints what a part tells.
+    /// Prints a notification of a part.
     pub(super) fn notification(
         &mut self,
         part: usize,
         received: Timestamp,
         notification: Notification,
     ) -> io::Result<()> {
-        let Some(Member { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
+        let Some(PrintedPart { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
         let (kind, object, old, origin, inferred) = match notification {
-            Notification::Mark(mark) => return self.told_mark(part, received, mark),
+            Notification::Mark(mark) => return self.mark_notification(part, received, mark),
             Notification::Added { object, origin, .. } => (ChangeKind::Added, object, None, origin, false),
             Notification::Updated { new, origin: Origin::Resync, .. } => {
                 (ChangeKind::Sync, new, None, Origin::Resync, false)
@@ -103,92 +103,92 @@ impl<W: Write> Printer<W> {
         self.delta(part, &Change { final_state_unknown: inferred, old, ..change })
     }
 
-    /// Prints what a part tells that goes on from a version.
-    pub(super) fn event(&mut self, part: usize, received: Timestamp, event: Event) -> io::Result<()> {
-        let Some(Member { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
-        let Event { kind, object, old } = event;
+    /// Prints an event of a resumed watch.
+    pub(super) fn event(&mut self, part: usize, received: Timestamp, event: ResumedEvent) -> io::Result<()> {
+        let Some(PrintedPart { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
+        let ResumedEvent { kind, object, old } = event;
         let change = change(own, received, kind, object, Origin::Watch);
         self.delta(part, &Change { old, ..change })
     }
 
     fn delta(&mut self, part: usize, change: &Change) -> io::Result<()> {
-        let initial = self.parts.get(&part).is_some_and(|member| member.initial);
+        let initial = self.parts.get(&part).is_some_and(|printed_part| printed_part.initial);
         if change.origin == Origin::List && !initial {
             return Ok(());
         }
-        self.watched.count_told();
+        self.reporter.count_received();
         if !self.is_in_scope(change) {
-            self.watched.count_shown(false);
+            self.reporter.count_shown(false);
             return Ok(());
         }
-        // A watch tells everything in order, so its delta says up to where all has been told. A list does not, nor does a
-        // delete that was inferred, which shows an old state.
-        // A resync comes between the deltas and takes none away: what could be said before it still holds.
-        let is_told_in_order = change.origin == Origin::Watch && !change.final_state_unknown;
+        // A watch delivers in order, so its delta is a point to resume from. A list does not, and an inferred delete
+        // shows an old state. A resync repeats known state between the deltas and does not invalidate the last point.
+        let is_in_order = change.origin == Origin::Watch && !change.final_state_unknown;
         let is_resumable = self.is_resumable(part);
-        let member = self.parts.get_mut(&part).filter(|_| is_resumable);
-        let resume = member.and_then(|member| {
-            if is_told_in_order {
+        let printed_part = self.parts.get_mut(&part).filter(|_| is_resumable);
+        let resume = printed_part.and_then(|printed_part| {
+            if is_in_order {
                 let version = change.object.resource_version();
-                member.resume = Some(later(member.resume.take(), version));
+                printed_part.resume = Some(later_version(printed_part.resume.take(), version));
             }
-            member.resume.as_ref().filter(|_| is_told_in_order || change.origin == Origin::Resync)
+            printed_part.resume.as_ref().filter(|_| is_in_order || change.origin == Origin::Resync)
         });
-        // Whoever has read a line must find it counted, so what leaves at once is counted before.
+        // A line must be counted before a reader can see it, so lines that are written at once are counted first.
         let leaves_at_once = self.stream.writes_at_once();
         if leaves_at_once {
-            self.watched.count_shown(true);
+            self.reporter.count_shown(true);
         }
         let printed = self.stream.change(change, resume, &mut self.out)?;
         if !leaves_at_once {
-            self.watched.count_shown(printed);
+            self.reporter.count_shown(printed);
         }
         Ok(())
     }
 
-    /// Whether one can go on from where a part is: a watch of one name says nothing of the others.
+    /// Whether a reader can resume from this part: a watch of one name does not cover the others.
     fn is_resumable(&self, part: usize) -> bool {
         let selects_locally =
             self.selects_locally.get(&part).is_some_and(|here| here.load(atomic::Ordering::Relaxed));
         self.selected.resumable && !selects_locally && self.collections.is_whole(part)
     }
 
-    /// Whether something changed that is asked for. What came and went always is, and so is what nobody can compare.
+    /// Whether the change affects selected fields. Additions and deletions always do, and so do updates without an old
+    /// state.
     fn is_in_scope(&self, change: &Change) -> bool {
         let scope = &self.selected.scope;
         let Some(old) = change.old.as_ref().filter(|_| !scope.is_all()) else { return true };
         let (old, new) = (old.json(), change.object.json());
-        // The text of an object is UTF-8.
+        // Objects are valid UTF-8.
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
         scope.differs(text(&old), text(&new))
     }
 
-    /// A part has ended with an error: the last line of its stream.
+    /// Prints the error mark that ends a part.
     pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
         self.mark(part, received, error_of(error), None)?;
-        self.left_out(part, received)
+        self.finish_part(part, received)
     }
 
-    /// A part can't be had for now: its collection does not wait for it.
-    pub(super) fn left_out(&mut self, part: usize, received: Timestamp) -> io::Result<()> {
+    /// Stops waiting for the sync of a part that is unavailable.
+    pub(super) fn finish_part(&mut self, part: usize, received: Timestamp) -> io::Result<()> {
         match self.collections.ended(part) {
             Some(version) => self.synced(part, received, version),
             None => Ok(()),
         }
     }
 
-    /// A part that is not there can't be had, and neither can what was asked for instead.
+    /// Prints the error mark of a part that was replaced by parts per namespace, which can't be listed either.
     pub(super) fn refused(&mut self, part: &Part, received: Timestamp, error: &Error) -> io::Result<()> {
         let mark = mark(part, received, error_of(error));
         self.stream.mark(&mark, None, &mut self.out)
     }
 
-    /// Writes what waits to be written; for the end of a batch.
+    /// Writes buffered output at the end of a batch.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.stream.flush(&mut self.out)
     }
 
-    fn told_mark(&mut self, part: usize, received: Timestamp, mark: queue::Mark) -> io::Result<()> {
+    fn mark_notification(&mut self, part: usize, received: Timestamp, mark: queue::Mark) -> io::Result<()> {
         match mark {
             queue::Mark::Synced { resource_version } => {
                 match self.collections.synced(part, &resource_version) {
@@ -197,20 +197,20 @@ impl<W: Write> Printer<W> {
                 }
             }
             queue::Mark::Gap { from, to, lasted } => {
-                // The server has forgotten that version, and the difference is still to be printed.
-                if let Some(member) = self.parts.get_mut(&part) {
-                    member.resume = None;
+                // The server no longer has that version, and the difference is not printed yet.
+                if let Some(printed_part) = self.parts.get_mut(&part) {
+                    printed_part.resume = None;
                 }
                 self.mark(part, received, MarkKind::Gap { from, to, lasted }, None)
             }
         }
     }
 
-    /// The collection of a part has synced.
+    /// Prints the sync of a part's collection.
     fn synced(&mut self, part: usize, received: Timestamp, version: ResourceVersion) -> io::Result<()> {
         let resume = self.is_resumable(part).then(|| version.clone());
-        if let Some(member) = self.parts.get_mut(&part) {
-            member.resume.clone_from(&resume);
+        if let Some(printed_part) = self.parts.get_mut(&part) {
+            printed_part.resume.clone_from(&resume);
         }
         self.mark(part, received, MarkKind::Synced { version }, resume.as_ref())
     }
@@ -222,15 +222,15 @@ impl<W: Write> Printer<W> {
         kind: MarkKind,
         resume: Option<&ResourceVersion>,
     ) -> io::Result<()> {
-        let Some(Member { part, .. }) = self.parts.get(&part) else { return Ok(()) };
+        let Some(PrintedPart { part, .. }) = self.parts.get(&part) else { return Ok(()) };
         self.stream.mark(&mark(part, received, kind), resume, &mut self.out)
     }
 }
 
-/// The version to resume at after an event of that version. Never an older one: a server may send a delete with the
-/// version of the object's last update, and a reader that resumed there would be told again what it has read. A version
-/// that has no order does not replace one that has.
-fn later(resume: Option<ResourceVersion>, version: &ResourceVersion) -> ResourceVersion {
+/// Returns the version to resume from after an event. It never decreases: a server may send a delete with the version
+/// of the object's last update, and resuming there would repeat printed events. A version without an order does not
+/// replace an ordered one.
+fn later_version(resume: Option<ResourceVersion>, version: &ResourceVersion) -> ResourceVersion {
     let is_ordered = |version: &ResourceVersion| version.compare(version).is_ok();
     match resume {
         Some(resume) if is_ordered(&resume) && resume.compare(version) != Ok(Ordering::Less) => resume,
@@ -240,21 +240,21 @@ fn later(resume: Option<ResourceVersion>, version: &ResourceVersion) -> Resource
 
 fn mark(part: &Part, received: Timestamp, kind: MarkKind) -> Mark {
     let Part { context, resource, namespace, name, .. } = part.clone();
-    // The names of a collection sync as one; each is watched by itself.
+    // Named objects sync as one collection but are watched separately.
     let name = name.filter(|_| !matches!(kind, MarkKind::Synced { .. }));
     Mark { kind, resource, context, namespace, name, received }
 }
 
-/// What the server said, or what stands for it.
+/// Returns the error mark with the server's status, or one made of the error text.
 fn error_of(error: &Error) -> MarkKind {
-    let spoken = || Status { message: error.to_string(), ..Status::default() };
-    let status = error.status().cloned().unwrap_or_else(spoken);
-    // Credentials that could not be had are no server's answer, and have no reason.
+    let without_status = || Status { message: error.to_string(), ..Status::default() };
+    let status = error.status().cloned().unwrap_or_else(without_status);
+    // Errors without a reason, such as failed credentials, were not returned by a server.
     let code = code_of(error).filter(|_| !status.reason.is_empty());
     MarkKind::Error { status, code }
 }
 
-/// The number of a server's answer that means this error.
+/// Returns the HTTP status that stands for the error.
 fn code_of(error: &Error) -> Option<u16> {
     Some(match error {
         Error::Expired(_) => 410,
@@ -271,7 +271,7 @@ fn code_of(error: &Error) -> Option<u16> {
     })
 }
 
-/// A change of a part's object, with no state before it.
+/// Returns a change of a part's object without an old state.
 fn change(part: &Part, received: Timestamp, kind: ChangeKind, object: Arc<Object>, origin: Origin) -> Change {
     Change {
         kind,
@@ -285,7 +285,7 @@ fn change(part: &Part, received: Timestamp, kind: ChangeKind, object: Arc<Object
     }
 }
 
-/// What a delete shows: the last state that is known, or the name alone.
+/// Returns the last known state of a deleted object, or an object with only its name.
 fn last_state(part: &Part, deleted: &DeletedObject) -> Arc<Object> {
     if let Some(object) = deleted.object() {
         return Arc::clone(object);
@@ -304,14 +304,14 @@ mod tests {
     use crate::output::{LineOptions, Messages};
     use crate::session::part_fixtures::{resource, template};
 
-    /// A printer of JSON lines with one part, and who counts.
-    fn printer(initial: bool) -> (Printer<Vec<u8>>, Watched) {
-        let watched = Watched::new(Arc::new(Messages::stderr(false, false)), false);
-        let stream = Stream::json_lines(LineOptions::default());
-        let selected = Selected { scope: Scope::default(), resumable: true };
-        let mut printer = Printer::new(stream, selected, &watched, Vec::new());
-        printer.join(0, &Part { resource: resource("pods"), ..template("shop") }, initial);
-        (printer, watched)
+    /// Returns a JSON-lines printer with one part, and its reporter.
+    fn printer(initial: bool) -> (DeltaPrinter<Vec<u8>>, Reporter) {
+        let reporter = Reporter::new(Arc::new(Messages::stderr(false, false)), false);
+        let stream = WatchOutput::json_lines(LineOptions::default());
+        let selected = DeltaSelection { scope: Scope::default(), resumable: true };
+        let mut printer = DeltaPrinter::new(stream, selected, &reporter, Vec::new());
+        printer.add_part(0, &Part { resource: resource("pods"), ..template("shop") }, initial);
+        (printer, reporter)
     }
 
     fn pod(uid: &str, version: &str) -> Arc<Object> {
@@ -322,32 +322,32 @@ mod tests {
         Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
     }
 
-    fn told(printer: &mut Printer<Vec<u8>>, notifications: impl IntoIterator<Item = Notification>) {
+    fn print_all(printer: &mut DeltaPrinter<Vec<u8>>, notifications: impl IntoIterator<Item = Notification>) {
         for notification in notifications {
             printer.notification(0, Timestamp::UNIX_EPOCH, notification).expect("a Vec takes all");
         }
     }
 
     #[test]
-    fn nobody_goes_on_from_the_old_state_that_an_inferred_delete_shows() {
+    fn inferred_delete_has_no_resume_version() {
         let (mut printer, _) = printer(true);
         let old = pod("u-1", "7");
         let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
         let gone = Deleted { object: DeletedObject::FinalStateUnknown(tombstone), origin: Origin::Watch };
         let new = Added { object: pod("u-2", "20"), is_in_initial_list: false, origin: Origin::Watch };
         let known = Deleted { object: DeletedObject::Known(pod("u-2", "21")), origin: Origin::Watch };
-        told(&mut printer, [gone, new, known]);
+        print_all(&mut printer, [gone, new, known]);
         let resumes: Vec<_> = lines_of(printer).iter().map(|line| line["resume"].clone()).collect();
         assert_eq!(resumes, [serde_json::Value::Null, "20".into(), "21".into()]);
     }
 
-    fn lines_of(printer: Printer<Vec<u8>>) -> Vec<serde_json::Value> {
+    fn lines_of(printer: DeltaPrinter<Vec<u8>>) -> Vec<serde_json::Value> {
         let text = String::from_utf8(printer.out).expect("text");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     #[test]
-    fn who_goes_on_from_what_is_told_again_misses_nothing() {
+    fn resync_keeps_resume_version() {
         let (mut printer, _) = printer(true);
         let again =
             || Notification::Updated { old: pod("u-1", "7"), new: pod("u-1", "7"), origin: Origin::Resync };
@@ -355,14 +355,14 @@ mod tests {
         let new = Added { object: pod("u-2", "20"), is_in_initial_list: false, origin: Origin::Watch };
         let lasted = std::time::Duration::ZERO;
         let gap = Notification::Mark(queue::Mark::Gap { from: "20".into(), to: "31".into(), lasted });
-        told(&mut printer, [again(), synced, again(), new, again(), gap, again()]);
+        print_all(&mut printer, [again(), synced, again(), new, again(), gap, again()]);
         let resumes: Vec<_> = lines_of(printer).iter().map(|line| line["resume"].clone()).collect();
         let [none, at_9, at_20] = [serde_json::Value::Null, "9".into(), "20".into()];
         assert_eq!(resumes, [&none, &at_9, &at_9, &at_20, &at_20, &none, &none].map(Clone::clone));
     }
 
     #[test]
-    fn resume_never_goes_down_between_two_gaps() {
+    fn resume_version_never_decreases_between_gaps() {
         let (mut printer, _) = printer(true);
         let synced =
             |version: &str| Notification::Mark(queue::Mark::Synced { resource_version: version.into() });
@@ -385,23 +385,23 @@ mod tests {
             live("11"),
             gone("10"),
         ];
-        told(&mut printer, notifications);
+        print_all(&mut printer, notifications);
         let lines = lines_of(printer);
         let resumes: Vec<_> = lines.iter().map(|line| line["resume"].as_str().unwrap_or("none")).collect();
         assert_eq!(resumes, ["9", "9", "20", "20", "20", "20", "100", "100", "none", "11", "11"]);
     }
 
     #[test]
-    fn an_error_says_which_of_several_names_it_is_of() {
+    fn error_mark_has_name_of_part() {
         let (mut printer, _) = printer(true);
-        for (place, name) in [(1, "x"), (2, "y")] {
+        for (number, name) in [(1, "x"), (2, "y")] {
             let part = Part { resource: resource("pods"), name: Some(name.into()), ..template("shop") };
-            printer.join(place, &part, true);
+            printer.add_part(number, &part, true);
             let error = part.not_found().expect("it is a name");
-            printer.ended(place, Timestamp::UNIX_EPOCH, &error).expect("a Vec takes all");
+            printer.ended(number, Timestamp::UNIX_EPOCH, &error).expect("a Vec takes all");
         }
         printer.ended(0, Timestamp::UNIX_EPOCH, &Error::Refused("nobody".into())).expect("a Vec takes all");
-        let told: Vec<_> = lines_of(printer)
+        let marks: Vec<_> = lines_of(printer)
             .iter()
             .map(|line| {
                 [&line["name"], &line["object"]["details"]["name"], &line["object"]["code"]].map(Clone::clone)
@@ -409,7 +409,7 @@ mod tests {
             .collect();
         let none = serde_json::Value::Null;
         assert_eq!(
-            told,
+            marks,
             [
                 ["x".into(), "x".into(), 404.into()],
                 ["y".into(), "y".into(), 404.into()],
@@ -419,12 +419,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_is_not_counted_as_received() {
-        let (mut printer, watched) = printer(false);
+    fn suppressed_initial_state_is_not_counted() {
+        let (mut printer, reporter) = printer(false);
         let listed = Added { object: pod("u-1", "7"), is_in_initial_list: true, origin: Origin::List };
         let gone = Deleted { object: DeletedObject::Known(pod("u-1", "9")), origin: Origin::Watch };
-        told(&mut printer, [listed, gone]);
-        let wanted = "1 received, 1 printed, 0 suppressed, ";
-        assert!(watched.summary().starts_with(wanted), "{}", watched.summary());
+        print_all(&mut printer, [listed, gone]);
+        let expected = "1 received, 1 printed, 0 suppressed, ";
+        assert!(reporter.summary().starts_with(expected), "{}", reporter.summary());
     }
 }

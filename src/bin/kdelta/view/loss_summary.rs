@@ -8,27 +8,27 @@ use kdelta::reflector::ReflectorEvent;
 
 /// Turns the lines of single parts into those of all. Bounded by the parts that are lost at a time.
 #[derive(Debug, Default)]
-pub(crate) struct Crowd {
+pub(crate) struct LossSummary {
     /// For each part that is lost the reason it was last lost for.
-    lost: HashMap<usize, Reason>,
-    groups: HashMap<Reason, Group>,
+    lost: HashMap<usize, LossReason>,
+    groups: HashMap<LossReason, Group>,
 }
 
 /// What a message begins with, which is the same for the parts of a cluster, and why they are lost.
-type Reason = (String, String);
+type LossReason = (String, String);
 
 /// The parts that are lost for one reason.
 #[derive(Debug, Default)]
 struct Group {
     lost: HashSet<usize>,
-    /// Whether it was said that the server no longer knows what happened.
+    /// Whether it was line that the server no longer knows what happened.
     relisting: bool,
     resumed: usize,
     relisted: usize,
     longest: Duration,
 }
 
-impl Crowd {
+impl LossSummary {
     /// What to say of an event of a part, of which that part alone would say `own`. `prefix` is the same for the parts
     /// of a cluster.
     pub(crate) fn line(
@@ -40,32 +40,32 @@ impl Crowd {
     ) -> Option<String> {
         match event {
             ReflectorEvent::Lost { error, .. } if own.is_some() => {
-                let is_new = self.lose(part, (prefix.to_owned(), error.to_string()));
+                let is_new = self.add_loss(part, (prefix.to_owned(), error.to_string()));
                 own.filter(|_| is_new)
             }
             ReflectorEvent::Relisting { .. } | ReflectorEvent::WentBack { .. } => {
                 let group = self.lost.get(&part).and_then(|reason| self.groups.get_mut(reason));
-                let told = group.is_some_and(|group| std::mem::replace(&mut group.relisting, true));
-                own.filter(|_| !told)
+                let is_reported = group.is_some_and(|group| std::mem::replace(&mut group.relisting, true));
+                own.filter(|_| !is_reported)
             }
-            ReflectorEvent::Recovered { lasted, .. } => self.back(part, false, *lasted, own),
+            ReflectorEvent::Recovered { lasted, .. } => self.recover(part, false, *lasted, own),
             ReflectorEvent::Listed { origin, lasted, .. } => {
-                self.back(part, *origin == Origin::Relist, *lasted, own)
+                self.recover(part, *origin == Origin::Relist, *lasted, own)
             }
             // One part reports the waits of all that are lost for the same reason.
-            ReflectorEvent::Retrying { .. } => own.filter(|_| self.speaks(part)),
+            ReflectorEvent::Retrying { .. } => own.filter(|_| self.reports_waits(part)),
             _ => own,
         }
     }
 
     /// Whether a part reports for those that are lost for the same reason.
-    fn speaks(&self, part: usize) -> bool {
+    fn reports_waits(&self, part: usize) -> bool {
         let group = self.lost.get(&part).and_then(|reason| self.groups.get(reason));
         group.is_none_or(|group| group.lost.iter().min() == Some(&part))
     }
 
-    /// A part is no more. Where only it was still lost, what is to be said of those that are back.
-    pub(crate) fn leave(&mut self, part: usize) -> Option<String> {
+    /// A part is no more. Where only it was still lost, what is to be line of those that are back.
+    pub(crate) fn remove(&mut self, part: usize) -> Option<String> {
         let reason = self.lost.remove(&part)?;
         let group = self.groups.get_mut(&reason)?;
         group.lost.remove(&part);
@@ -77,7 +77,7 @@ impl Crowd {
     }
 
     /// Answers whether it is the first to be lost for this reason.
-    fn lose(&mut self, part: usize, reason: Reason) -> bool {
+    fn add_loss(&mut self, part: usize, reason: LossReason) -> bool {
         let before = self.lost.insert(part, reason.clone());
         if before.as_ref() == Some(&reason) {
             return false;
@@ -101,7 +101,13 @@ impl Crowd {
         is_new
     }
 
-    fn back(&mut self, part: usize, relisted: bool, lasted: Duration, own: Option<String>) -> Option<String> {
+    fn recover(
+        &mut self,
+        part: usize,
+        relisted: bool,
+        lasted: Duration,
+        own: Option<String>,
+    ) -> Option<String> {
         let Some(reason) = self.lost.remove(&part) else { return own };
         let group = self.groups.get_mut(&reason)?;
         group.lost.remove(&part);
@@ -136,18 +142,18 @@ mod tests {
 
     use super::*;
 
-    fn lost(crowd: &mut Crowd, part: usize, reason: &str) -> Option<String> {
+    fn lost(summary: &mut LossSummary, part: usize, reason: &str) -> Option<String> {
         let event = ReflectorEvent::Lost { phase: Phase::Watch, error: Error::Transport(reason.into()) };
-        crowd.line("", part, &event, Some(format!("{part} lost: {reason}")))
+        summary.line("", part, &event, Some(format!("{part} lost: {reason}")))
     }
 
-    fn resumed(crowd: &mut Crowd, part: usize) -> Option<String> {
+    fn resumed(summary: &mut LossSummary, part: usize) -> Option<String> {
         let event =
             ReflectorEvent::Recovered { version: "7".into(), lasted: Duration::from_secs(part as u64) };
-        crowd.line("", part, &event, Some(format!("{part} resumed")))
+        summary.line("", part, &event, Some(format!("{part} resumed")))
     }
 
-    fn relisted(crowd: &mut Crowd, part: usize) -> Option<String> {
+    fn relisted(summary: &mut LossSummary, part: usize) -> Option<String> {
         let event = ReflectorEvent::Listed {
             phase: Phase::List,
             origin: Origin::Relist,
@@ -155,90 +161,90 @@ mod tests {
             items: 1,
             lasted: Duration::from_millis(500),
         };
-        crowd.line("", part, &event, Some(format!("{part} re-listed")))
+        summary.line("", part, &event, Some(format!("{part} re-listed")))
     }
 
     #[test]
     fn one_part_speaks_for_itself() {
-        let mut crowd = Crowd::default();
-        assert_eq!(lost(&mut crowd, 1, "EOF").as_deref(), Some("1 lost: EOF"));
-        assert_eq!(lost(&mut crowd, 1, "refused").as_deref(), Some("1 lost: refused"));
-        assert_eq!(resumed(&mut crowd, 1).as_deref(), Some("1 resumed"));
-        assert_eq!(relisted(&mut crowd, 1).as_deref(), Some("1 re-listed"), "of one that was not lost");
-        assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
+        let mut summary = LossSummary::default();
+        assert_eq!(lost(&mut summary, 1, "EOF").as_deref(), Some("1 lost: EOF"));
+        assert_eq!(lost(&mut summary, 1, "refused").as_deref(), Some("1 lost: refused"));
+        assert_eq!(resumed(&mut summary, 1).as_deref(), Some("1 resumed"));
+        assert_eq!(relisted(&mut summary, 1).as_deref(), Some("1 re-listed"), "of one that was not lost");
+        assert!(summary.lost.is_empty() && summary.groups.is_empty());
     }
 
     #[test]
     fn of_many_that_are_lost_for_one_reason_one_speaks() {
-        let mut crowd = Crowd::default();
-        assert_eq!(lost(&mut crowd, 1, "EOF").as_deref(), Some("1 lost: EOF"));
-        assert_eq!(lost(&mut crowd, 2, "EOF"), None);
-        assert_eq!(lost(&mut crowd, 3, "EOF"), None);
-        assert_eq!(lost(&mut crowd, 2, "refused").as_deref(), Some("2 lost: refused"));
-        assert_eq!(lost(&mut crowd, 1, "refused"), None);
-        assert_eq!(lost(&mut crowd, 3, "refused"), None);
-        assert_eq!(resumed(&mut crowd, 2), None);
-        assert_eq!(relisted(&mut crowd, 1), None);
+        let mut summary = LossSummary::default();
+        assert_eq!(lost(&mut summary, 1, "EOF").as_deref(), Some("1 lost: EOF"));
+        assert_eq!(lost(&mut summary, 2, "EOF"), None);
+        assert_eq!(lost(&mut summary, 3, "EOF"), None);
+        assert_eq!(lost(&mut summary, 2, "refused").as_deref(), Some("2 lost: refused"));
+        assert_eq!(lost(&mut summary, 1, "refused"), None);
+        assert_eq!(lost(&mut summary, 3, "refused"), None);
+        assert_eq!(resumed(&mut summary, 2), None);
+        assert_eq!(relisted(&mut summary, 1), None);
         assert_eq!(
-            resumed(&mut crowd, 3).as_deref(),
+            resumed(&mut summary, 3).as_deref(),
             Some("3 watches are back after 3.0s: 2 resumed, 1 re-listed")
         );
-        assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
+        assert!(summary.lost.is_empty() && summary.groups.is_empty());
     }
 
     #[test]
     fn one_part_reports_the_waits_of_a_group() {
-        let mut crowd = Crowd::default();
-        (1..=3).for_each(|part| drop(lost(&mut crowd, part, "EOF")));
-        lost(&mut crowd, 4, "refused");
+        let mut summary = LossSummary::default();
+        (1..=3).for_each(|part| drop(lost(&mut summary, part, "EOF")));
+        lost(&mut summary, 4, "refused");
         let wait = ReflectorEvent::Retrying { after: Duration::from_secs(3) };
-        let mut waits = |part| crowd.line("", part, &wait, Some("in 3s".to_owned())).is_some();
+        let mut waits = |part| summary.line("", part, &wait, Some("in 3s".to_owned())).is_some();
         assert_eq!([1, 2, 3, 4, 5].map(&mut waits), [true, false, false, true, true]);
     }
 
     #[test]
     fn one_that_stays_lost_for_another_reason_keeps_nobody_from_being_told() {
-        let mut crowd = Crowd::default();
-        lost(&mut crowd, 9, "not today");
-        lost(&mut crowd, 1, "EOF");
-        lost(&mut crowd, 2, "EOF");
-        resumed(&mut crowd, 1);
+        let mut summary = LossSummary::default();
+        lost(&mut summary, 9, "not today");
+        lost(&mut summary, 1, "EOF");
+        lost(&mut summary, 2, "EOF");
+        resumed(&mut summary, 1);
         assert_eq!(
-            resumed(&mut crowd, 2).as_deref(),
+            resumed(&mut summary, 2).as_deref(),
             Some("2 watches are back after 2.0s: 2 resumed, 0 re-listed")
         );
     }
 
     #[test]
     fn one_that_leaves_is_not_waited_for() {
-        let mut crowd = Crowd::default();
-        lost(&mut crowd, 1, "EOF");
-        lost(&mut crowd, 2, "EOF");
-        assert_eq!(crowd.leave(2), None);
-        assert_eq!(resumed(&mut crowd, 1).as_deref(), Some("1 resumed"));
-        lost(&mut crowd, 3, "EOF");
-        assert_eq!(crowd.leave(3), None);
-        assert_eq!(lost(&mut crowd, 4, "EOF").as_deref(), Some("4 lost: EOF"));
+        let mut summary = LossSummary::default();
+        lost(&mut summary, 1, "EOF");
+        lost(&mut summary, 2, "EOF");
+        assert_eq!(summary.remove(2), None);
+        assert_eq!(resumed(&mut summary, 1).as_deref(), Some("1 resumed"));
+        lost(&mut summary, 3, "EOF");
+        assert_eq!(summary.remove(3), None);
+        assert_eq!(lost(&mut summary, 4, "EOF").as_deref(), Some("4 lost: EOF"));
     }
 
     #[test]
     fn the_last_that_leaves_has_it_said_that_the_others_are_back() {
-        let mut crowd = Crowd::default();
-        (1..=3).for_each(|part| drop(lost(&mut crowd, part, "EOF")));
-        assert_eq!((resumed(&mut crowd, 1), resumed(&mut crowd, 2)), (None, None));
-        let said = crowd.leave(3);
-        assert_eq!(said.as_deref(), Some("2 watches are back after 2.0s: 2 resumed, 0 re-listed"));
-        assert!(crowd.lost.is_empty() && crowd.groups.is_empty());
+        let mut summary = LossSummary::default();
+        (1..=3).for_each(|part| drop(lost(&mut summary, part, "EOF")));
+        assert_eq!((resumed(&mut summary, 1), resumed(&mut summary, 2)), (None, None));
+        let line = summary.remove(3);
+        assert_eq!(line.as_deref(), Some("2 watches are back after 2.0s: 2 resumed, 0 re-listed"));
+        assert!(summary.lost.is_empty() && summary.groups.is_empty());
     }
 
     #[test]
     fn that_the_server_forgot_is_said_once() {
-        let mut crowd = Crowd::default();
-        lost(&mut crowd, 1, "EOF");
-        lost(&mut crowd, 2, "EOF");
+        let mut summary = LossSummary::default();
+        lost(&mut summary, 1, "EOF");
+        lost(&mut summary, 2, "EOF");
         let mut relisting = |part| {
             let event = ReflectorEvent::Relisting { from: "7".into() };
-            crowd.line("", part, &event, Some("listing anew".into()))
+            summary.line("", part, &event, Some("listing anew".into()))
         };
         assert_eq!(relisting(1).as_deref(), Some("listing anew"));
         assert_eq!(relisting(2), None);

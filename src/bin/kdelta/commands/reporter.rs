@@ -1,4 +1,4 @@
-//! What is said and counted of the parts that are watched: losses and recoveries, on stderr.
+//! Reports and counters about watched parts on stderr: losses, recoveries, errors and the final summary.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,84 +14,84 @@ use tokio::sync::Notify;
 use crate::exit::Report;
 use crate::output::Messages;
 use crate::session::{Part, PartSource, Session, StatusSignal};
-use crate::view::{Crowd, Notices};
+use crate::view::{LossSummary, Notices};
 
-/// Listens to reflectors. Cheap to clone; clones count together.
+/// Observes reflectors. Cheap to clone; clones share the counters.
 #[derive(Clone)]
-pub(crate) struct Watched {
+pub(crate) struct Reporter {
     messages: Arc<Messages>,
     verbose: bool,
     counts: Arc<Counts>,
-    /// A std mutex: held while a line is made.
-    crowd: Arc<Mutex<Crowd>>,
+    /// A std mutex: held while a line is formatted.
+    loss_summary: Arc<Mutex<LossSummary>>,
 }
 
-/// The place of a part among all that are watched, for as long as it is.
-struct Place {
-    crowd: Arc<Mutex<Crowd>>,
+/// The slot of a watched part in the loss summary, freed on drop.
+struct PartSlot {
+    loss_summary: Arc<Mutex<LossSummary>>,
     number: usize,
     messages: Arc<Messages>,
 }
 
-impl Place {
+impl PartSlot {
     fn line(&self, prefix: &str, event: &ReflectorEvent, own: Option<String>) -> Option<String> {
-        let mut crowd = self.crowd.lock().unwrap_or_else(PoisonError::into_inner);
-        crowd.line(prefix, self.number, event, own)
+        let mut loss_summary = self.loss_summary.lock().unwrap_or_else(PoisonError::into_inner);
+        loss_summary.line(prefix, self.number, event, own)
     }
 }
 
-impl Drop for Place {
+impl Drop for PartSlot {
     fn drop(&mut self) {
-        let line = self.crowd.lock().unwrap_or_else(PoisonError::into_inner).leave(self.number);
+        let line = self.loss_summary.lock().unwrap_or_else(PoisonError::into_inner).remove(self.number);
         if let Some(line) = line {
             self.messages.notice(&line);
         }
     }
 }
 
-/// Relaxed counters: numbers to look at, on which nothing hangs.
+/// Counters for display only, hence relaxed.
 #[derive(Default)]
 struct Counts {
-    told: AtomicU64,
+    received: AtomicU64,
     printed: AtomicU64,
     suppressed: AtomicU64,
     relists: AtomicU64,
     reconnects: AtomicU64,
-    /// Parts that were ever watched, which numbers them.
+    /// The number of parts watched so far, used to number them.
     parts: AtomicUsize,
-    /// A std mutex: held for a look or a change.
+    /// A std mutex: held for a read or an update.
     merged: Mutex<Merged>,
 }
 
-/// What was merged for a reader that is too slow.
+/// Deltas merged because the reader is too slow.
 #[derive(Default)]
 struct Merged {
-    /// Who knows it of the parts that run, by their numbers.
-    told_by: HashMap<usize, Registration>,
-    /// Of those that have gone.
+    /// The registrations of running parts by number; each counts its merged deltas.
+    registrations: HashMap<usize, Registration>,
+    /// The count of parts that have ended.
     before: u64,
 }
 
-impl Watched {
+impl Reporter {
     pub(crate) fn new(messages: Arc<Messages>, verbose: bool) -> Self {
-        Self { messages, verbose, counts: Arc::default(), crowd: Arc::default() }
+        Self { messages, verbose, counts: Arc::default(), loss_summary: Arc::default() }
     }
 
-    /// From now on SIGUSR1 is answered with what has been counted.
+    /// Starts printing the summary on SIGUSR1.
     ///
     /// # Errors
-    /// The system does not let us listen.
-    pub(crate) fn answers(&self) -> io::Result<StatusSignal> {
-        let own = self.clone();
-        StatusSignal::start(move || own.messages.notice(&own.summary()))
+    /// The system refuses the signal handler.
+    pub(crate) fn report_on_signal(&self) -> io::Result<StatusSignal> {
+        let reporter = self.clone();
+        StatusSignal::start(move || reporter.messages.notice(&reporter.summary()))
     }
 
     pub(super) fn messages(&self) -> &Messages {
         &self.messages
     }
 
-    /// The source, which tells when the server can't select by the fields that were asked for: a field that does not
-    /// exist selects nothing without a word otherwise.
+    /// Makes the source report when the server does not support the field selector: a misspelled field would silently
+    /// select nothing.
     pub(super) fn source(&self, part: &Part, source: PartSource) -> PartSource {
         let (messages, title) = (Arc::clone(&self.messages), part.title());
         source.on_selector_refused(move |why| {
@@ -99,49 +99,48 @@ impl Watched {
         })
     }
 
-    /// Returns the observer of a command that asks once: it reports long waits, and not what a further try may mend.
+    /// Returns the observer of a one-shot command: it reports long waits, but no loss that a retry may fix.
     pub(super) fn one_shot_observer(&self, part: &Part) -> Observer {
         self.observer_with(part, Notices::of_one_shot(part.title(), self.verbose))
     }
 
-    /// Who is told what happens to the watch of a part.
+    /// Returns the observer of the watch of a part.
     pub(super) fn observer(&self, part: &Part) -> Observer {
         self.observer_with(part, Notices::of(part.title(), self.verbose))
     }
 
     fn observer_with(&self, part: &Part, notices: Notices) -> Observer {
-        // A std mutex: one reflector speaks at a time, and a line is all that is made under it.
+        // A std mutex: held while a line is formatted, by one reflector.
         let notices = Mutex::new(notices);
-        let place = Place {
-            crowd: Arc::clone(&self.crowd),
+        let slot = PartSlot {
+            loss_summary: Arc::clone(&self.loss_summary),
             number: self.counts.parts.fetch_add(1, Ordering::Relaxed),
             messages: Arc::clone(&self.messages),
         };
-        let (watched, prefix) = (self.clone(), Arc::clone(&part.prefix));
+        let (reporter, prefix) = (self.clone(), Arc::clone(&part.prefix));
         Arc::new(move |event| {
-            watched.count(event);
+            reporter.count(event);
             let own = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
-            let line = if watched.verbose { own } else { place.line(&prefix, event, own) };
+            let line = if reporter.verbose { own } else { slot.line(&prefix, event, own) };
             if let Some(line) = line {
-                watched.messages.notice(&line);
+                reporter.messages.notice(&line);
             }
         })
     }
 
-    /// The same observer for a part whose type may come and go: that it is not there is not said, but has the types
-    /// looked at.
-    pub(super) fn without_missing(observer: Observer, look: Arc<Notify>) -> Observer {
+    /// Makes an observer ignore a missing type and trigger discovery instead, for types that come and go.
+    pub(super) fn ignoring_missing(observer: Observer, recheck: Arc<Notify>) -> Observer {
         Arc::new(move |event| match event {
-            ReflectorEvent::Lost { error: Error::NotFound(_), .. } => look.notify_one(),
-            // It may be found missing next; where it is not, the new list is told.
+            ReflectorEvent::Lost { error: Error::NotFound(_), .. } => recheck.notify_one(),
+            // The type may turn out to be missing next; otherwise the new list is reported.
             ReflectorEvent::Relisting { .. } => {}
             _ => observer(event),
         })
     }
 
-    /// The same observer for a part that is tried again without a word, as often as need be: told once it is listed.
-    pub(super) fn once_listed(observer: Observer) -> Observer {
-        // Relaxed: one reflector speaks at a time.
+    /// Makes an observer silent until the part is listed, for parts that are retried silently.
+    pub(super) fn after_first_list(observer: Observer) -> Observer {
+        // Relaxed: one reflector calls at a time.
         let listed = AtomicBool::new(false);
         Arc::new(move |event| {
             if matches!(event, ReflectorEvent::Listed { .. }) {
@@ -153,28 +152,28 @@ impl Watched {
         })
     }
 
-    /// Says which contexts can't be used; answers whether there are any.
-    pub(super) fn tell_unusable(&self, session: &Session) -> bool {
+    /// Reports the contexts that can't be used; returns whether there are any.
+    pub(super) fn report_unusable(&self, session: &Session) -> bool {
         for (context, error) in session.unusable() {
-            self.tell_error(&format!("{context}: "), error);
+            self.report_error(&format!("{context}: "), error);
         }
         !session.unusable().is_empty()
     }
 
-    /// Says that a cluster can't be asked while others are; where there is but the one it is the end.
+    /// Reports that a cluster can't be used while others can. With a single cluster, returns the error.
     ///
     /// # Errors
-    /// The error, where there are no others.
-    pub(super) fn tell_setback(&self, prefix: &str, error: anyhow::Error) -> anyhow::Result<()> {
+    /// There is only one cluster.
+    pub(super) fn report_target_failure(&self, prefix: &str, error: anyhow::Error) -> anyhow::Result<()> {
         if prefix.is_empty() {
             return Err(error);
         }
-        self.tell_error(prefix, &error);
+        self.report_error(prefix, &error);
         Ok(())
     }
 
-    /// Says an error that is not the end, of what this prefix says.
-    pub(super) fn tell_error(&self, prefix: &str, error: &anyhow::Error) {
+    /// Reports an error that does not end the command, with a prefix.
+    pub(super) fn report_error(&self, prefix: &str, error: &anyhow::Error) {
         let report = Report::of(error, "");
         self.messages.error(&report.prefixed(prefix), report.hint.as_deref());
     }
@@ -188,39 +187,38 @@ impl Watched {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From now on what is merged of that part is counted, too.
+    /// Starts counting the merged deltas of a part.
     pub(super) fn count_merged(&self, part: usize, registration: Registration) {
         let mut merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
-        merged.told_by.insert(part, registration);
+        merged.registrations.insert(part, registration);
     }
 
-    /// Nothing more is merged of that part.
+    /// Stops counting the merged deltas of a part.
     pub(super) fn end_merged(&self, part: usize) {
         let mut merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(registration) = merged.told_by.remove(&part) {
+        if let Some(registration) = merged.registrations.remove(&part) {
             merged.before += registration.coalesced();
         }
     }
 
-    /// A delta was told.
-    pub(super) fn count_told(&self) {
-        self.counts.told.fetch_add(1, Ordering::Relaxed);
+    /// Counts a received delta.
+    pub(super) fn count_received(&self) {
+        self.counts.received.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// That delta was printed, or passed over because it shows nothing that was asked for.
+    /// Counts a delta as printed or as suppressed by the user's options.
     pub(super) fn count_shown(&self, printed: bool) {
         let counter = if printed { &self.counts.printed } else { &self.counts.suppressed };
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Deltas printed so far.
+    /// Returns the number of printed deltas.
     pub(super) fn printed(&self) -> u64 {
         self.counts.printed.load(Ordering::Relaxed)
     }
 
-    /// Says what was counted at an end that was asked for: to a person, and wherever a script should know that something
-    /// was lost or merged on the way.
-    pub(super) fn tell_end(&self) {
+    /// Reports the summary at a regular end: on a terminal, and to scripts if connections were lost or deltas merged.
+    pub(super) fn report_summary(&self) {
         let Counts { relists, reconnects, .. } = &*self.counts;
         let troubles = [relists, reconnects].map(|counter| counter.load(Ordering::Relaxed));
         if self.messages.has_reader() || troubles != [0, 0] || self.coalesced() > 0 {
@@ -230,17 +228,17 @@ impl Watched {
 
     fn coalesced(&self) -> u64 {
         let merged = self.counts.merged.lock().unwrap_or_else(PoisonError::into_inner);
-        merged.before + merged.told_by.values().map(Registration::coalesced).sum::<u64>()
+        merged.before + merged.registrations.values().map(Registration::coalesced).sum::<u64>()
     }
 
-    /// All that was counted, on one line.
+    /// Returns all counters on one line.
     pub(super) fn summary(&self) -> String {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let coalesced = self.coalesced();
-        let Counts { told, printed, suppressed, relists, reconnects, .. } = &*self.counts;
+        let Counts { received, printed, suppressed, relists, reconnects, .. } = &*self.counts;
         format!(
             "{} received, {} printed, {} suppressed, {coalesced} coalesced, {}, {}",
-            load(told) + coalesced,
+            load(received) + coalesced,
             load(printed),
             load(suppressed),
             counted(load(reconnects), "reconnect"),
@@ -249,7 +247,7 @@ impl Watched {
     }
 }
 
-/// `1 relist`, `2 relists`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// Formats `1 relist`, `2 relists`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! A watch that goes on from a version: what the server says happened since, without a state to compare it with.
+//! A watch resumed from a given version: prints the server's events since then, without a state to compare with.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,77 +8,81 @@ use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
 use tokio_util::sync::CancellationToken;
 
-use super::stream::{NoRoom, Outlet, Told, What};
+use super::merged_stream::{ChannelFull, EventSender, PartEvent, PartEventKind};
 use crate::session::PartSource;
 use crate::view::ChangeKind;
 
-/// What the server said happened.
-pub(super) struct Event {
+/// An event as the server sent it.
+pub(super) struct ResumedEvent {
     pub(super) kind: ChangeKind,
     pub(super) object: Arc<Object>,
-    /// The state before an update, where it was told since the version.
+    /// The state before an update, if an event since the version had it.
     pub(super) old: Option<Arc<Object>>,
 }
 
-impl Event {
-    /// The bytes of the objects in it.
+impl ResumedEvent {
+    /// Returns the bytes of the objects in the event.
     pub(super) fn weight(&self) -> usize {
         self.object.weight() + self.old.as_ref().map_or(0, |old| old.weight())
     }
 }
 
-/// Runs such a watch until `stop`, or until the server does not know how to go on.
+/// Runs the watch until `stop`, or until the server can't continue.
 ///
 /// # Errors
-/// What ended it; where the server can't go on from a version, with that version.
+/// The watch ends. If the server can't continue from a version, the error names it.
 pub(super) async fn run(
     part: usize,
     source: PartSource,
     options: ReflectorOptions,
-    outlet: &Outlet,
+    sender: &EventSender,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let sink = Sink { part, outlet: outlet.clone(), known: Mutex::default() };
+    let sink = EventSink { part, sender: sender.clone(), known: Mutex::default() };
     let reflector = Reflector::new(source, Arc::new(sink), options);
     let handle = reflector.handle();
-    // Boxed: it is large, and is held by the task of each part.
-    Box::pin(reflector.run(stop)).await.map_err(|error| stuck_at(&handle.last_sync_resource_version(), error))
+    // Boxed because the future is large and every part's task holds one.
+    Box::pin(reflector.run(stop))
+        .await
+        .map_err(|error| resume_error(&handle.last_sync_resource_version(), error))
 }
 
-/// The error with the version that it leads no further from, and with the way on.
-fn stuck_at(version: &ResourceVersion, error: Error) -> Error {
-    let worded = |problem: String, why: &str| {
+/// Adds the version and the next step to an error.
+fn resume_error(version: &ResourceVersion, error: Error) -> Error {
+    let with_hint = |problem: String, why: &str| {
         format!("{problem} ({why}): leave out --resource-version to begin with what is there now")
     };
-    let said = |problem, status: Status| Status { message: worded(problem, &status.message), ..status };
+    let with_message =
+        |problem, status: Status| Status { message: with_hint(problem, &status.message), ..status };
     match error {
-        Error::Expired(status) => {
-            Error::Expired(said(format!("the server no longer knows what happened since {version}"), status))
-        }
+        Error::Expired(status) => Error::Expired(with_message(
+            format!("the server no longer knows what happened since {version}"),
+            status,
+        )),
         Error::TooLargeResourceVersion(status) => {
             let problem = format!(
                 "version {version} is newer than the server's, so it is of another cluster or of a time before a restore"
             );
-            Error::TooLargeResourceVersion(said(problem, status))
+            Error::TooLargeResourceVersion(with_message(problem, status))
         }
         Error::Decode(why) => {
-            Error::Decode(worded(format!("what happened since {version} can't be read"), &why))
+            Error::Decode(with_hint(format!("what happened since {version} can't be read"), &why))
         }
         error => error,
     }
 }
 
-/// Hands on what the reflector writes.
-struct Sink {
+/// Forwards the reflector's writes as events.
+struct EventSink {
     part: usize,
-    /// Bounded, and only this tells anything until it has ended: after `ready` there is room.
-    outlet: Outlet,
-    /// The objects that were told, in their last state. A std mutex: held for an exchange, by one task.
+    /// Bounded. Only this sink sends for the part until it ends, so there is room after `ready`.
+    sender: EventSender,
+    /// The last state of each object seen. A std mutex: held for an update, by one task.
     known: Mutex<HashMap<Key, Arc<Object>>>,
 }
 
-impl Sink {
-    fn tell(&self, kind: ChangeKind, object: Arc<Object>) -> Result<(), NoRoom> {
+impl EventSink {
+    fn send(&self, kind: ChangeKind, object: Arc<Object>) -> Result<(), ChannelFull> {
         let old = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             match kind {
@@ -87,40 +91,41 @@ impl Sink {
             }
         };
         let old = old.filter(|_| kind == ChangeKind::Modified);
-        self.outlet.tell_now(Told::now(self.part, What::Event(Event { kind, object, old })))
+        self.sender
+            .try_send(PartEvent::now(self.part, PartEventKind::Resumed(ResumedEvent { kind, object, old })))
     }
 }
 
-impl ReflectorStore for Sink {
-    type Error = NoRoom;
+impl ReflectorStore for EventSink {
+    type Error = ChannelFull;
 
     async fn ready(&self) {
-        self.outlet.ready().await;
+        self.sender.ready().await;
     }
 
-    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), NoRoom> {
-        self.tell(ChangeKind::Added, object)
+    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), ChannelFull> {
+        self.send(ChangeKind::Added, object)
     }
 
-    fn update(&self, object: Arc<Object>, _origin: Origin) -> Result<(), NoRoom> {
-        self.tell(ChangeKind::Modified, object)
+    fn update(&self, object: Arc<Object>, _origin: Origin) -> Result<(), ChannelFull> {
+        self.send(ChangeKind::Modified, object)
     }
 
-    fn delete(&self, object: Arc<Object>, _origin: Origin) -> Result<(), NoRoom> {
-        self.tell(ChangeKind::Deleted, object)
+    fn delete(&self, object: Arc<Object>, _origin: Origin) -> Result<(), ChannelFull> {
+        self.send(ChangeKind::Deleted, object)
     }
 
-    /// Nothing is ever listed here.
+    /// Never called: a resumed watch does not list.
     fn replace(
         &self,
         _objects: Vec<Arc<Object>>,
         _version: &ResourceVersion,
         _origin: Origin,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), ChannelFull> {
         Ok(())
     }
 
-    fn resync(&self) -> Result<(), NoRoom> {
+    fn resync(&self) -> Result<(), ChannelFull> {
         Ok(())
     }
 }
@@ -130,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_it_leads_no_further_from_is_named_with_the_way_on() {
+    fn resume_error_names_version_and_next_step() {
         let status = |reason: &str, message: &str| Status {
             reason: reason.into(),
             message: message.into(),
@@ -159,10 +164,10 @@ mod tests {
         ];
         for (error, reason, text) in cases {
             let kind = std::mem::discriminant(&error);
-            let told = stuck_at(&"7".into(), error);
-            assert_eq!(std::mem::discriminant(&told), kind);
-            assert_eq!(told.to_string(), text);
-            let status = told.status().cloned().unwrap_or_default();
+            let error = resume_error(&"7".into(), error);
+            assert_eq!(std::mem::discriminant(&error), kind);
+            assert_eq!(error.to_string(), text);
+            let status = error.status().cloned().unwrap_or_default();
             assert_eq!((status.reason.as_str(), status.json.is_empty()), (reason, reason.is_empty()));
         }
     }

@@ -1,4 +1,4 @@
-//! The values that only the kubeconfig or the cluster knows.
+//! Completion values that must be looked up in the kubeconfig or the cluster.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,61 +6,67 @@ use std::sync::Arc;
 use kdelta::api::{Catalog, Discovered, IncludeObject, Representation};
 use kdelta::object::{ApiResource, Object, path_segment_problems};
 
-use super::line::Line;
-use super::wanted::{Candidate, Wanted, What};
+use super::completion::{Candidate, Completion, ValueSource};
+use super::line::TypedLine;
 use crate::commands::index::is_of_secrets;
 use crate::session::{Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body};
 use crate::settings::{IndexName, Settings};
 
-/// Looks up what is wanted at the end of a line.
+/// Looks up the candidates for the end of a line.
 ///
 /// # Errors
-/// There is no configuration, or no answer. What a single type fails with is passed over.
+/// The configuration is missing or the cluster does not respond. Errors of a single type are ignored.
 pub(super) async fn look_up(
-    line: &Line<'_>,
-    wanted: &Wanted,
+    line: &TypedLine<'_>,
+    completion: &Completion,
     settings: &Settings,
 ) -> anyhow::Result<Vec<Candidate>> {
     let plain = |names: Vec<String>| names.into_iter().map(Candidate::new).collect();
     let names = || kubeconfig_names(&settings.connection);
-    match &wanted.what {
-        What::Contexts => return Ok(plain(names()?.names)),
-        What::Clusters => return Ok(plain(names()?.clusters)),
-        What::Users => return Ok(plain(names()?.users)),
+    match &completion.source {
+        ValueSource::Contexts => return Ok(plain(names()?.names)),
+        ValueSource::Clusters => return Ok(plain(names()?.clusters)),
+        ValueSource::Users => return Ok(plain(names()?.users)),
         _ => {}
     }
     let session = Session::open(settings, |_| {}, |_| {}).await?;
-    // Of several contexts the first has to do.
+    // With several contexts, the first is used.
     let cluster = session.cluster();
-    let asked = Asked { line, cluster, is_demo: settings.demo.is_some() };
+    let lookup = Lookup { line, cluster, is_demo: settings.demo.is_some() };
     let catalog = || cluster.discovery().catalog();
     let listable = |catalog: &Catalog, each: fn(&Discovered) -> &[String]| {
         let all: BTreeSet<&String> = catalog.resources().iter().flat_map(each).collect();
         all.into_iter().map(Candidate::new).collect()
     };
-    Ok(match &wanted.what {
-        What::Types => types(&*catalog().await?, &wanted.typed),
-        What::Groups => listable(&*catalog().await?, |found| std::slice::from_ref(&found.resource.group)),
-        What::Verbs => listable(&*catalog().await?, |found| &found.verbs),
-        What::Categories => listable(&*catalog().await?, |found| &found.categories),
-        What::Namespaces => {
+    Ok(match &completion.source {
+        ValueSource::Types => types(&*catalog().await?, &completion.typed),
+        ValueSource::Groups => {
+            listable(&*catalog().await?, |found| std::slice::from_ref(&found.resource.group))
+        }
+        ValueSource::Verbs => listable(&*catalog().await?, |found| &found.verbs),
+        ValueSource::Categories => listable(&*catalog().await?, |found| &found.categories),
+        ValueSource::Namespaces => {
             let all = cluster.first_page(&namespaces(), "", Representation::Metadata).await?;
             names_of(&all)
         }
-        What::Names { types, taken } => {
-            let mut names = asked.names(types).await;
+        ValueSource::Names { types, taken } => {
+            let mut names = lookup.names(types).await;
             names.retain(|name| !taken.contains(&name.value));
             names
         }
-        What::Labels(types) => asked.keys(types, "/metadata/labels").await,
-        What::Annotations(types) => asked.keys(types, "/metadata/annotations").await,
-        What::Values(index, types) => asked.values(index, types).await,
-        What::Fixed(_) | What::Files | What::Contexts | What::Clusters | What::Users => Vec::new(),
+        ValueSource::Labels(types) => lookup.keys(types, "/metadata/labels").await,
+        ValueSource::Annotations(types) => lookup.keys(types, "/metadata/annotations").await,
+        ValueSource::Values(index, types) => lookup.values(index, types).await,
+        ValueSource::Fixed(_)
+        | ValueSource::Files
+        | ValueSource::Contexts
+        | ValueSource::Clusters
+        | ValueSource::Users => Vec::new(),
     })
 }
 
-/// The types that can be listed, each under the shortest name that means it. Short names, categories and names with
-/// their group only where some of them is typed: alone they would be a wall of words.
+/// Returns the listable types, each under its shortest unambiguous name. Short names, categories and full names are
+/// added only once part of the name is typed, to keep the list short.
 fn types(catalog: &Catalog, typed: &str) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut seen = BTreeSet::new();
@@ -85,15 +91,15 @@ fn types(catalog: &Catalog, typed: &str) -> Vec<Candidate> {
     candidates
 }
 
-/// A line, and whom to ask about it.
-struct Asked<'a> {
-    line: &'a Line<'a>,
+/// A line and the cluster to query for it.
+struct Lookup<'a> {
+    line: &'a TypedLine<'a>,
     cluster: &'a Cluster,
     is_demo: bool,
 }
 
-impl Asked<'_> {
-    /// The first objects of these types, where the line looks for them.
+impl Lookup<'_> {
+    /// Returns the first objects of these types in the namespaces of the line.
     async fn objects(&self, types: &[ApiResource], representation: Representation) -> Vec<Arc<Object>> {
         let mut objects = Vec::new();
         for resource in types {
@@ -118,7 +124,7 @@ impl Asked<'_> {
         self.line.flag_value("all_namespaces").is_some()
     }
 
-    /// The namespaces that the line looks in; the empty one is all of them, or none.
+    /// Returns the namespaces that the line selects; an empty one means all namespaces or a cluster-scoped type.
     fn scopes(&self, resource: &ApiResource) -> Vec<String> {
         if !resource.namespaced || self.is_everywhere() {
             return vec![String::new()];
@@ -128,7 +134,7 @@ impl Asked<'_> {
         if given.is_empty() { vec![self.cluster.default_namespace().to_owned()] } else { given }
     }
 
-    /// Names of objects. With `-A` those that live in namespaces can't be asked for by name.
+    /// Returns names of objects. With `-A`, namespaced objects can't be requested by name.
     async fn names(&self, types: &[String]) -> Vec<Candidate> {
         let mut types = self.resources(types).await;
         types.retain(|resource| !(resource.namespaced && self.is_everywhere()));
@@ -136,7 +142,7 @@ impl Asked<'_> {
             let found = self.objects(&types, Representation::Table(IncludeObject::None)).await;
             return names_of(&found);
         }
-        // The next demo is another one: what a controller has named has another name there.
+        // Names given by controllers differ in the next demo.
         let mut found = self.objects(&types, Representation::Metadata).await;
         found.retain(|object| keys(object, "/metadata/ownerReferences/0").is_empty());
         names_of(&found)
@@ -152,30 +158,30 @@ impl Asked<'_> {
         let representation =
             if needs_body(index) { Representation::Objects } else { Representation::Metadata };
         let mut resources = self.resources(types).await;
-        // A shell shows what is offered, and keeps the line.
+        // A shell displays candidates and keeps the line in its history.
         resources.retain(|resource| !is_of_secrets(index, resource));
         let mut values = BTreeSet::new();
         for object in self.objects(&resources, representation).await {
-            // What one object has no value for, another may.
+            // Other objects may have a value where this one has none.
             let _ = function.visit(&object, &mut |value| {
                 values.insert(value.to_owned());
             });
         }
         if *index == IndexName::Owner {
-            // An owner is held under its uid too, which nobody types.
+            // Owners are also indexed by uid, which users do not type.
             values.retain(|value| value.contains('/'));
         }
         values.into_iter().map(Candidate::new).collect()
     }
 }
 
-/// The names that a request can carry.
+/// Returns the names that are valid in a request path.
 fn names_of(objects: &[Arc<Object>]) -> Vec<Candidate> {
     let names = objects.iter().map(|object| object.name());
     names.filter(|name| path_segment_problems(name).is_empty()).map(Candidate::new).collect()
 }
 
-/// The keys of what stands at a place in an object.
+/// Returns the keys of the map at a JSON pointer.
 fn keys(object: &Object, path: &str) -> Vec<String> {
     let Ok(body) = object.parse::<serde_json::Value>() else { return Vec::new() };
     let map = body.pointer(path).and_then(serde_json::Value::as_object);

@@ -1,0 +1,320 @@
+//! The running parts of a watch, kept in step with the targets.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use kdelta::listwatch::Error;
+use kdelta::reflector::{GiveUp, ReflectorOptions};
+
+use super::merged_stream::MergedStream;
+use super::unavailable_parts::UnavailableParts;
+use crate::commands::needs;
+use crate::commands::reporter::Reporter;
+use crate::exit::Usage;
+use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
+use crate::settings::Watch;
+
+/// The parts of a stream by number. Numbers are never reused.
+pub(super) struct Parts<'a> {
+    session: &'a Session,
+    watch: &'a Watch,
+    reporter: Reporter,
+    pub(super) targets: TargetSet,
+    pub(super) stream: MergedStream,
+    pub(super) states: BTreeMap<usize, PartState>,
+    /// The numbers of the current parts.
+    numbers: HashMap<Part, usize>,
+    /// Parts that are being removed. The same part can be added again after that.
+    leaving: HashMap<usize, Part>,
+    /// Failed parts that were removed or are being retried, until the printer is updated.
+    pub(super) removed: Vec<usize>,
+    /// Parts that the user did not name and that are forbidden or unreachable, already reported. They are retried from
+    /// time to time.
+    unavailable: UnavailableParts,
+    next: usize,
+}
+
+/// The state of a part.
+pub(super) struct PartState {
+    pub(super) planned: PlannedPart,
+    pub(super) stage: Stage,
+    /// Whether an object was seen: a part for one name must have it.
+    pub(super) has_object: bool,
+    /// Whether the part was unavailable and is being retried silently.
+    pub(super) is_retry: bool,
+}
+
+/// The progress of a part.
+pub(super) enum Stage {
+    Started,
+    Synced,
+    /// Ended with an error, which has been printed.
+    Failed,
+    /// Unavailable for now, with an error that is printed only if it is final.
+    Unavailable(Error),
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(
+        session: &'a Session,
+        watch: &'a Watch,
+        reporter: Reporter,
+        targets: TargetSet,
+    ) -> Self {
+        Self {
+            session,
+            watch,
+            reporter,
+            targets,
+            stream: MergedStream::new(&watch.flow),
+            states: BTreeMap::new(),
+            numbers: HashMap::new(),
+            leaving: HashMap::new(),
+            removed: Vec::new(),
+            unavailable: UnavailableParts::default(),
+            next: 0,
+        }
+    }
+
+    /// Removes the parts that the targets no longer include and adds new ones. Returns the added parts, which do not
+    /// run before [`Parts::start`].
+    pub(super) fn reconcile(&mut self) -> Vec<(usize, Part)> {
+        let planned = self.targets.parts();
+        let planned_parts: HashSet<&Part> = planned.iter().map(|planned| &planned.part).collect();
+        let gone: Vec<Part> =
+            self.numbers.keys().filter(|part| !planned_parts.contains(part)).cloned().collect();
+        for part in gone {
+            self.remove(part);
+        }
+        let leaving: HashSet<Part> = self.leaving.values().cloned().collect();
+        let mut joined = Vec::new();
+        for planned in planned {
+            if self.numbers.contains_key(&planned.part) || leaving.contains(&planned.part) {
+                continue;
+            }
+            let number = self.next;
+            self.next += 1;
+            self.numbers.insert(planned.part.clone(), number);
+            joined.push((number, planned.part.clone()));
+            let is_retry = self.unavailable.contains(&planned.part);
+            let state = PartState { planned, stage: Stage::Started, has_object: false, is_retry };
+            self.states.insert(number, state);
+        }
+        joined
+    }
+
+    fn remove(&mut self, part: Part) {
+        self.unavailable.remove(&part);
+        let Some(number) = self.numbers.remove(&part) else { return };
+        if self.states.get(&number).is_some_and(PartState::has_failed) {
+            self.states.remove(&number);
+            self.reporter.end_merged(number);
+            self.removed.push(number);
+        } else {
+            self.leaving.insert(number, part);
+            self.stream.remove(number);
+        }
+    }
+
+    /// Returns the lowest number of a part with the same context and resource.
+    pub(super) fn first_of_kind(&self, number: usize) -> usize {
+        let Some(PartState { planned: PlannedPart { part, .. }, .. }) = self.states.get(&number) else {
+            return number;
+        };
+        let alike = self.states.iter().find(|(_, state)| {
+            let other = &state.planned.part;
+            other.context == part.context && other.resource == part.resource
+        });
+        alike.map_or(number, |(first, _)| *first)
+    }
+
+    /// Starts an added part; `is_late` is whether the initial state of the other parts is complete. Returns whether the
+    /// field selector is applied locally, which is final once the first event arrives.
+    ///
+    /// # Errors
+    /// The options are invalid.
+    pub(super) fn start(&mut self, number: usize, is_late: bool) -> anyhow::Result<Arc<AtomicBool>> {
+        let Some(PartState { planned, is_retry, .. }) = self.states.get(&number) else {
+            return Ok(Arc::default());
+        };
+        let Watch { selection, by, print, lines, flow, .. } = self.watch;
+        let part = &planned.part;
+        let filter = Filter::by(by).context(Usage)?;
+        let representation = needs::of_lines(print.format, by.iter().map(|by| &by.index), lines);
+        let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
+        let source = self.reporter.source(part, source);
+        let selects_locally = source.selects_locally();
+        let mut give_up = source.gives_up(true);
+        let mut observer = self.reporter.observer(part);
+        if planned.open_type {
+            // A missing type may not be served yet or may be deleted; discovery finds out.
+            give_up = except_not_found(give_up);
+            observer = Reporter::ignoring_missing(observer, self.targets.recheck(part.cluster));
+        }
+        // With several clusters, an unreachable one is marked unavailable again, silently.
+        if is_late && (!*is_retry || part.prefix.is_empty()) {
+            give_up = permanent_only(give_up);
+        }
+        if *is_retry {
+            observer = Reporter::after_first_list(observer);
+        }
+        // A part that may be listed but not watched is an error at the start. Later parts may still get the right to
+        // watch, so they are retried from time to time.
+        let give_up_watch = (!is_late && !*is_retry).then(if_forbidden);
+        let options = ReflectorOptions {
+            give_up: Some(give_up),
+            give_up_watch,
+            ..reflector_options(selection, &source, Some(observer))
+        };
+        // Retries probably fail, so they make one request and not two.
+        let options = ReflectorOptions { watch_list: options.watch_list && !*is_retry, ..options };
+        if let Some(version) = &flow.from {
+            let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
+            self.stream.resume(number, source.without_local_selection(), options);
+        } else {
+            let registration = self.stream.add(number, source, options, flow, self.states.len())?;
+            if flow.coalesce {
+                self.reporter.count_merged(number, registration);
+            }
+        }
+        Ok(selects_locally)
+    }
+
+    /// Marks a part as ended with an error.
+    pub(super) fn mark_failed(&mut self, number: usize) {
+        self.stream.remove(number);
+        if let Some(state) = self.states.get_mut(&number) {
+            state.stage = Stage::Failed;
+        }
+    }
+
+    /// Marks a part as unavailable for now.
+    pub(super) fn mark_unavailable(&mut self, number: usize, error: Error) {
+        self.stream.remove(number);
+        if let Some(state) = self.states.get_mut(&number) {
+            state.stage = Stage::Unavailable(error);
+            self.unavailable.add(state.planned.part.clone());
+        }
+    }
+
+    /// Whether any part may become available later.
+    pub(super) fn has_unavailable(&self) -> bool {
+        !self.unavailable.is_empty()
+    }
+
+    /// Selects up to `limit` unavailable parts to be added again by the next [`Parts::reconcile`].
+    pub(super) fn retry_unavailable(&mut self, limit: usize) {
+        let has_failed = |part: &Part| {
+            let state = self.numbers.get(part).and_then(|number| self.states.get(number));
+            state.is_some_and(PartState::has_failed)
+        };
+        for part in self.unavailable.take(limit, has_failed) {
+            let Some(number) = self.numbers.remove(&part) else { continue };
+            self.states.remove(&number);
+            self.reporter.end_merged(number);
+            self.removed.push(number);
+        }
+    }
+
+    /// Marks an unavailable part as available.
+    pub(super) fn mark_available(&mut self, number: usize) -> Option<Part> {
+        let state = self.states.get_mut(&number).filter(|state| state.is_retry)?;
+        state.is_retry = false;
+        self.unavailable.mark_available(&state.planned.part);
+        Some(state.planned.part.clone())
+    }
+
+    /// Forgets a part that has ended or left.
+    pub(super) fn forget(&mut self, number: usize) {
+        self.reporter.end_merged(number);
+        self.leaving.remove(&number);
+        self.stream.remove(number);
+        if let Some(state) = self.states.remove(&number)
+            && self.numbers.get(&state.planned.part) == Some(&number)
+        {
+            self.numbers.remove(&state.planned.part);
+        }
+    }
+
+    /// Returns the errors of named objects that exist in no matching namespace, each with its message prefix. Only
+    /// valid once everything is synced.
+    pub(super) fn missing_names(&self) -> Vec<(Arc<str>, Error)> {
+        let is_missing = |named_in_matching: &Part| {
+            let mut alike =
+                self.states.values().filter(|state| state.planned.part.is_same_object(named_in_matching));
+            alike.all(|state| state.planned.open_namespace && !state.has_object && !state.has_failed())
+        };
+        let named_in_matching = self.targets.named_in_matching().into_iter().filter(is_missing);
+        let error = |part: Part| Some((Arc::clone(&part.prefix), part.not_found_in(&self.watch.selection)?));
+        named_in_matching.filter_map(error).collect()
+    }
+
+    /// Whether a named object is still unknown to exist or not.
+    pub(super) fn awaits_names(&self) -> bool {
+        let is_awaited = |state: &PartState| {
+            let PlannedPart { part, open_namespace, .. } = &state.planned;
+            part.name.is_some()
+                && !open_namespace
+                && !state.has_object
+                && matches!(state.stage, Stage::Started)
+        };
+        self.states.values().any(is_awaited)
+    }
+
+    /// Whether the part is being removed.
+    pub(super) fn is_leaving(&self, number: usize) -> bool {
+        self.leaving.contains_key(&number)
+    }
+
+    /// Whether there is no part and none is pending.
+    pub(super) fn is_empty(&self) -> bool {
+        self.states.is_empty() && self.targets.is_settled()
+    }
+
+    /// Whether every current part is synced or has failed.
+    pub(super) fn is_synced(&self) -> bool {
+        self.targets.is_settled() && self.states.values().all(|state| !matches!(state.stage, Stage::Started))
+    }
+
+    /// Whether there are parts and all have failed.
+    pub(super) fn has_failed(&self) -> bool {
+        let none_left = self.states.values().all(PartState::has_failed);
+        none_left && self.targets.is_settled() && (!self.states.is_empty() || !self.targets.has_plan())
+    }
+}
+
+impl PartState {
+    /// Returns the error of a named part that synced without its object, unless a pattern selected its namespace.
+    pub(super) fn missing(&self) -> Option<Error> {
+        let is_synced = matches!(self.stage, Stage::Synced);
+        let is_missing = is_synced && !self.has_object && !self.planned.open_namespace;
+        self.planned.part.not_found().filter(|_| is_missing)
+    }
+
+    /// Whether the part has ended, for good or for now.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.stage, Stage::Failed | Stage::Unavailable(_))
+    }
+}
+
+/// Gives up only on permanent errors. The server responded before, since other parts are watched: any other error
+/// affects all of them, and they wait for it to pass.
+fn permanent_only(give_up: GiveUp) -> GiveUp {
+    Arc::new(move |error| {
+        let stays = matches!(
+            error,
+            Error::Forbidden(_) | Error::NotFound(_) | Error::NotSupported(_) | Error::Invalid(_)
+        );
+        stays && give_up(error)
+    })
+}
+
+fn if_forbidden() -> GiveUp {
+    Arc::new(|error| matches!(error, Error::Forbidden(_)))
+}
+
+fn except_not_found(give_up: GiveUp) -> GiveUp {
+    Arc::new(move |error| !matches!(error, Error::NotFound(_)) && give_up(error))
+}
