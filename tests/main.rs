@@ -6,6 +6,7 @@ mod commands;
 mod generated;
 mod help;
 mod hostile;
+mod newest;
 mod notices;
 mod pipeline;
 mod readme;

@@ -161,9 +161,19 @@ fn binary() -> Result<&'static Path, String> {
     BINARY.get_or_init(build).as_deref().map_err(Clone::clone)
 }
 
+/// The environment variable that names the module file of the testbed, `newest.mod` instead of `go.mod`.
+pub(crate) const MODULE_FILE: &str = "KDELTA_TESTBED_MODFILE";
+
+/// The module file of the testbed, which determines the version of Kubernetes.
+pub(crate) fn module_file() -> PathBuf {
+    let name = std::env::var_os(MODULE_FILE).unwrap_or_else(|| "go.mod".into());
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testbed").join(name)
+}
+
 fn build() -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testbed");
-    let folder = cache_folder().ok_or("there is no HOME to build it in")?.join(content_key(&source));
+    let module = module_file();
+    let source = module.parent().expect("tests/testbed");
+    let folder = cache_folder().ok_or("there is no HOME to build it in")?.join(content_key(&module));
     let binary = folder.join("testbed");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     // A file lock and not a mutex: several test processes may want the same binary.
@@ -176,10 +186,12 @@ fn build() -> Result<PathBuf, String> {
     let told = "building tests/testbed (kube-apiserver and etcd) with Go: minutes the first time\n";
     let _told = std::io::stderr().write_all(told.as_bytes());
     let status = Command::new("go")
-        .args(["build", "-trimpath", "-ldflags=-s -w", "-o"])
+        .args(["build", "-trimpath", "-ldflags=-s -w", "-modfile"])
+        .arg(&module)
+        .arg("-o")
         .arg(&fresh)
         .arg(".")
-        .current_dir(&source)
+        .current_dir(source)
         .stdin(Stdio::null())
         .status()
         .map_err(|error| format!("go is missing ({error}); install Go 1.26 or newer"))?;
@@ -196,14 +208,14 @@ fn cache_folder() -> Option<PathBuf> {
     cache.filter(|path| path.is_absolute()).or_else(home).map(|path| path.join("kdelta/testbed"))
 }
 
-/// Names the content of the folder: the same sources are built once.
-fn content_key(source: &Path) -> String {
-    let mut files: Vec<_> = fs::read_dir(source)
+/// A hash of the sources and of the module file with its sums: equal content is built once.
+fn content_key(module: &Path) -> String {
+    let sums = module.with_extension("sum");
+    let mut files: Vec<_> = fs::read_dir(module.parent().expect("tests/testbed"))
         .expect("tests/testbed")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            path.extension().is_some_and(|ending| ending == "go") || name == "go.mod" || name == "go.sum"
+            path.extension().is_some_and(|ending| ending == "go") || *path == *module || *path == sums
         })
         .collect();
     files.sort();
