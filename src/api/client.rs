@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
-use http::header::{ACCEPT, HeaderValue};
-use http::uri::{PathAndQuery, Uri};
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use http::uri::Uri;
 use percent_encoding::percent_decode_str;
 use tokio::time;
 use tower::BoxError;
@@ -20,6 +20,7 @@ use super::config::{Config, Proxy};
 use super::credentials::{Credentials, Proof};
 use super::log_ins::LogIns;
 use super::notice::Listener;
+use super::redaction::Redaction;
 use super::session::Session;
 use super::silence::Silence;
 use super::transport::{Answer, Pulse, unless_it_stops};
@@ -49,6 +50,8 @@ struct Inner {
     session: Mutex<Arc<Session>>,
     warnings: Warnings,
     silence: Arc<Silence>,
+    /// The credentials that were sent, to be masked in what comes back.
+    redaction: Redaction,
     /// The resources whose initial state does not come through a watch here. A std lock, for a look; bounded by what
     /// the server serves.
     no_watch_list: Mutex<HashSet<ApiResource>>,
@@ -80,6 +83,10 @@ impl Client {
 
     fn make(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
         let session = Session::open(config)?;
+        let redaction = Redaction::default();
+        if let Some(proxy) = &config.way().proxy {
+            proxy.add_to(&redaction);
+        }
         let inner = Inner {
             authority: config.authority().into(),
             config: config.clone(),
@@ -87,7 +94,8 @@ impl Client {
             log_ins: LogIns::default(),
             session: Mutex::new(Arc::new(session)),
             silence: Arc::new(Silence::new(config.authority().into(), listener.clone())),
-            warnings: Warnings::new(listener),
+            warnings: Warnings::new(listener, redaction.clone()),
+            redaction,
             no_watch_list: Mutex::default(),
             received: Arc::default(),
             has_response: AtomicBool::new(false),
@@ -113,7 +121,7 @@ impl Client {
         let proof = self
             .made(Box::pin(async move { credentials.proof().await }))
             .await
-            .map_err(without_credentials)?;
+            .map_err(|error| self.inner.redaction.error(without_credentials(error)))?;
         let began = Instant::now();
         // Boxed: a list waits for two of them at a time, and would be as large as both.
         let refused = match Box::pin(self.attempt(&proof, request)).await {
@@ -126,7 +134,7 @@ impl Client {
         let left = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
         let credentials = Arc::clone(&self.inner.credentials);
         let fresh = self.made(Box::pin(async move { credentials.instead_of(&proof).await })).await;
-        match fresh.map_err(without_credentials)? {
+        match fresh.map_err(|error| self.inner.redaction.error(without_credentials(error)))? {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
@@ -164,9 +172,15 @@ impl Client {
         let session = self.session(proof);
         let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
         *asked.headers_mut() = self.inner.credentials.headers(proof);
+        // Before it is sent: nothing can repeat it earlier.
+        if let Some(header) = asked.headers().get(AUTHORIZATION) {
+            self.inner.redaction.add_header(header);
+        }
         asked.headers_mut().insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(unaskable)?);
         let path = asked.uri().path_and_query().cloned();
-        let shown = path.as_ref().map(PathAndQuery::as_str);
+        // A continue token is the server's text.
+        let shown = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
+        let shown = shown.as_deref();
         let started = Instant::now();
         let mut pulse = if request.is_watch() { self.pulse(&session) } else { None };
         let exchange = self.exchange(&session, request, &asked, &mut pulse);
@@ -180,7 +194,14 @@ impl Client {
         let pulse = pulse.filter(|_| version < http::Version::HTTP_2);
         let retired = session.retired();
         let received = Arc::clone(&self.inner.received);
-        let response = Response::new(answer, Arc::clone(&self.inner.authority), place, retired, received);
+        let response = Response::new(
+            answer,
+            Arc::clone(&self.inner.authority),
+            place,
+            retired,
+            received,
+            self.inner.redaction.clone(),
+        );
         // Silence is nothing in a watch.
         let is_list = !request.is_watch();
         let silence = is_list.then(|| self.inner.silence.of_body(&request.path, request.timeout)).flatten();
@@ -207,7 +228,9 @@ impl Client {
             self.inner.credentials.accepted(proof);
         }
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
-        Err(misunderstood.unwrap_or_else(|| status::from_response(code.as_u16(), retry_after, &body)))
+        Err(misunderstood.unwrap_or_else(|| {
+            status::from_response(code.as_u16(), retry_after, &body, &self.inner.redaction)
+        }))
     }
 
     /// Sends it over a connection that is for it and waits for the head of the answer; answers with the place taken there.
@@ -235,7 +258,7 @@ impl Client {
             return Err(failure::silence(authority, began.elapsed()));
         };
         let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
-        sent.map_err(|error| failure::before_answer(&*error, authority, proxy))
+        sent.map_err(|error| self.inner.redaction.error(failure::before_answer(&*error, authority, proxy)))
     }
 
     /// What finds out whether the server of a watch is there. It brings no token: a refusal is an answer too, and what was
@@ -247,17 +270,25 @@ impl Client {
         Some(Pulse::new(session.lane().0, question, signs, way.ping_after?, way.ping_timeout))
     }
 
-    /// Reports a long wait before a request is repeated.
+    /// Reports a long wait before a request is repeated. The error is masked already.
     pub(super) fn notify_wait(&self, path: &str, error: &listwatch::Error, after: Duration) {
         if after > Duration::from_secs(2) {
             let (server, reason) = (&*self.inner.authority, &*error.to_string());
-            self.notify(Notice::Retrying { server, path, reason, after });
+            self.inner.warnings.notify(Notice::Retrying { server, path, reason, after });
         }
     }
 
-    /// Passes a notice to the listener of this client.
-    pub(super) fn notify(&self, notice: Notice<'_>) {
-        self.inner.warnings.notify(notice);
+    /// Reports names of the server's discovery that can't be used.
+    pub(super) fn report_unusable_names(&self, count: usize, example: &str) {
+        let example = &self.inner.redaction.apply(example);
+        self.inner.warnings.notify(Notice::UnusableNames { count, example });
+    }
+
+    /// Returns the credentials that this client sends, in order to mask them in texts that come from the server. Errors and
+    /// notices of this client are masked already.
+    #[must_use]
+    pub fn redaction(&self) -> &Redaction {
+        &self.inner.redaction
     }
 
     /// Whether the server has responded to any request, if only with a refusal.

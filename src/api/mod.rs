@@ -23,6 +23,7 @@ mod progress;
 #[cfg(any(test, feature = "testing"))]
 pub mod properties;
 mod protobuf;
+mod redaction;
 mod register;
 mod representation;
 mod request;
@@ -49,6 +50,7 @@ pub use error::Error;
 pub use failure::system_words;
 pub use frames::{Limits, ListSplitter, Piece, WatchSplitter};
 pub use notice::Notice;
+pub use redaction::Redaction;
 pub use representation::{IncludeObject, Representation};
 pub use request::Request;
 pub use resource::ResourceClient;

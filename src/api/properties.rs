@@ -12,6 +12,7 @@ use super::discovery::{Catalog, Discovered};
 use super::frames::{
     ListSplitter, Next, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchFrame, WatchSplitter,
 };
+use super::redaction::Redaction;
 use super::representation::{IncludeObject, Representation};
 use super::{Limits, protobuf, status};
 use crate::object::{ApiResource, Ingest, Row};
@@ -73,7 +74,7 @@ fn in_chunks<E>(
 /// # Panics
 /// It does not hold.
 pub fn refusal(code: u16, body: &[u8]) {
-    let error = status::from_response(code, None, body);
+    let error = status::from_response(code, None, body, &Redaction::default());
     assert!(!error.to_string().is_empty(), "a refusal without a word");
     if let Some(status) = error.status() {
         let json: Option<Value> = serde_json::from_str(&status.json).ok();

@@ -144,8 +144,10 @@ impl ResourceClient {
         let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
         let whole = self.representation.whole();
         let request = self.request(path, whole, Asked::One).timeout(self.request_timeout);
-        let body = self.client.send(&request).await?.body(self.limits.frame).await?;
-        self.decoder(whole, Naming::Asked).one(&body)
+        let response = self.client.send(&request).await?;
+        let redaction = response.redaction().clone();
+        let body = response.body(self.limits.frame).await?;
+        self.decoder(whole, Naming::Asked).one(&body).map_err(|error| redaction.error(error))
     }
 
     /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. Every part of it is one segment of a path.

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::failure;
+use super::redaction::Redaction;
 use super::silence::SilentBody;
 use super::transport::{Answer, Pulse, unless_it_stops};
 use crate::listwatch::Error;
@@ -26,6 +27,8 @@ pub struct Response {
     retired: CancellationToken,
     /// Counts the bytes of all answers.
     received: Arc<AtomicU64>,
+    /// The credentials that the server may repeat.
+    redaction: Redaction,
     /// Of a watch whose connection has no pings.
     pulse: Option<Pulse>,
     /// Of a response that is to come without long pauses.
@@ -40,6 +43,7 @@ impl Response {
         place: Arc<()>,
         retired: CancellationToken,
         received: Arc<AtomicU64>,
+        redaction: Redaction,
     ) -> Self {
         Self {
             inner,
@@ -48,6 +52,7 @@ impl Response {
             _place: place,
             retired,
             received,
+            redaction,
             pulse: None,
             silence: None,
         }
@@ -77,10 +82,17 @@ impl Response {
         self.inner.head.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The texts of the warnings that the server sent along (`Warning: 299 - "text"`), in order.
+    /// The texts of the warnings that the server sent along (`Warning: 299 - "text"`), in order. Credentials
+    /// of the client are masked.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        warnings(self.headers())
+        let texts = warnings(self.headers()).into_iter();
+        texts.map(|text| self.redaction.apply(&text).into_owned()).collect()
+    }
+
+    /// The credentials to mask in errors that are made from the body.
+    pub(super) fn redaction(&self) -> &Redaction {
+        &self.redaction
     }
 
     /// The next bytes of the body, decompressed; `None` at its end. Dropping the future loses nothing.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::redaction::Redaction;
 use crate::listwatch::{Error, Status};
 
 /// How much of a body that is no Status is repeated, in characters.
@@ -20,12 +21,20 @@ const TOO_LARGE_MESSAGE: &str = "Too large resource version";
 /// What a response of another code than 2xx means.
 ///
 /// `retry_after` is the header's word and beats that of the Status. The caller bounds `body`; nothing of it is trusted
-/// to be what it should be.
-pub(crate) fn from_response(code: u16, retry_after: Option<Duration>, body: &[u8]) -> Error {
-    match Wire::read(body) {
-        Some(wire) => wire.into_error(code, retry_after),
-        None => Wire::stand_in(code, retry_after, &excerpt(body)).into_error(code, retry_after),
+/// to be what it should be. No credential of `redaction` is in the error.
+pub(crate) fn from_response(
+    code: u16,
+    retry_after: Option<Duration>,
+    body: &[u8],
+    redaction: &Redaction,
+) -> Error {
+    if let Some(wire) = Wire::read(body) {
+        return redaction.error(wire.into_error(code, retry_after));
     }
+    // Masked before it is cut: the beginning of a credential would not be recognized.
+    let text = String::from_utf8_lossy(body);
+    let masked = redaction.apply(&text);
+    Wire::stand_in(code, retry_after, &excerpt(masked.as_bytes())).into_error(code, retry_after)
 }
 
 /// What the object of an `ERROR` frame means.
@@ -317,6 +326,10 @@ struct StandInCause<'a> {
 mod tests {
     use super::*;
 
+    fn from_response(code: u16, retry_after: Option<Duration>, body: &[u8]) -> Error {
+        super::from_response(code, retry_after, body, &Redaction::default())
+    }
+
     fn status(reason: &str, code: u16, more: &str) -> String {
         format!(
             r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"said so","reason":"{reason}","code":{code}{more}}}"#
@@ -437,6 +450,21 @@ mod tests {
             let json: serde_json::Value = serde_json::from_str(&said.json).expect("JSON");
             assert_eq!((&json["kind"], &json["code"]), (&"Status".into(), &code.into()));
             assert_eq!(json["message"], message);
+        }
+    }
+
+    #[test]
+    fn credentials_that_a_server_repeats_are_masked() {
+        let redaction = Redaction::default();
+        redaction.add("t0k3n-of-status");
+        let json = status("Forbidden", 403, r#","details":{"name":"t0k3n-of-status"}"#);
+        let json = json.replace("said so", "no t0k3n-of-\\u0073tatus");
+        let page = format!("{}t0k3n-of-status", "x".repeat(MAX_BODY_CHARS - 5));
+        for (code, body) in [(403, json.as_str()), (403, &page), (500, "<p>t0k3n-of-status</p>")] {
+            let error = super::from_response(code, None, body.as_bytes(), &redaction);
+            let Status { reason, message, json } = error.status().expect("a Status");
+            let shown = format!("{reason} {message} {json} {error}");
+            assert!(message.contains("***") && !shown.contains("t0k3"), "{shown}");
         }
     }
 

@@ -123,6 +123,11 @@ impl Items {
 
     /// The next object.
     pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        let next = self.next_object().await;
+        next.map_err(|error| self.response.redaction().error(error))
+    }
+
+    async fn next_object(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
             if let Some(object) = self.read()? {
                 return Ok(Some(object));
@@ -136,6 +141,11 @@ impl Items {
     /// Reads what there is for its names only, and waits for more; answers whether some came. Dropping the future loses
     /// nothing.
     pub(super) async fn register(&mut self, register: &mut Register) -> Result<bool, Error> {
+        let more = self.fill_names(register).await;
+        more.map_err(|error| self.response.redaction().error(error))
+    }
+
+    async fn fill_names(&mut self, register: &mut Register) -> Result<bool, Error> {
         while self.read_names(register)? {}
         self.fill().await
     }
@@ -318,7 +328,7 @@ impl WatchStream for ResourceWatch {
         if self.ended {
             return None;
         }
-        let event = self.event().await;
+        let event = self.event().await.map_err(|error| self.response.redaction().error(error));
         self.ended = !matches!(event, Ok(Some(_)));
         event.transpose()
     }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use http::header::{HeaderMap, WARNING};
 
 use super::notice::{Listener, Notice};
+use super::redaction::Redaction;
 
 /// How many different texts are remembered; after that nothing new is told.
 const REMEMBERED: usize = 100;
@@ -15,11 +16,13 @@ pub(super) struct Warnings {
     /// A std mutex: held for a look-up; requests of one client share what has been told. Bounded by [`REMEMBERED`].
     told: Mutex<HashSet<String>>,
     listener: Option<Listener>,
+    /// The credentials that a server may repeat.
+    redaction: Redaction,
 }
 
 impl Warnings {
-    pub(super) fn new(listener: Option<Listener>) -> Self {
-        Self { told: Mutex::default(), listener }
+    pub(super) fn new(listener: Option<Listener>, redaction: Redaction) -> Self {
+        Self { told: Mutex::default(), listener, redaction }
     }
 
     /// Passes a notice to the listener, if there is one.
@@ -34,6 +37,7 @@ impl Warnings {
         let Some(tell) = &self.listener else { return };
         for value in headers.get_all(WARNING).iter().filter_map(|value| value.to_str().ok()) {
             for text in texts(value) {
+                let text = self.redaction.apply(&text).into_owned();
                 let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
                 let is_new = told.len() < REMEMBERED && told.insert(text.clone());
                 drop(told);
@@ -100,11 +104,24 @@ mod tests {
     }
 
     #[test]
+    fn credentials_in_a_warning_are_masked() {
+        let redaction = Redaction::default();
+        redaction.add("t0k3n-of-warning");
+        let (sender, heard) = std::sync::mpsc::channel();
+        let listener = move |notice: Notice<'_>| sender.send(format!("{notice:?}")).unwrap();
+        let warnings = Warnings::new(Some(Arc::new(listener)), redaction);
+        let mut headers = HeaderMap::new();
+        headers.append(WARNING, r#"299 - "your t0k3n-of-warning is old""#.parse().unwrap());
+        warnings.of(&headers);
+        assert_eq!(heard.try_iter().collect::<Vec<_>>(), [r#"Warning("your *** is old")"#]);
+    }
+
+    #[test]
     fn each_text_is_told_once() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-        let warnings = Warnings::new(Some(Arc::new(listener)));
+        let warnings = Warnings::new(Some(Arc::new(listener)), Redaction::default());
         let mut headers = HeaderMap::new();
         headers.append(WARNING, r#"299 - "a""#.parse().unwrap());
         headers.append(WARNING, r#"299 - "b", 299 - "a""#.parse().unwrap());

@@ -25,10 +25,12 @@
 //! All tables together may add three minutes to the time of the whole suite. Prefer a server that asks for short waits
 //! (`Retry-After: 1`) and `--request-timeout` to waiting for long limits, and cover those with tests on the paused clock.
 
+mod echo;
 mod inputs;
 mod names;
 mod scenario;
 mod server;
+mod tls_front;
 mod waits;
 mod writer;
 

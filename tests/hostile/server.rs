@@ -127,6 +127,11 @@ impl HostileServer {
         &self.url
     }
 
+    /// The port.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::no_proxy::NoProxy;
+use crate::api::redaction::Redaction;
 use crate::api::secret::Secret;
 
 /// How a proxy is spoken to.
@@ -97,6 +98,16 @@ impl Proxy {
     /// User and password.
     pub(in crate::api) fn login(&self) -> Option<(&str, &str)> {
         self.login.as_ref().map(|(user, password)| (user.as_str(), password.expose()))
+    }
+
+    /// Adds its password, and the header that carries it, to the credentials that are masked.
+    pub(in crate::api) fn add_to(&self, redaction: &Redaction) {
+        if let Some((_, password)) = self.login() {
+            redaction.add(password);
+        }
+        if let Some(header) = self.authorization() {
+            redaction.add_header(&header);
+        }
     }
 
     /// The same as a `Proxy-Authorization`, marked so that nothing on the way shows it.

@@ -29,6 +29,7 @@ use crate::api::error::Error;
 use crate::api::failure::{sentence, system_words};
 use crate::api::local_file::{self, CREDENTIAL_LIMIT};
 use crate::api::notice::Notice;
+use crate::api::redaction::Redaction;
 use crate::api::secret::Secret;
 use crate::api::tls;
 use crate::api::transport::Transport;
@@ -59,6 +60,8 @@ pub(super) struct Oidc {
     /// The authorities that the issuer's certificate is verified against.
     trust: Trust,
     config: Config,
+    /// The credentials that the issuer may repeat.
+    redaction: Redaction,
     /// Made for the first refresh: while the token is good nothing is needed that may be missing.
     http: Option<Transport>,
 }
@@ -87,7 +90,8 @@ impl Oidc {
         let must = |name: &str| given(name).ok_or_else(|| Error::Credentials(format!("Must provide {name}")));
         let url = must("idp-issuer-url")?;
         let client_id = must("client-id")?.clone();
-        let secret = |name: &str| given(name).cloned().map(Secret::from);
+        let redaction = Redaction::default();
+        let secret = |name: &str| given(name).map(|text| remembered(&redaction, text.clone()));
         let issuer = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
         let issuer = issuer.ok_or_else(|| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
         Ok(Self {
@@ -101,6 +105,7 @@ impl Oidc {
             told: false,
             trust: trust(settings)?,
             config: config.clone(),
+            redaction: redaction.clone(),
             http: None,
         })
     }
@@ -117,8 +122,10 @@ impl Oidc {
     /// The token of the kubeconfig where another program has put a new one there since.
     fn found(&mut self) -> Option<Secret> {
         let settings = self.config.origin()?.settings()?;
-        let given =
-            |name: &str| settings.get(name).filter(|text| !text.is_empty()).cloned().map(Secret::from);
+        let given = |name: &str| {
+            let text = settings.get(name).filter(|text| !text.is_empty())?;
+            Some(remembered(&self.redaction, text.clone()))
+        };
         let found = given("id-token").filter(|found| Some(found) != self.seen.as_ref())?;
         if !is_named(&settings, &self.issuer, &self.client_id) {
             return None;
@@ -168,6 +175,9 @@ impl Oidc {
         if self.http.is_none() {
             let made = transport(&self.issuer, &self.trust, &self.config);
             self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
+            if let Some(proxy) = self.config.way_to(&self.issuer).ok().and_then(|way| way.proxy) {
+                proxy.add_to(&self.redaction);
+            }
         }
         let endpoint = self.token_endpoint().await?;
         let in_header = !self.client_secret.expose().is_empty();
@@ -178,9 +188,12 @@ impl Oidc {
         }
         if let Some(error) = &answer.error {
             let why = answer.error_description.as_deref().unwrap_or_default();
-            return Err(format!("failed to refresh token: oauth2: {:?} {:?}", cut(error), cut(why)));
+            // Masked before they are cut: the beginning of a credential is not found.
+            let [error, why] = [error, why].map(|text| cut(&self.redaction.apply(text)));
+            return Err(format!("failed to refresh token: oauth2: {error:?} {why:?}"));
         }
-        let next = answer.refresh_token.filter(|token| !token.is_empty()).map(Secret::from);
+        let next = answer.refresh_token.filter(|token| !token.is_empty());
+        let next = next.map(|token| remembered(&self.redaction, token));
         self.refresh_token = next.or(self.refresh_token.take());
         answer.id_token.filter(|token| !token.is_empty()).ok_or_else(|| {
             "token response did not contain an id_token, either the scope \"openid\" wasn't requested upon login, \
@@ -233,6 +246,7 @@ impl Oidc {
         if in_header {
             let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
             let header = basic::header(&encoded(id), &encoded(secret)).map_err(|error| error.to_string())?;
+            self.redaction.add_header(&header);
             head = head.header(AUTHORIZATION, header);
         } else {
             form.append_pair("client_id", id);
@@ -291,14 +305,27 @@ impl Issuer for Oidc {
             return Err(Error::Credentials(text.to_owned()));
         }
         let made = self.refresh(&refresh_token).await.map_err(Error::Credentials);
-        let made = made.and_then(|token| Ok((issued(&token)?, token)));
+        let made = made.and_then(|token| {
+            self.redaction.add(&token);
+            Ok((issued(&token)?, token))
+        });
         self.keep(made.as_ref().ok().map(|(_, token)| token.as_str()), why).await;
-        made.map(|(issued, _)| Some(issued))
+        let masked = |error| match error {
+            Error::Credentials(text) => Error::Credentials(self.redaction.apply(&text).into_owned()),
+            other => other,
+        };
+        made.map(|(issued, _)| Some(issued)).map_err(masked)
     }
 
     fn name(&self) -> String {
         format!("the issuer {}", self.issuer.host_str().unwrap_or_default())
     }
+}
+
+/// A credential of a kubeconfig or of an issuer, which is masked from now on.
+fn remembered(redaction: &Redaction, text: String) -> Secret {
+    redaction.add(&text);
+    Secret::from(text)
 }
 
 /// Whether these settings are those of that issuer and client.

@@ -379,6 +379,15 @@ async fn a_client_with_a_secret_shows_it_in_the_header_and_else_in_the_body() {
 }
 
 #[tokio::test]
+async fn credentials_that_an_issuer_repeats_are_masked() {
+    let said = "refresh-0123456789 of secret-0123456789";
+    let server = issuer(400, json!({"error": said, "error_description": said})).await;
+    let settings = [("refresh-token", "refresh-0123456789"), ("client-secret", "secret-0123456789")];
+    let failure = failure(&credentials(oidc(&server.url, &settings))).await;
+    assert_eq!(failure, r#"failed to refresh token: oauth2: "*** of ***" "*** of ***""#);
+}
+
+#[tokio::test]
 async fn an_issuer_that_gives_nothing_is_told_and_what_it_said_otherwise_is_not() {
     for (code, said, words) in [
         (200, json!({"access_token": "s3cret"}), "token response did not contain an id_token, either the"),

@@ -169,6 +169,10 @@ async fn try_once<T: DeserializeOwned>(
     request: &Request,
     limits: &Limits,
 ) -> Result<T, Error> {
+    read(client, request, limits).await.map_err(|error| client.redaction().error(error))
+}
+
+async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &Limits) -> Result<T, Error> {
     let body = client.send(request).await?.body(limits.bytes).await.map_err(|error| match error {
         Error::Decode(why) => Error::Decode(format!("the answer to {} can't be read: {why}", request.path)),
         error => error,

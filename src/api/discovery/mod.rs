@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
 use tracing::debug;
 
-use super::{Client, Error, Notice};
+use super::{Client, Error};
 use crate::object::ApiResource;
 use cache::Cache;
 use catalog::NoMatch;
@@ -258,7 +258,7 @@ impl Discovery {
         if let Some(example) = &unusable.example
             && !self.inner.reported_unusable.swap(true, Ordering::Relaxed)
         {
-            self.inner.client.notify(Notice::UnusableNames { count: unusable.count, example });
+            self.inner.client.report_unusable_names(unusable.count, example);
         }
         let catalog = &told.catalog;
         debug!(

@@ -199,6 +199,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Session::open(settings, move |text| warn.warning(text), move |notice| told(&plugin, notice))
                 .await;
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
+        messages.mask(session.redactions());
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &reporter, settings.terminal.stdout, out).await;
         }

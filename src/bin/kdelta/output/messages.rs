@@ -1,14 +1,17 @@
 //! Notices, warnings, errors and a running count, on standard error.
 //!
 //! Everything goes through [`Messages`], so that a line never tears the spinner and the spinner never tears a table. It
-//! escapes each message and indents its further lines: only a message of the program begins a line.
+//! masks credentials that a server repeats, escapes each message and indents its further lines: only a message of the
+//! program begins a line.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use colored::Colorize;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kdelta::api::Redaction;
 
 use crate::view::{escape_line, escape_message};
 
@@ -22,6 +25,9 @@ pub(crate) struct Messages {
     counts: MultiProgress,
     /// Behind a lock because the machine speaks from several tasks; it is held for one line.
     out: Mutex<Box<dyn Write + Send>>,
+    /// The credentials of the session's clients. A read-write lock: written once, when the session opens, and read by each
+    /// message.
+    redactions: RwLock<Vec<Redaction>>,
     is_terminal: bool,
     colour: bool,
 }
@@ -38,7 +44,13 @@ impl Messages {
             colored::control::set_override(true);
         }
         let counts = MultiProgress::with_draw_target(target(is_terminal));
-        Self { counts, out: Mutex::new(out), is_terminal, colour }
+        Self { counts, out: Mutex::new(out), redactions: RwLock::default(), is_terminal, colour }
+    }
+
+    /// Masks these credentials in every message from now on. Errors of a client are masked already; a message may also quote
+    /// a name, a kind or a token of a page that the server chose.
+    pub(crate) fn mask(&self, redactions: Vec<Redaction>) {
+        *self.redactions.write().unwrap_or_else(PoisonError::into_inner) = redactions;
     }
 
     /// Prints a message.
@@ -98,15 +110,23 @@ impl Messages {
         self.counts.set_draw_target(target(shown && self.is_terminal));
     }
 
-    /// The only function that writes a message. `heading` is the program's own, `text` may be anybody's.
+    /// The only function that writes a message. `heading` is the program's own, `text` may be a server's.
     fn print(&self, heading: &str, text: &str) {
-        let line = format!("{heading}{}\n", escape_message(text));
+        let line = format!("{heading}{}\n", escape_message(&self.masked(text)));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
             // One write for the whole message, so that other processes' lines stay whole too.
             let _ = out.write_all(line.as_bytes());
             let _ = out.flush();
         });
+    }
+
+    fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let redactions = self.redactions.read().unwrap_or_else(PoisonError::into_inner);
+        redactions.iter().fold(Cow::Borrowed(text), |text, redaction| match redaction.apply(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => Cow::Owned(masked),
+        })
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) use target_watcher::is_unreachable;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::api::{Config, Notice, Representation};
+use kdelta::api::{Config, Notice, Redaction, Representation};
 use kdelta::demo::Demo;
 use kdelta::object::{ResourceVersion, SelectorError};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
@@ -111,6 +111,11 @@ impl Session {
             anyhow::bail!("none of the contexts can be used:\n{}", all.collect::<Vec<_>>().join("\n"));
         }
         Ok(opened)
+    }
+
+    /// Returns the credentials of its clients, to be masked in messages.
+    pub(crate) fn redactions(&self) -> Vec<Redaction> {
+        self.clusters.iter().map(|cluster| cluster.client.redaction().clone()).collect()
     }
 
     /// Returns the bytes of all responses so far.
