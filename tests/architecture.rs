@@ -344,7 +344,7 @@ fn what_is_kept_to_a_place_stands_nowhere_else() {
     assert_none(&misplaced(&all));
 }
 
-/// What the library must not take along without its features: network, TLS, terminal, and the words of programs. `libc`
+/// What the library must not take along without its features: network, TLS, terminal, C, and the words of programs. `libc`
 /// stands for whatever else speaks to the system by itself.
 const NOT_WITHOUT_FEATURES: &[&str] = &[
     "anyhow",
@@ -371,6 +371,7 @@ const NOT_WITHOUT_FEATURES: &[&str] = &[
     "socket2",
     "tower",
     "tracing-subscriber",
+    "zstd",
 ];
 
 /// The names of the packages that the library is built from with these features.

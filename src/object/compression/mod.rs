@@ -16,6 +16,8 @@ mod prefix;
 mod reader;
 mod sibling;
 mod writer;
+#[cfg_attr(not(feature = "compression"), path = "without_zstd.rs")]
+mod zstd;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +42,8 @@ const DICTIONARY_OBJECTS: usize = 16;
 const DICTIONARY_BYTES: usize = 48 << 10;
 
 /// Compresses the bodies of objects of one kind. A compressed object returns the same JSON as before (see
-/// [`Object::json`]) and does not need the compressor to do so.
+/// [`Object::json`]) and does not need the compressor to do so. Without the feature `compression`, bodies stay as they
+/// are.
 ///
 /// One compressor serves one store and the queue in front of it, which compresses the objects of a list until the list
 /// is complete.

@@ -3,24 +3,23 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use zstd::zstd_safe::{DCtx, get_frame_content_size};
-
 use super::checksum::checksum;
 use super::frame::{Form, open};
 use super::prefix::Prefix;
 use super::sibling;
+use super::zstd::{Decoder, text_length};
 
 thread_local! {
     /// One reader per thread, so that readers never wait for each other. It is freed with its thread.
     static READER: RefCell<Reader> = RefCell::new(Reader {
-        context: DCtx::create(),
+        decoder: Decoder::new(),
         base: Weak::new(),
         base_text: Vec::new(),
     });
 }
 
 struct Reader {
-    context: DCtx<'static>,
+    decoder: Decoder,
     /// The base that was read last: siblings are mostly read in a row. Weak: a reader keeps no base alive.
     base: Weak<Prefix>,
     base_text: Vec<u8>,
@@ -42,43 +41,34 @@ pub(in crate::object) fn length(frame: &[u8], against: &Prefix) -> usize {
         _ => frame,
     };
     let length = open(frame).and_then(|(form, bytes, _)| match form {
-        Form::Zstd => zstd_length(bytes),
+        Form::Zstd => text_length(bytes),
         Form::Sibling => sibling::length(bytes),
     });
     length.unwrap_or_default()
 }
 
-fn zstd_length(frame: &[u8]) -> Option<usize> {
-    get_frame_content_size(frame).ok().flatten().and_then(|length| usize::try_from(length).ok())
-}
-
 impl Reader {
     fn decompress(&mut self, frame: &[u8], against: &Arc<Prefix>) -> Result<Vec<u8>, &'static str> {
-        let Self { context, base, base_text } = self;
+        let Self { decoder, base, base_text } = self;
         let prefix = match &against.against {
             None => &*against.bytes,
             Some(dictionary) => {
                 if !std::ptr::eq(base.as_ptr(), Arc::as_ptr(against)) {
                     *base = Weak::new();
-                    *base_text = read(context, &against.bytes, &dictionary.bytes)?;
+                    *base_text = read(decoder, &against.bytes, &dictionary.bytes)?;
                     *base = Arc::downgrade(against);
                 }
                 &base_text[..]
             }
         };
-        if frame.is_empty() { Ok(prefix.to_vec()) } else { read(context, frame, prefix) }
+        if frame.is_empty() { Ok(prefix.to_vec()) } else { read(decoder, frame, prefix) }
     }
 }
 
-fn read(context: &mut DCtx<'_>, frame: &[u8], prefix: &[u8]) -> Result<Vec<u8>, &'static str> {
+fn read(decoder: &mut Decoder, frame: &[u8], prefix: &[u8]) -> Result<Vec<u8>, &'static str> {
     let (form, bytes, expected) = open(frame).ok_or("the frame is truncated")?;
     let text = match form {
-        Form::Zstd => {
-            let mut text = Vec::with_capacity(zstd_length(bytes).ok_or("the frame has no length")?);
-            let read = context.decompress_using_dict(&mut text, bytes, prefix);
-            read.map_err(zstd::zstd_safe::get_error_name)?;
-            text
-        }
+        Form::Zstd => decoder.decompress(bytes, prefix)?,
         Form::Sibling => sibling::read(bytes, prefix).ok_or("the frame is not a valid sibling frame")?,
     };
     if checksum(&text) == expected { Ok(text) } else { Err("the text has a different checksum") }

@@ -2,15 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use zstd::zstd_safe::{CCtx, CDict, SafeResult, compress_bound};
-
 use super::frame::{Form, SEAL, seal};
 use super::prefix::Prefix;
 use super::reader::decompress;
 use super::sibling::SiblingBase;
-
-/// The zstd level with the best ratio for its cost.
-const LEVEL: i32 = 1;
+use super::zstd::{Digested, Encoder};
 
 /// A sibling frame larger than its text divided by this is discarded, and zstd compresses the text instead.
 const SIBLING_RATIO: usize = 8;
@@ -29,9 +25,9 @@ const RETAINED_CAPACITY: usize = 1 << 20;
 /// compressed at the same time.
 static IDLE: Mutex<Vec<Writer>> = Mutex::new(Vec::new());
 
-/// A zstd context with its output buffer and the recently used prefixes.
+/// An encoder with its output buffer and the recently used prefixes.
 pub(super) struct Writer {
-    context: CCtx<'static>,
+    encoder: Encoder,
     frame: Vec<u8>,
     /// Most recently used last.
     recent: Vec<RecentPrefix>,
@@ -50,9 +46,9 @@ enum PreparedText {
     /// Unprepared: zstd reads it each time.
     Plain(Vec<u8>),
     /// Digested for zstd, from the second use on: digesting costs as much as compressing two bodies.
-    Digested(CDict<'static>),
+    Digested(Digested),
     /// The base of a workload, also digested for zstd if some bodies were not similar enough.
-    Sibling(SiblingBase, Option<CDict<'static>>),
+    Sibling(SiblingBase, Option<Digested>),
 }
 
 impl Writer {
@@ -61,7 +57,7 @@ impl Writer {
         let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let reused = idle().pop();
         let mut writer =
-            reused.unwrap_or_else(|| Self { context: CCtx::create(), frame: Vec::new(), recent: Vec::new() });
+            reused.unwrap_or_else(|| Self { encoder: Encoder::new(), frame: Vec::new(), recent: Vec::new() });
         let result = work(&mut writer);
         idle().push(writer);
         result
@@ -70,9 +66,8 @@ impl Writer {
     /// Compresses a text by zstd with a prefix. Returns `None` only if zstd fails, for example without memory.
     pub(super) fn write(&mut self, text: &[u8], prefix: &Arc<Prefix>) -> Option<&[u8]> {
         self.make_most_recent(prefix)?;
-        let Self { context, frame, recent } = self;
-        frame.reserve(compress_bound(text.len()) + SEAL);
-        recent.last_mut()?.compress(context, text, frame).ok()?;
+        let Self { encoder, frame, recent } = self;
+        recent.last_mut()?.compress(encoder, text, frame)?;
         seal(frame, Form::Zstd, text);
         Some(frame)
     }
@@ -126,27 +121,27 @@ impl RecentPrefix {
     }
 
     /// Compresses a text by zstd.
-    fn compress(&mut self, context: &mut CCtx<'_>, text: &[u8], frame: &mut Vec<u8>) -> SafeResult {
+    fn compress(&mut self, encoder: &mut Encoder, text: &[u8], frame: &mut Vec<u8>) -> Option<()> {
         if std::mem::replace(&mut self.was_used, true) {
             self.digest();
         }
         match &self.text {
             PreparedText::Digested(prefix) | PreparedText::Sibling(_, Some(prefix)) => {
-                context.compress_using_cdict(frame, text, prefix)
+                encoder.compress_digested(text, prefix, frame, SEAL)
             }
-            PreparedText::Plain(prefix) => context.compress_using_dict(frame, text, prefix, LEVEL),
-            PreparedText::Sibling(base, None) => context.compress_using_dict(frame, text, base.text(), LEVEL),
+            PreparedText::Plain(prefix) => encoder.compress(text, prefix, frame, SEAL),
+            PreparedText::Sibling(base, None) => encoder.compress(text, base.text(), frame, SEAL),
         }
     }
 
     fn digest(&mut self) {
         match &mut self.text {
             PreparedText::Plain(text) => {
-                if let Some(digested) = CDict::try_create(text, LEVEL) {
+                if let Some(digested) = Digested::new(text) {
                     self.text = PreparedText::Digested(digested);
                 }
             }
-            PreparedText::Sibling(base, digested @ None) => *digested = CDict::try_create(base.text(), LEVEL),
+            PreparedText::Sibling(base, digested @ None) => *digested = Digested::new(base.text()),
             PreparedText::Sibling(_, Some(_)) | PreparedText::Digested(_) => {}
         }
     }
@@ -155,9 +150,9 @@ impl RecentPrefix {
     fn size(&self) -> usize {
         match &self.text {
             PreparedText::Plain(text) => text.len(),
-            PreparedText::Digested(digested) => digested.sizeof(),
+            PreparedText::Digested(digested) => digested.size(),
             PreparedText::Sibling(base, None) => base.size(),
-            PreparedText::Sibling(base, Some(digested)) => base.size() + digested.sizeof(),
+            PreparedText::Sibling(base, Some(digested)) => base.size() + digested.size(),
         }
     }
 }
