@@ -1,13 +1,13 @@
-//! Who may ask for what, and what is said when they may not.
+//! Permissions, discovery and missing objects: requests and error messages.
 
 use serde_json::{Value, json};
 
 use crate::support::{OnServer, TestEnv, eventually};
 
 #[test]
-fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
+fn kind_missing_from_the_cached_discovery_is_watched() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
-    // The discovery cache is filled before the kind exists.
+    // Fills the discovery cache before the kind exists.
     let error = env.kdelta_on(testbed, &["get", "gadgets", "-n", &namespace]).finish().failure(1);
     assert!(error.starts_with("error: the server doesn't have a resource type \"gadgets\""), "{error}");
 
@@ -42,7 +42,7 @@ fn a_kind_that_is_created_while_kdelta_runs_elsewhere_can_be_watched() {
 }
 
 #[test]
-fn what_is_forbidden_is_said_in_the_servers_words() {
+fn forbidden_requests_report_the_servers_message() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let config = env.kubeconfig(testbed, "nobody", "default", testbed.port());
     for command in [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "namespace"]] {
@@ -55,7 +55,7 @@ fn what_is_forbidden_is_said_in_the_servers_words() {
 }
 
 #[test]
-fn a_wrong_token_is_refused_and_no_token_is_ever_printed() {
+fn wrong_token_fails_without_printing_the_token() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let server = testbed.server();
     let access = ["--server", server, "--certificate-authority", testbed.ca_file(), "-v=9"];
@@ -76,7 +76,7 @@ fn a_wrong_token_is_refused_and_no_token_is_ever_printed() {
 }
 
 #[test]
-fn impersonation_is_asked_of_the_server() {
+fn impersonation_headers_are_sent() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let error =
         env.kdelta_on(testbed, &["get", "pods", "--as", "jane", "--as-group", "dev"]).finish().failure(1);
@@ -86,7 +86,7 @@ fn impersonation_is_asked_of_the_server() {
 }
 
 #[test]
-fn api_resources_lists_what_the_server_serves() {
+fn api_resources_lists_the_served_types() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let stdout = env.kdelta_on(testbed, &["api-resources"]).finish().quiet_success();
     let rows: Vec<Vec<&str>> = stdout.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -96,7 +96,7 @@ fn api_resources_lists_what_the_server_serves() {
 }
 
 #[test]
-fn one_object_is_printed_bare_and_a_missing_one_is_an_error() {
+fn single_object_is_printed_without_a_list_and_a_missing_one_fails() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let stdout = env.kdelta_on(testbed, &["get", "ns", "default", "-o", "json"]).finish().quiet_success();
     let object: Value = serde_json::from_str(&stdout).expect("JSON");
@@ -109,7 +109,7 @@ fn one_object_is_printed_bare_and_a_missing_one_is_an_error() {
 }
 
 #[test]
-fn a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_said() {
+fn index_fails_for_a_missing_name_and_reports_no_groups() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let on = |words: &str| {
         let words: Vec<&str> = words.split(' ').chain(["-n", &namespace]).collect();
@@ -121,7 +121,7 @@ fn a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_sai
         done.stderr
     };
     let missing = "Error from server (NotFound): configmaps \"nope\" not found\n";
-    // Several times: what a connection that closes says depends on who is faster.
+    // Repeated because the message depends on a race when a connection closes.
     for _ in 0..5 {
         assert_eq!(on("index cm nope --by name").failure(1), missing);
         assert_eq!(on("get cm nope --by label:app=web").failure(1), missing);
@@ -138,7 +138,7 @@ fn a_name_that_is_missing_is_an_error_for_an_index_too_and_an_empty_index_is_sai
 }
 
 #[test]
-fn a_name_that_is_missing_is_said_at_once_while_the_others_are_watched() {
+fn watch_reports_a_missing_name_and_watches_the_others() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "there", &json!({}));
     let words = ["watch", "cm", "there", "later", "-n", &namespace, "-o", "name", "--count", "2"];
@@ -157,7 +157,7 @@ fn a_name_that_is_missing_is_said_at_once_while_the_others_are_watched() {
 }
 
 #[test]
-fn a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said() {
+fn unsupported_field_selector_is_applied_locally_with_a_note() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     api.create_config_map(&namespace, "b", &json!({}));
@@ -168,7 +168,7 @@ fn a_field_that_the_server_does_not_know_is_selected_by_here_and_that_is_said() 
 }
 
 #[test]
-fn the_initial_state_of_several_kinds_comes_kind_by_kind() {
+fn initial_objects_are_grouped_by_kind() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     for number in 0..20 {
         api.create_config_map(&namespace, &format!("c{number}"), &json!({}));
@@ -186,7 +186,7 @@ fn the_initial_state_of_several_kinds_comes_kind_by_kind() {
         let mut names: Vec<&str> = rows.iter().filter_map(|row| row.split_whitespace().nth(1)).collect();
         names.sort_unstable();
         assert_eq!(names, wanted, "{table}");
-        // Also where a part of it is late, each stands below a header of its kind.
+        // A late part prints its own header as well.
         let mut header = "";
         for line in table.lines() {
             if line.starts_with("EVENT") {

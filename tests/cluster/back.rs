@@ -1,5 +1,5 @@
-//! A server whose versions went back: it was restored from a backup. Such a server answers a watch of a version that it
-//! has not come to with silence, and has forgotten what the watch has told.
+//! A server whose resource versions went back because it was restored from a backup. It does not respond to a watch
+//! from a version it has not reached, and has lost changes that the watch reported.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::many::{contexts, create_namespace};
-use super::recovery::{Row, told};
+use super::recovery::{Row, summary};
 use crate::support::{Api, FaultProxy, OnServer, Proxy, Strike, TestEnv, Testbed, config_maps, eventually};
 
 fn copy(from: &Path, to: &Path) {
@@ -15,7 +15,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(copied.success(), "{} to {}", from.display(), to.display());
 }
 
-/// Takes the server down, and up again with what was there when the backup was made.
+/// Stops the server and starts it again on the backup.
 fn restore(env: &TestEnv, testbed: Testbed, backup: &Path) -> Testbed {
     let data = testbed.state().join("etcd");
     testbed.stop();
@@ -24,16 +24,15 @@ fn restore(env: &TestEnv, testbed: Testbed, backup: &Path) -> Testbed {
     env.own_server().expect("it was there before")
 }
 
-/// The server's version, as a list tells it.
+/// Returns the server's resource version, from a list.
 fn latest(api: &Api, namespace: &str) -> u64 {
     let list = api.get(&format!("{}?limit=1", config_maps(namespace)));
     list["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok()).expect("a version")
 }
 
-/// A server that has gone so far since a copy of its state was made that it stays behind when it is restored from it:
-/// the restored server will write as much as this one did. `before` makes what is in the copy, with an object
-/// `changed`, and `since` what is not.
-fn ahead(
+/// Starts a server, copies its state, and writes so much after the copy that a server restored from it stays behind:
+/// `before` creates the objects in the copy, including `changed`, and `since` the later ones.
+fn server_ahead_of_backup(
     env: &TestEnv,
     namespace: &str,
     before: impl FnOnce(&Api),
@@ -61,10 +60,9 @@ fn ahead(
     Some((testbed, backup))
 }
 
-/// Where nothing else is.
 const NAMESPACE: &str = "restored";
 
-/// One of which one object is changed, one gone and one made since the copy.
+/// Prepares a server with one object modified, one deleted and one created since the copy.
 fn with_changes(env: &TestEnv, namespace: &str) -> Option<(Testbed, PathBuf)> {
     let before = |api: &Api| {
         for name in ["changed", "gone", "kept"] {
@@ -75,21 +73,21 @@ fn with_changes(env: &TestEnv, namespace: &str) -> Option<(Testbed, PathBuf)> {
         api.delete(&format!("{}/gone", config_maps(namespace)));
         api.create_config_map(namespace, "made", &json!({}));
     };
-    ahead(env, namespace, before, since)
+    server_ahead_of_backup(env, namespace, before, since)
 }
 
-/// What is told once it was restored, in some order behind the gap.
+/// The lines after the restore; those after the gap in any order.
 const DIFFERENCE: [&str; 4] = ["GAP", "ADDED gone relist", "DELETED made* relist", "MODIFIED changed relist"];
 
-/// What these lines tell, the differences sorted.
+/// Returns the summaries of these lines, with the differences sorted.
 fn sorted(lines: &[Value]) -> Vec<String> {
-    let mut found: Vec<String> = lines.iter().map(told).collect();
+    let mut found: Vec<String> = lines.iter().map(summary).collect();
     found[1..].sort();
     found
 }
 
 #[test]
-fn a_server_that_was_restored_from_a_backup_is_listed_and_the_difference_told() {
+fn restored_server_is_relisted_and_differences_are_reported() {
     let row = Row::of_this_test();
     let env = TestEnv::new();
     let Some((testbed, backup)) = with_changes(&env, NAMESPACE) else { return };
@@ -117,17 +115,17 @@ fn a_server_that_was_restored_from_a_backup_is_listed_and_the_difference_told() 
     api.create_config_map(namespace, "after", &json!({}));
     lines.extend(running.stdout.json_until("what comes after", |line| line["name"] == "after"));
     let after = lines.pop().expect("it was found");
-    assert_eq!(told(&after), "ADDED after watch", "{lines:#?}");
+    assert_eq!(summary(&after), "ADDED after watch", "{lines:#?}");
     assert_eq!(sorted(&lines), DIFFERENCE);
     said.retain(|line| !line.contains("refused"));
     row.check_stderr("kdelta", &said);
 }
 
 #[test]
-fn of_several_clusters_only_the_one_that_was_restored_is_told_anew() {
+fn only_the_restored_one_of_several_clusters_is_relisted() {
     let Some(OnServer { env, testbed: stays, api, namespace }) = TestEnv::on_server() else { return };
     let Some((goes, backup)) = with_changes(&env, &namespace) else { return };
-    // Of the same names, so that nothing is to be taken for the other's.
+    // Both clusters use the same names, so mixed-up clusters would show.
     for name in ["changed", "gone", "made"] {
         api.create_config_map(&namespace, name, &json!({}));
     }
@@ -140,14 +138,14 @@ fn of_several_clusters_only_the_one_that_was_restored_is_told_anew() {
         synced == 2
     });
     let lost = |line: &str| line.starts_with("goes: configmaps: lost: ");
-    // Each of the two has its changes told all the time.
+    // Both clusters report changes all the time.
     let goes = std::thread::scope(|scope| {
         let restored = scope.spawn(|| restore(&env, goes, &backup));
         running.stderr.find("the loss", lost);
         api.create_config_map(&namespace, "meanwhile", &json!({}));
         restored.join().expect("no panic")
     });
-    // Made before the list, it would be in it.
+    // An object created before the list would be in it.
     running.stderr.find("the recovery", |line| line.starts_with("goes: ") && line.contains("re-listed"));
     Api::of(&goes).create_config_map(&namespace, "after", &json!({}));
     api.create_config_map(&namespace, "after", &json!({}));
@@ -159,17 +157,17 @@ fn of_several_clusters_only_the_one_that_was_restored_is_told_anew() {
     let (mut goes, stays): (Vec<Value>, Vec<Value>) =
         lines.into_iter().partition(|line| line["context"] == "goes");
     assert_eq!(
-        stays.iter().map(told).collect::<Vec<_>>(),
+        stays.iter().map(summary).collect::<Vec<_>>(),
         ["ADDED meanwhile watch", "ADDED after watch"],
         "{stays:#?}"
     );
     let after = goes.pop().expect("it was found");
-    assert_eq!(told(&after), "ADDED after watch", "{goes:#?}");
+    assert_eq!(summary(&after), "ADDED after watch", "{goes:#?}");
     assert_eq!(sorted(&goes), DIFFERENCE);
 }
 
 #[test]
-fn with_an_index_what_a_restored_server_takes_back_crosses_the_border() {
+fn index_filter_reports_objects_that_a_restore_moves_across_it() {
     let env = TestEnv::new();
     let [front, back] = ["front", "back"].map(|tier| json!({"tier": tier}));
     let objects =
@@ -186,19 +184,19 @@ fn with_an_index_what_a_restored_server_takes_back_crosses_the_border() {
         }
         api.create_config_map(NAMESPACE, "made", &front);
     };
-    let Some((testbed, backup)) = ahead(&env, NAMESPACE, before, since) else { return };
+    let Some((testbed, backup)) = server_ahead_of_backup(&env, NAMESPACE, before, since) else { return };
     let watch = ["watch", "cm", "-n", NAMESPACE, "--by", "label:tier=front", "-o", "json"];
     let running = env.kdelta_on(&testbed, &watch).start();
     let lines = running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
     let names: Vec<&str> = lines.iter().filter_map(|line| line["name"].as_str()).collect();
     assert_eq!(names, ["came", "changed", "kept", "made"]);
     let testbed = restore(&env, testbed, &backup);
-    // Made before the list, it would be in it.
+    // An object created before the list would be in it.
     running.stderr.find("the recovery", |line| line.contains("re-listed"));
     Api::of(&testbed).create_config_map(NAMESPACE, "after", &front);
     let mut lines = running.stdout.json_until("what comes after", |line| line["name"] == "after");
     let after = lines.pop().expect("it was found");
-    assert_eq!(told(&after), "ADDED after watch", "{lines:#?}");
+    assert_eq!(summary(&after), "ADDED after watch", "{lines:#?}");
     assert_eq!(
         sorted(&lines),
         [
@@ -212,7 +210,7 @@ fn with_an_index_what_a_restored_server_takes_back_crosses_the_border() {
 }
 
 #[test]
-fn a_version_that_the_server_has_not_come_to_ends_it_at_once_with_both() {
+fn resume_from_a_future_version_fails_with_both_versions() {
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
@@ -238,9 +236,9 @@ fn a_version_that_the_server_has_not_come_to_ends_it_at_once_with_both() {
     }
 }
 
-/// The most recent state takes a busy server seconds.
+/// A busy server takes seconds for a most-recent read.
 #[test]
-fn a_server_that_ends_a_watch_early_is_asked_for_its_memory_alone() {
+fn early_watch_ends_are_checked_against_the_watch_cache_only() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let proxy = FaultProxy::before(testbed);
     let config = proxy.kubeconfig(&env, &namespace);

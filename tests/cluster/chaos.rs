@@ -1,6 +1,5 @@
-//! Everything that can go wrong on the way, drawn from a seed, about once a second, under a churn of three kinds in
-//! twenty namespaces, with restarts of the server that no watch can bridge: what is printed stays true line by line, and
-//! comes to what the server holds.
+//! Random faults from a seed, about one per second, under churn of three kinds in twenty namespaces, with server
+//! restarts that no watch can bridge: every printed line stays valid, and the replayed lines equal the server's list.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,15 +12,15 @@ use serde_json::{Value, json};
 use super::busy;
 use super::replay::{Replay, State, listed};
 use crate::support::{
-    Api, Bookmarks, FaultAnswer, FaultProxy, PATIENCE, Running, Strike, TestEnv, Testbed, Which, tool,
+    Api, Bookmarks, FaultProxy, FaultResponse, PATIENCE, Running, Strike, TestEnv, Testbed, Which, tool,
 };
 
 const SEED: u64 = 6;
-/// Changes a second.
+/// Changes per second.
 const RATE: u32 = 300;
 const KINDS: [(&str, &str); 3] = [("ConfigMap", "configmaps"), ("Pod", "pods"), ("Secret", "secrets")];
 
-/// What may go wrong: how it is called, and what does it. It is over when [`Chaos::calm`] says so.
+/// A fault: its name, and the function that injects it. [`Chaos::heal`] ends it.
 type Fault = (&'static str, fn(&mut FaultProxy, &mut fastrand::Rng));
 const FAULTS: &[Fault] = &[
     ("cut", |proxy, _| proxy.strike(Strike::Cut)),
@@ -50,26 +49,28 @@ const FAULTS: &[Fault] = &[
     ("410 in the stream", |proxy, _| proxy.strike(Strike::Error(410))),
     ("429 in the stream", |proxy, _| proxy.strike(Strike::Error(429))),
     ("500 in the stream", |proxy, _| proxy.strike(Strike::Error(500))),
-    ("410", |proxy, random| refuse_some(proxy, random, Which::Rewatches, FaultAnswer::status(410))),
+    ("410", |proxy, random| refuse_some(proxy, random, Which::Rewatches, FaultResponse::status(410))),
     ("410 for a page", |proxy, random| {
-        refuse_some(proxy, random, Which::LaterPages, FaultAnswer::status(410));
+        refuse_some(proxy, random, Which::LaterPages, FaultResponse::status(410));
         proxy.strike(Strike::Error(410));
     }),
-    ("401", |proxy, random| refuse_some(proxy, random, Which::All, FaultAnswer::status(401))),
-    ("403", |proxy, random| refuse_some(proxy, random, Which::All, FaultAnswer::status(403))),
-    ("429", |proxy, random| refuse_some(proxy, random, Which::All, FaultAnswer::status(429).retry_after(1))),
-    ("500", |proxy, random| refuse_some(proxy, random, Which::All, FaultAnswer::status(500))),
-    ("503", |proxy, random| refuse_some(proxy, random, Which::All, FaultAnswer::page(503))),
-    ("504", |proxy, random| refuse_some(proxy, random, Which::Rewatches, FaultAnswer::status(504))),
+    ("401", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(401))),
+    ("403", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(403))),
+    ("429", |proxy, random| {
+        refuse_some(proxy, random, Which::All, FaultResponse::status(429).retry_after(1))
+    }),
+    ("500", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(500))),
+    ("503", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::page(503))),
+    ("504", |proxy, random| refuse_some(proxy, random, Which::Rewatches, FaultResponse::status(504))),
 ];
 
-/// Answers the next few of these requests so, and has some made.
-fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, which: Which, answer: FaultAnswer) {
+/// Gives the next few matching requests this response, and causes some requests.
+fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, which: Which, answer: FaultResponse) {
     proxy.answer(which, answer, random.usize(1..6));
     proxy.strike(if random.bool() { Strike::Cut } else { Strike::End });
 }
 
-/// Watches of everything that changes, and what stands between them and the server.
+/// Watches of all changes, behind a fault-injecting proxy.
 struct Chaos {
     env: TestEnv,
     testbed: Option<Testbed>,
@@ -123,7 +124,7 @@ impl Chaos {
         self.testbed.as_ref().expect("it runs but for a moment")
     }
 
-    /// Takes what all have told meanwhile.
+    /// Reads the lines of all watchers.
     fn read_for(&mut self, time: Duration) {
         let end = Instant::now() + time;
         loop {
@@ -150,20 +151,20 @@ impl Chaos {
         }
     }
 
-    /// One fault, for a while, and a while without.
-    fn disturb(&mut self) {
+    /// Injects one fault for a while, followed by a pause.
+    fn inject(&mut self) {
         let (name, strike) = FAULTS[self.random.usize(..FAULTS.len())];
         *self.faults.entry(name).or_default() += 1;
         strike(&mut self.proxy, &mut self.random);
         let lasts = Duration::from_millis(self.random.u64(100..1000));
         self.read_for(lasts);
-        self.calm(name);
+        self.heal(name);
         let pause = Duration::from_millis(self.random.u64(100..900));
         self.read_for(pause);
     }
 
-    /// Ends that fault. What is stuck has to be let go: nobody waits here until it is noticed.
-    fn calm(&mut self, name: &str) {
+    /// Ends the fault. Stalled connections are released: the test does not wait for their detection.
+    fn heal(&mut self, name: &str) {
         self.proxy.forward_all();
         self.proxy.be_a_stranger(false);
         self.proxy.pieces(usize::MAX, Duration::ZERO);
@@ -174,7 +175,7 @@ impl Chaos {
         }
     }
 
-    /// The watches are cut off; behind their back everything changes and the server forgets what was before.
+    /// Cuts the watches, changes everything meanwhile, and restarts the server so that it has no history.
     fn gap(&mut self, seed: u64) {
         *self.faults.entry("restart").or_default() += 1;
         let before: BTreeMap<_, _> =
@@ -190,7 +191,7 @@ impl Chaos {
         });
     }
 
-    /// Reads both up to a last change of each kind, and compares what they told with what there is.
+    /// Reads both watchers up to a last change of each kind and compares their states with the server's lists.
     fn settle(&mut self) {
         let api = Api::of(self.server());
         let mut last = State::new();
@@ -210,7 +211,8 @@ impl Chaos {
         self.read_until("the last changes", |watcher| {
             last.iter().all(|(key, state)| watcher.replay.state.get(key) == Some(state))
         });
-        // They may be told of a list of which more is to come: once more, and until a watch tells it.
+        // Another change of each object, read until it arrives through a watch: the first may arrive in a list that is
+        // not complete yet.
         let last: Vec<(&str, u64)> = KINDS
             .iter()
             .map(|(kind, resource)| {
@@ -235,7 +237,7 @@ impl Chaos {
         }
     }
 
-    /// Says what it was like; the harness would show it only for a failure.
+    /// Prints statistics to stderr; the harness shows captured output only for failures.
     fn report(&self, operations: u64, began: Instant) {
         let mut told = format!(
             "chaos: {operations} operations in {:.0} s, {} faults {:?}\n",
@@ -263,8 +265,8 @@ fn difference<'a>(told: &'a State, there: &'a State) -> Vec<(&'a String, Option<
     told.keys().chain(there.keys()).filter(differs).map(|key| (key, there.get(key))).take(10).collect()
 }
 
-/// Changes things at the server itself; answers how many operations there were. What a busy server does not do in time
-/// is no matter: it is asked in the end what there is.
+/// Changes objects through the testbed's churn and returns the number of operations. Operations that a busy server
+/// fails do not matter: the final comparison reads the server's state.
 fn churn(testbed: &Testbed, seconds: u64, seed: u64) -> JoinHandle<u64> {
     let mut command = tool();
     command.args(["churn", "--kubeconfig", testbed.kubeconfig(), "--rate", &RATE.to_string()]);
@@ -278,7 +280,7 @@ fn churn(testbed: &Testbed, seconds: u64, seed: u64) -> JoinHandle<u64> {
     })
 }
 
-/// Rounds of so many seconds under faults, and between two of them a restart.
+/// Runs rounds of this many seconds under faults, with a restart between two rounds.
 fn chaos(rounds: u64, seconds: u64) {
     let _turn = busy();
     let Some(mut chaos) = Chaos::start() else { return };
@@ -290,7 +292,7 @@ fn chaos(rounds: u64, seconds: u64) {
         }
         let changing = churn(chaos.server(), seconds, round);
         while !changing.is_finished() {
-            chaos.disturb();
+            chaos.inject();
         }
         operations += changing.join().expect("the churn");
     }
@@ -303,12 +305,12 @@ fn chaos(rounds: u64, seconds: u64) {
 }
 
 #[test]
-fn whatever_goes_wrong_the_lines_replayed_give_the_servers_list() {
+fn replayed_lines_equal_the_list_under_random_faults() {
     chaos(3, 12);
 }
 
 #[test]
 #[ignore = "ten minutes: cargo test -- --ignored chaos"]
-fn whatever_goes_wrong_for_ten_minutes_the_lines_replayed_give_the_servers_list() {
+fn replayed_lines_equal_the_list_after_ten_minutes_of_random_faults() {
     chaos(4, 140);
 }

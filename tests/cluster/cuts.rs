@@ -1,5 +1,5 @@
-//! Connections cut at any moment and a server restarted with changes behind its back, under a steady stream of changes:
-//! the lines that are printed, replayed over nothing, give the server's list, and say nothing that did not happen.
+//! Connections cut at random moments and a server restarted with unseen changes, under a steady stream of changes: the
+//! printed lines, replayed, give the server's list and report no change that did not happen.
 
 use std::path::Path;
 use std::thread::{self, JoinHandle};
@@ -15,22 +15,22 @@ use crate::support::{
 
 const SEED: u64 = 20;
 const RATE: usize = 100;
-/// Cuts while the server stays, each after so many lines at most: fewer than there are changes.
+/// The number of cuts while the server runs, each after at most `LINES_BETWEEN` lines: fewer than there are changes.
 const CUTS: usize = 4;
 const LINES_BETWEEN: usize = 120;
 const SECONDS: usize = 6;
 const SELECTED: &str = "track=canary";
 
-/// A running watch and what it has told.
+/// A running watch and its replayed lines.
 struct Watcher {
     running: Running,
     replay: Replay,
-    /// What the server selects for a list of the same objects.
+    /// The selector of the server's list of the same objects.
     query: &'static str,
 }
 
 impl Watcher {
-    /// Reads lines up to the first that passes the test.
+    /// Reads lines up to the first match.
     fn read_until(&mut self, what: &str, mut wanted: impl FnMut(&Value) -> bool) {
         let replay = &mut self.replay;
         self.running.stdout.json_until(what, |line| {
@@ -39,7 +39,7 @@ impl Watcher {
         });
     }
 
-    /// Reads so many lines; answers whether there were as many before the changes came to their end.
+    /// Reads this many lines; returns false if the changes end first.
     fn read(&mut self, lines: usize, changing: &JoinHandle<Option<usize>>) -> bool {
         let mut left = lines;
         while left > 0 {
@@ -56,8 +56,8 @@ impl Watcher {
     }
 }
 
-/// Starts changing pods at the server itself; answers how many changes a watch tells of. Where a busy server did not do
-/// something in time nobody knows: it may have done it all the same.
+/// Starts churning pods and returns the number of changes that a watch reports, or `None` if a busy server timed out:
+/// it may still have applied the change.
 fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<Option<usize>> {
     let mut command = tool();
     command.args(["churn", "--kubeconfig", testbed.kubeconfig(), "--rate", &RATE.to_string()]);
@@ -73,13 +73,14 @@ fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<Option<usiz
         let count =
             |operation: &Value| operation.as_u64().and_then(|n| usize::try_from(n).ok()).expect("few");
         let operations = report["operations"].as_object().expect("counts");
-        // A pod that is deleted is marked first, which is a change of its own.
+        // Deleting a pod first sets its deletion timestamp, which is a separate change.
         Some(operations.values().map(count).sum::<usize>() + count(&report["operations"]["delete"]))
     })
 }
 
-/// Cuts everything each time that so many lines have come, lets it through again when the loss was told, and goes on when
-/// the recovery was: a loss in a loss is not told anew. No more when the changes are over, and once at least.
+/// Cuts all connections each time this many lines have arrived, allows them again once the loss is reported, and
+/// continues after the recovery: a loss within a loss is not reported. Stops when the changes end, after one cut at
+/// least.
 fn cut_now_and_then(
     cuts: usize,
     random: &mut fastrand::Rng,
@@ -100,7 +101,8 @@ fn cut_now_and_then(
     }
 }
 
-/// Makes a pod that every watch sees, and reads all of them up to its second version, which comes through a watch.
+/// Creates a pod that every watch selects, and reads all watches up to its second version, which arrives through a
+/// watch.
 fn read_up_to_marker(api: &Api, name: &str, watchers: &mut [Watcher]) {
     let pods = "/api/v1/namespaces/default/pods";
     let spec = json!({"containers": [{"name": "c", "image": "i"}]});
@@ -114,7 +116,7 @@ fn read_up_to_marker(api: &Api, name: &str, watchers: &mut [Watcher]) {
     }
 }
 
-/// Four that lead through that kubeconfig, and one that leads straight to the server.
+/// Starts four watches through the proxied kubeconfig, and one through the direct one.
 fn start_watchers(env: &TestEnv, config: &Path, straight: &Path) -> Vec<Watcher> {
     let by = format!("label:{SELECTED}");
     let shared = ("KDELTA_WATCH_CONNECTIONS", "0");
@@ -139,7 +141,7 @@ fn start_watchers(env: &TestEnv, config: &Path, straight: &Path) -> Vec<Watcher>
 }
 
 #[test]
-fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
+fn replayed_lines_equal_the_list_after_cuts_and_a_restart() {
     let _turn = busy();
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
@@ -151,7 +153,7 @@ fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
     let mut watchers = start_watchers(&env, &config, Path::new(testbed.kubeconfig()));
     let mut random = fastrand::Rng::with_seed(SEED);
 
-    // The server remembers: nothing is missed, and every change is told once.
+    // The server keeps its history: no change is missed, and each is reported once.
     let changing = churn(&testbed, SECONDS, SEED);
     cut_now_and_then(CUTS, &mut random, &mut proxy, &mut watchers[0], &changing);
     let changes = changing.join().expect("the churn");
@@ -164,10 +166,10 @@ fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
     assert_eq!(watched(0), watched(4), "each change once, as where nothing was cut");
     assert_eq!(watched(0), watched(1));
     assert_eq!(watched(2), watched(3), "a selection of ours is as one of the server's");
-    // From here on it would see what is done behind the back of the others.
+    // The direct watch would see the changes that the others miss.
     watchers.truncate(4);
 
-    // It forgets, and has changed behind the back of the watches.
+    // The server loses its history, and changes while the watches are cut.
     proxy.cut();
     testbed.stop();
     let testbed = env.own_server().expect("it was there before");
@@ -194,13 +196,13 @@ fn whatever_breaks_the_lines_replayed_give_the_servers_list() {
     }
 }
 
-/// Cuts of a watch in Protocol Buffers, one in each change.
+/// The number of cuts of a protobuf watch, one in each change.
 const CUTS_WITHIN: usize = 20;
 
-/// Of what is cut within the length before a frame, within its words and lengths, or within a text, nothing is told, and
-/// nothing else is lost for it.
+/// A cut within a frame's length, its tags and lengths, or a text reports nothing of the frame and loses no other
+/// frame.
 #[test]
-fn metadata_in_protocol_buffers_that_is_cut_anywhere_is_told_once() {
+fn protobuf_frames_cut_anywhere_are_reported_once() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"text": "b"}));
     let proxy = FaultProxy::before(testbed);
@@ -214,7 +216,7 @@ fn metadata_in_protocol_buffers_that_is_cut_anywhere_is_told_once() {
     for round in 0..CUTS_WITHIN {
         eventually("the watch stands", || (proxy.open_watches() == 1).then_some(()));
         proxy.pieces(random.usize(1..=200), Duration::ZERO);
-        // The length of a frame at first, and then anywhere.
+        // First within the length of a frame, then anywhere.
         let at = if round < 5 { round } else { random.usize(..) };
         proxy.strike(if round % 2 == 0 { Strike::BreakAt(at) } else { Strike::TruncateAt(at) });
         let text = "ü".repeat(random.usize(0..300));

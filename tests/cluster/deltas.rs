@@ -1,4 +1,4 @@
-//! What `watch` prints, beside what client-go's informer and `kubectl get -w` say of the same changes.
+//! The output of `watch`, compared with client-go's informer and `kubectl get -w` on the same changes.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -10,19 +10,19 @@ use crate::support::{
     Api, Kdelta, OnServer, PATIENCE, Running, TestEnv, Testbed, config_maps, eventually, tool,
 };
 
-/// What a delta is told by: type, name and version.
-type Told = (String, String, String);
+/// The type, name and version of a delta.
+type Delta = (String, String, String);
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn told_by_event(line: &Value) -> Told {
+fn delta_of_event(line: &Value) -> Delta {
     let metadata = &line["object"]["metadata"];
     (text(&line["type"]), text(&metadata["name"]), text(&metadata["resourceVersion"]))
 }
 
-fn told_by_informer(line: &Value) -> Told {
+fn delta_of_informer(line: &Value) -> Delta {
     (text(&line["type"]), text(&line["name"]), text(&line["resourceVersion"]))
 }
 
@@ -32,7 +32,7 @@ fn without_managed_fields(line: &Value) -> Value {
     object
 }
 
-/// Every kind of change that a selector can see; the last one is the creation of `end`.
+/// Makes every kind of change that a selector can see; the last one creates `end`.
 fn change_things(api: &Api, namespace: &str) {
     let path = config_maps(namespace);
     let at = |name: &str| format!("{path}/{name}");
@@ -60,7 +60,7 @@ fn start_informer(testbed: &Testbed, namespace: &str) -> Running {
 }
 
 #[test]
-fn after_the_initial_state_deltas_equal_those_of_client_go_and_kubectl() {
+fn deltas_after_sync_equal_those_of_client_go_and_kubectl() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     api.create_config_map(&namespace, "b", &json!({"app": "db"}));
@@ -80,23 +80,23 @@ fn after_the_initial_state_deltas_equal_those_of_client_go_and_kubectl() {
     });
 
     change_things(&api, &namespace);
-    let is_end = |told: Told| told.0 == "ADDED" && told.1 == "end";
-    let lines = ours.stdout.json_until("end", |line| is_end(told_by_event(line)));
+    let is_end = |told: Delta| told.0 == "ADDED" && told.1 == "end";
+    let lines = ours.stdout.json_until("end", |line| is_end(delta_of_event(line)));
     assert!(lines.iter().all(|line| line["origin"] == "watch"), "{lines:#?}");
-    let ours: Vec<_> = lines.iter().map(told_by_event).collect();
-    let client_go = informer.stdout.json_until("end", |line| is_end(told_by_informer(line)));
-    assert_eq!(ours, client_go.iter().map(told_by_informer).collect::<Vec<_>>());
+    let ours: Vec<_> = lines.iter().map(delta_of_event).collect();
+    let client_go = informer.stdout.json_until("end", |line| is_end(delta_of_informer(line)));
+    assert_eq!(ours, client_go.iter().map(delta_of_informer).collect::<Vec<_>>());
     if let Some(kubectl) = kubectl {
-        let kubectl = kubectl.stdout.json_until("end", |line| is_end(told_by_event(line)));
-        assert_eq!(ours, kubectl.iter().map(told_by_event).collect::<Vec<_>>());
-        // kubectl leaves managedFields in watch events.
+        let kubectl = kubectl.stdout.json_until("end", |line| is_end(delta_of_event(line)));
+        assert_eq!(ours, kubectl.iter().map(delta_of_event).collect::<Vec<_>>());
+        // kubectl keeps managedFields in watch events.
         let objects = |lines: &[Value]| lines.iter().map(without_managed_fields).collect::<Vec<_>>();
         assert_eq!(objects(&lines), objects(&kubectl));
     }
 }
 
 #[test]
-fn a_line_names_all_that_a_script_asks_for() {
+fn json_line_has_all_documented_fields() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let made = api.create_config_map(&namespace, "one", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--until-synced"];
@@ -133,13 +133,13 @@ fn a_line_names_all_that_a_script_asks_for() {
 }
 
 #[test]
-fn a_closed_pipe_ends_watch_although_no_event_comes() {
+fn closed_pipe_ends_an_idle_watch() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "only", &json!({}));
     let mut command = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).into_command();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("kdelta");
     let mut line = String::new();
-    // As `head -1` does: read one line, then close.
+    // Reads one line and closes the pipe, like `head -1`.
     BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
     let status = eventually("the end of watch", || child.try_wait().expect("a child"));
     assert!(line.contains("\"ADDED\""), "{line}");
@@ -149,7 +149,7 @@ fn a_closed_pipe_ends_watch_although_no_event_comes() {
 }
 
 #[test]
-fn several_types_come_in_one_stream_and_deletes_are_shown() {
+fn several_types_share_a_stream_and_deletes_are_printed() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let watch = ["watch", "cm,secrets", "-n", &namespace, "-o", "json", "--count", "3"];
     let mut running = env.kdelta_on(testbed, &watch).start();
@@ -175,7 +175,7 @@ fn several_types_come_in_one_stream_and_deletes_are_shown() {
 }
 
 #[test]
-fn the_table_of_watch_has_kubectls_event_column() {
+fn watch_table_has_kubectls_event_column() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "first", &json!({}));
     let running = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace]).start();
@@ -187,7 +187,7 @@ fn the_table_of_watch_has_kubectls_event_column() {
 }
 
 #[test]
-fn an_interrupt_ends_watch_with_a_summary() {
+fn interrupt_ends_watch_with_a_summary() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let mut running = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).start();

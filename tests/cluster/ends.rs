@@ -1,4 +1,4 @@
-//! How a watch begins and ends for who reads it: marks and counts, and an end although nobody reads.
+//! The start and the end of a watch's output: marks and counts, and an end without a reader.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::support::{OnServer, TestEnv, config_maps, eventually};
 
-/// More than a pipe holds.
+/// More than a pipe buffer.
 const LARGE: usize = 200_000;
 
 #[test]
-fn several_names_are_one_collection_and_say_no_resume() {
+fn several_names_share_one_collection_without_resume_versions() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     for name in ["a", "b", "c"] {
         api.create_config_map(&namespace, name, &json!({}));
@@ -26,7 +26,7 @@ fn several_names_are_one_collection_and_say_no_resume() {
 }
 
 #[test]
-fn a_selection_that_knows_what_was_before_says_no_resume() {
+fn stateful_selections_print_no_resume_versions() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     let by: [&[&str]; 2] = [&[], &["--by", "label:app=web"]];
@@ -43,7 +43,7 @@ fn a_selection_that_knows_what_was_before_says_no_resume() {
 }
 
 #[test]
-fn a_signal_ends_a_watch_whose_output_nobody_reads() {
+fn signal_ends_a_watch_blocked_on_its_output() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let large = json!({"metadata": {"name": "large"}, "data": {"x": "x".repeat(LARGE)}});
     api.create(&config_maps(&namespace), &large);
@@ -52,7 +52,7 @@ fn a_signal_ends_a_watch_whose_output_nobody_reads() {
             env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).into_command();
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let mut stdout = child.stdout.take().expect("a pipe");
-        // From its first byte on it is stuck in the middle of the line.
+        // After its first byte the program is blocked in the middle of the line.
         stdout.read_exact(&mut [0]).expect("a byte");
         let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
         assert!(sent.expect("kill").success());

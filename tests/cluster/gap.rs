@@ -1,17 +1,17 @@
-//! A watch that was cut and missed changes: it goes on, tells the net difference once, and nothing else.
+//! A watch that was cut and missed changes: it continues and reports the net difference once.
 
 use serde_json::{Value, json};
 
 use crate::support::{Api, OnServer, Proxy, TestEnv, config_maps};
 
-/// type, name, whether the delete was inferred.
-fn told(line: &Value) -> (String, String, bool) {
+/// Returns the type, the name, and whether the delete was inferred.
+fn summary(line: &Value) -> (String, String, bool) {
     let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
     (text("type"), text("name"), line["finalStateUnknown"] == true)
 }
 
 #[test]
-fn a_gap_is_closed_with_its_net_difference_told_once() {
+fn gap_reports_the_net_difference_once() {
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
@@ -39,7 +39,7 @@ fn a_gap_is_closed_with_its_net_difference_told_once() {
     api.delete(&format!("{path}/reborn"));
     let new_uid = api.create_config_map(&namespace, "reborn", &json!({}))["metadata"]["uid"].clone();
     testbed.stop();
-    // A server that was restarted knows no old versions: the watch is answered with 410.
+    // A restarted server has no history: it responds to the watch with 410.
     let testbed = env.own_server().expect("it was there before");
     proxy.reopen();
 
@@ -59,8 +59,8 @@ fn a_gap_is_closed_with_its_net_difference_told_once() {
     let of_reborn: Vec<_> =
         lines.iter().filter(|line| line["name"] == "reborn").map(|line| &line["uid"]).collect();
     assert_eq!(of_reborn, [&old_uid, &new_uid], "the old one goes before the new one comes");
-    let mut told: Vec<_> = lines.iter().map(told).collect();
-    told.sort();
+    let mut summary: Vec<_> = lines.iter().map(summary).collect();
+    summary.sort();
     let wanted = [
         ("ADDED", "fresh", false),
         ("ADDED", "reborn", false),
@@ -68,11 +68,14 @@ fn a_gap_is_closed_with_its_net_difference_told_once() {
         ("DELETED", "reborn", true),
         ("MODIFIED", "changed", false),
     ];
-    assert_eq!(told, wanted.map(|(change, name, inferred)| (change.to_owned(), name.to_owned(), inferred)));
+    assert_eq!(
+        summary,
+        wanted.map(|(change, name, inferred)| (change.to_owned(), name.to_owned(), inferred))
+    );
 }
 
 #[test]
-fn a_cut_without_missed_changes_prints_nothing() {
+fn cut_without_missed_changes_prints_nothing() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let mut proxy = Proxy::before(testbed.port());
@@ -90,7 +93,7 @@ fn a_cut_without_missed_changes_prints_nothing() {
 }
 
 #[test]
-fn an_end_that_was_asked_for_says_what_was_lost_on_the_way() {
+fn requested_end_summarizes_the_losses() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let mut proxy = Proxy::before(testbed.port());
     let config = env.kubeconfig(testbed, "admin", &namespace, proxy.port());
@@ -108,7 +111,7 @@ fn an_end_that_was_asked_for_says_what_was_lost_on_the_way() {
     running.stderr.find("the summary", |line| {
         line == "1 received, 1 printed, 0 suppressed, 0 coalesced, 1 reconnect, 0 relists\n"
     });
-    // Where nothing was, a script is told nothing.
+    // Without losses a script gets no summary.
     let done = env.kdelta_on(testbed, &[&watch[..], &["-n", &namespace]].concat()).finish();
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
 }

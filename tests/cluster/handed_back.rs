@@ -1,5 +1,5 @@
-//! A server that speaks HTTP/2 only, and one that hands requests back unread, as one does that is about to end: the
-//! certificate is the real server's, what it does is made up.
+//! A server that speaks HTTP/2 only and one that refuses streams unprocessed, as a server does before it shuts down.
+//! Both use the real server's certificate and scripted responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,8 +13,8 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::support::{OnServer, TestEnv, server_tls};
 
-/// Serves one connection: the first requests are refused, the others answered.
-async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: Arc<AtomicUsize>) {
+/// Serves one connection: refuses the first streams and responds to the others.
+async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, streams: Arc<AtomicUsize>) {
     let stream = loop {
         let (socket, _) = listener.accept().await.expect("a client");
         if let Ok(stream) = tls.accept(socket).await {
@@ -23,7 +23,7 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: 
     };
     let mut connection = h2::server::handshake(stream).await.expect("HTTP/2");
     while let Some(Ok((_request, mut respond))) = connection.accept().await {
-        if asked.fetch_add(1, Ordering::SeqCst) < refusals {
+        if streams.fetch_add(1, Ordering::SeqCst) < refusals {
             respond.send_reset(Reason::REFUSED_STREAM);
         } else {
             respond.send_response(http::Response::new(()), true).expect("a client that waits");
@@ -31,25 +31,26 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, refusals: usize, asked: 
     }
 }
 
-/// Sends them at once to a server that hands so many back; answers whether all were answered, and how often it was asked.
+/// Sends the requests at once to a server that refuses this many streams; returns whether all succeeded, and the
+/// number of streams.
 fn send(on: &OnServer, requests: &[&Request], refusals: usize) -> (bool, usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let mut tls = server_tls(on.testbed);
     tls.alpn_protocols = vec![b"h2".to_vec()];
-    let asked = Arc::new(AtomicUsize::new(0));
-    runtime.spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), refusals, Arc::clone(&asked)));
+    let streams = Arc::new(AtomicUsize::new(0));
+    runtime.spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), refusals, Arc::clone(&streams)));
     let server = format!("https://127.0.0.1:{port}");
     let kubeconfig = on.env.kubeconfig_with(on.testbed, json!({"server": server}), json!({}));
     let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
     let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
     let answers = runtime.block_on(join_all(requests.iter().map(|request| client.send(request))));
-    (answers.iter().all(Result::is_ok), asked.load(Ordering::SeqCst))
+    (answers.iter().all(Result::is_ok), streams.load(Ordering::SeqCst))
 }
 
 #[test]
-fn a_request_that_was_not_looked_at_is_sent_again_but_not_for_ever() {
+fn refused_streams_are_retried_a_limited_number_of_times() {
     let Some(on) = TestEnv::on_server() else { return };
     for (refusals, answered) in [(2, true), (9, false)] {
         assert_eq!(send(&on, &[&Request::new("/version")], refusals), (answered, 3));
@@ -57,7 +58,7 @@ fn a_request_that_was_not_looked_at_is_sent_again_but_not_for_ever() {
 }
 
 #[test]
-fn a_server_that_speaks_http2_only_is_asked_for_all_watches_in_it() {
+fn http2_only_server_gets_every_watch_over_http2() {
     let Some(on) = TestEnv::on_server() else { return };
     let watch = Request::new("/api/v1/pods").query("watch", "true");
     assert_eq!(send(&on, &[&watch, &watch, &watch], 0), (true, 3));

@@ -1,5 +1,5 @@
-//! The library's informer under churn on a real kube-apiserver, beside client-go's on the same events: the same sequence
-//! for each object, one to one; the server's own list in the end; and no more objects alive than are stored or wait.
+//! The library's informer under churn on a real kube-apiserver, compared with client-go's on the same events: the same
+//! notifications per object, the same final list as the server, and no more live objects than stored and queued ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -21,16 +21,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{OnServer, PATIENCE, TestEnv, Testbed, eventually, tell, tool};
 
-/// Operations a second.
+/// Operations per second.
 const RATE: u32 = 300;
-/// The last thing that happens.
+/// The object of the last change.
 const MARKER: &str = "marker";
 const LABEL: &str = "track";
-/// What may be alive beside what is stored: what waits in the queue and in the channel of each handler, what the one
-/// that coalesces has been told, and what stands on the wire.
-const ON_ITS_WAY: usize = 4 * 1024;
+/// The limit of live objects beyond the stored ones: in the queue, in the handlers' channels, in the state of the
+/// coalescing handler, and on the wire.
+const IN_FLIGHT: usize = 4 * 1024;
 
-/// What was told of one object, in order: what happened, which object by its uid, and its version, from the one before.
+/// The notifications of each object in order: the type, the uid, and the version, since the previous one.
 type Sequences = BTreeMap<String, Vec<(&'static str, String, String)>>;
 
 fn pods() -> ApiResource {
@@ -49,16 +49,16 @@ fn source(testbed: &Testbed, namespace: &str) -> ResourceClient {
     ResourceClient::new(Client::new(&config).expect("a client"), pods()).namespace(Some(namespace.to_owned()))
 }
 
-/// What one handler was told.
+/// The notifications of one handler.
 #[derive(Default)]
-struct Told {
+struct Received {
     sequences: Sequences,
-    /// Every state it was told, as long as somebody holds it.
+    /// The states in its notifications; each is alive while another owner holds it.
     states: Vec<Weak<Object>>,
     ended: bool,
 }
 
-impl Told {
+impl Received {
     fn read(&mut self, notification: &Notification) {
         let (what, object, version) = match notification {
             Notification::Added { object, .. } => ("ADDED", object, object.resource_version().to_string()),
@@ -77,24 +77,24 @@ impl Told {
         sequence.push((what, object.uid().to_string(), version));
     }
 
-    /// How many of the states are alive; forgets those that are not.
+    /// Returns the number of live states and drops dead ones.
     fn alive(&mut self) -> usize {
         self.states.retain(|state| state.strong_count() > 0);
         self.states.len()
     }
 }
 
-/// An informer of ours with a handler that is quick and one that is slow.
+/// The library's informer with a fast and a slow handler.
 struct Ours {
     informer: SharedIndexInformer,
-    quick: Arc<Mutex<Told>>,
-    slow: Arc<Mutex<Told>>,
+    quick: Arc<Mutex<Received>>,
+    slow: Arc<Mutex<Received>>,
     slow_registration: Registration,
     running: JoinHandle<Result<(), kdelta::listwatch::Error>>,
 }
 
 impl Ours {
-    /// The slow handler takes that long for each notification.
+    /// Starts the informer. The slow handler takes `slow` per notification.
     fn start(
         runtime: &Runtime,
         source: ResourceClient,
@@ -107,7 +107,7 @@ impl Ours {
             .indexers([(LABEL.to_owned(), index_funcs::label(LABEL))].into())
             .build();
         let handler = |pause: Duration| {
-            let told = Arc::new(Mutex::new(Told::default()));
+            let told = Arc::new(Mutex::new(Received::default()));
             let write = Arc::clone(&told);
             let handler = NotificationFn(move |notification| {
                 thread::sleep(pause);
@@ -131,7 +131,7 @@ impl Ours {
     }
 }
 
-/// client-go's informer of the same pods, which has synced.
+/// client-go's informer of the same pods, after its sync.
 struct Theirs {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -157,8 +157,8 @@ impl Theirs {
         Self { child, lines }
     }
 
-    /// What it was told up to the marker, or up to where a busy server had it list anew: what it tells then leaves out what
-    /// happened before. Answers whether that was all.
+    /// Returns its notifications up to the marker, and whether they are complete: after a relist, forced by a busy
+    /// server, client-go leaves out intermediate changes.
     fn sequences(mut self) -> (Sequences, bool) {
         let (mut sequences, mut whole) = (Sequences::new(), true);
         for line in self.lines.lines() {
@@ -188,7 +188,7 @@ impl Theirs {
     }
 }
 
-/// The state that a sequence comes to: the version of each object there is.
+/// Returns the state after a sequence: the version of each object.
 fn replayed(sequences: &Sequences) -> BTreeMap<String, String> {
     let last = sequences.iter().filter_map(|(key, sequence)| {
         let (what, _, version) = sequence.last()?;
@@ -198,7 +198,7 @@ fn replayed(sequences: &Sequences) -> BTreeMap<String, String> {
     last.collect()
 }
 
-/// What the server holds at that version: the version of each pod, and the pods of each value of the label.
+/// Returns the server's state at a version: the version of each pod, and the pods per value of the label.
 fn listed(
     server: &OnServer,
     version: &str,
@@ -229,14 +229,14 @@ fn indexed(indexer: &dyn Indexer) -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// Resident memory of this process in MiB; nothing where the system does not tell.
+/// Returns the resident memory of this process in MiB, or `None` on systems that do not report it.
 fn resident() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
     Some(pages * 4096 / (1 << 20))
 }
 
-/// Changes pods for that long; answers how often.
+/// Churns pods for this time and returns the number of operations.
 fn churn(server: &OnServer, seconds: u64, mut meanwhile: impl FnMut(Duration)) -> u64 {
     let mut command = tool();
     command.args(["churn", "--kubeconfig", server.testbed.kubeconfig(), "-n", &server.namespace]);
@@ -248,20 +248,20 @@ fn churn(server: &OnServer, seconds: u64, mut meanwhile: impl FnMut(Duration)) -
         meanwhile(began.elapsed());
     }
     let report: Value = serde_json::from_reader(child.stdout.take().expect("a pipe")).expect("a report");
-    // A server that is short of time may refuse one; what is told of the others is compared all the same.
+    // A busy server may reject an operation; the notifications of the others are still compared.
     report["operations"].as_object().expect("counts").values().filter_map(Value::as_u64).sum()
 }
 
-/// Where the memory stands after the first quarter, and the most of it afterwards.
+/// Memory after the first quarter of the run, and its maximum afterwards.
 #[derive(Debug, Default)]
 struct Memory {
     settled: Option<u64>,
     most: u64,
 }
 
-/// Of each object ours are told what client-go tells, one to one, as far as it tells it.
+/// Asserts that each object has the same notifications as in client-go, as far as client-go's are complete.
 #[track_caller]
-fn assert_as_told(ours: &Sequences, theirs: &Sequences, whole: bool) {
+fn assert_equal_sequences(ours: &Sequences, theirs: &Sequences, whole: bool) {
     if whole {
         assert_eq!(ours, theirs);
     }
@@ -278,7 +278,7 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
     let stop = CancellationToken::new();
     let start =
         |queue, slow| Ours::start(&runtime, source(server.testbed, &server.namespace), queue, slow, &stop);
-    // One that can't keep up and is told less, one that only just can and holds the others up.
+    // The first can't keep up and coalesces; the second only just keeps up and delays the others.
     let ours = [
         start(QueueKind::Delta, (OnSlow::Coalesce, Duration::from_millis(20))),
         start(QueueKind::Ordered, (OnSlow::default(), Duration::from_millis(2))),
@@ -289,7 +289,7 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
         for one in &ours {
             let stored = one.informer.get_store().list_keys().len();
             let alive = one.quick.lock().expect("no panic").alive();
-            assert!(alive <= stored + ON_ITS_WAY, "{alive} states are alive, {stored} stored");
+            assert!(alive <= stored + IN_FLIGHT, "{alive} states are alive, {stored} stored");
         }
         if passed.as_secs() >= seconds / 4 {
             let now = resident().unwrap_or_default();
@@ -313,9 +313,10 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
     for one in &ours {
         let version = one.informer.last_store_sync_resource_version().to_string();
         let (versions, by_label) = listed(&server, &version);
-        let told = |told: &Arc<Mutex<Told>>| std::mem::take(&mut told.lock().expect("no panic").sequences);
+        let told =
+            |told: &Arc<Mutex<Received>>| std::mem::take(&mut told.lock().expect("no panic").sequences);
         let (quick, slow) = (told(&one.quick), told(&one.slow));
-        assert_as_told(&quick, &theirs, whole);
+        assert_equal_sequences(&quick, &theirs, whole);
         assert_eq!((replayed(&quick), replayed(&slow)), (versions.clone(), versions.clone()));
         let stored: BTreeMap<_, _> = {
             let objects = one.informer.get_store().list();
@@ -338,14 +339,14 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
 }
 
 #[test]
-fn under_churn_every_object_is_told_as_client_go_tells_it_and_the_index_is_the_servers_list() {
+fn notifications_equal_client_gos_and_the_index_equals_the_list_under_churn() {
     compare_under_churn(8);
 }
 
-/// By itself, for its figures: `cargo test --release --test integration -- --ignored --nocapture a_minute_of_churn`.
+/// Run alone for its figures: `cargo test --release --test integration -- --ignored --nocapture memory_is_stable`.
 #[test]
 #[ignore = "a minute, and its memory is that of the process only where no other test runs in it"]
-fn a_minute_of_churn_leaves_the_memory_where_it_was() {
+fn memory_is_stable_over_a_minute_of_churn() {
     let Some(memory) = compare_under_churn(60) else { return };
     let settled = memory.settled.unwrap_or_default();
     assert!(memory.most <= settled + 24, "{memory:?}");

@@ -1,4 +1,4 @@
-//! The file in which the program keeps what a server offers.
+//! The discovery cache file of the program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// What is known from the only such file.
-pub(super) struct Known {
+/// The contents of the only cache file.
+pub(super) struct DiscoveryCache {
     file: PathBuf,
     pub(super) value: Value,
 }
 
-impl Known {
+impl DiscoveryCache {
     pub(super) fn of(env: &TestEnv) -> Self {
         let folder = env.home().join(".kube/cache/kdelta");
         let file =
@@ -22,7 +22,7 @@ impl Known {
         Self { file, value }
     }
 
-    /// Puts the same into the file, with a change.
+    /// Rewrites the file with a change.
     pub(super) fn rewrite(&self, change: &dyn Fn(&mut Value)) {
         let mut changed = self.value.clone();
         change(&mut changed);

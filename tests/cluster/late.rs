@@ -1,4 +1,4 @@
-//! A cluster that is out of reach when a watch of several begins.
+//! A cluster that is unreachable when a watch of several clusters starts.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::many::{contexts, create_namespace, is};
 use crate::support::{Api, OnServer, TestEnv};
 
 #[test]
-fn a_context_that_is_down_at_first_joins_when_it_is_up() {
+fn unreachable_context_joins_when_its_server_starts() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let Some(late) = env.own_server() else { return };
     let other = Api::of(&late);
@@ -17,7 +17,7 @@ fn a_context_that_is_down_at_first_joins_when_it_is_up() {
     let on = |words: &[&str]| env.kdelta(words).env("KUBECONFIG", &config);
     late.stop();
 
-    // Without and with what it serves in a file: it is found out by asking what there is, and by asking for it.
+    // Without and with a discovery cache: the outage shows in discovery or in the list.
     for is_known in [false, true] {
         let watch = ["watch", "cm", "-n", &namespace, "--context", "up,late", "-o", "json"];
         let running = on(&watch).start();
@@ -42,7 +42,7 @@ fn a_context_that_is_down_at_first_joins_when_it_is_up() {
         late.stop();
     }
 
-    // Nobody waits where nothing is there.
+    // A one-shot command does not wait for the cluster.
     let done = on(&["watch", "cm", "-n", &namespace, "--context", "down,late"]).finish();
     assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{}", done.stderr);
     for context in ["down", "late"] {

@@ -1,5 +1,5 @@
-//! What stands in the lines of a watch when more, or less, is asked for; and what is counted of them. That each line
-//! keeps to the schema is checked where tests read it.
+//! The fields of a watch's lines with different flags, and the counts of lines. Each line is validated against the
+//! schema by the test support.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::support::{OnServer, PATIENCE, Running, TestEnv, config_maps};
 
-/// More than a pipe holds.
+/// More than a pipe buffer.
 const LARGE: usize = 200_000;
-/// More than is on its way between the watch and the pipe.
+/// More than the queues between the watch and the pipe hold.
 const CHANGES: u64 = 40;
 
 fn up_to(running: &Running, kind: &str) -> Vec<Value> {
@@ -22,7 +22,7 @@ fn next_line(running: &Running) -> String {
 }
 
 #[test]
-fn an_update_says_what_changed_and_what_was_before() {
+fn update_lines_have_changes_and_the_old_object() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let made = api.create_config_map(&namespace, "a", &json!({"x": "1"}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--changes", "--old"];
@@ -46,7 +46,7 @@ fn an_update_says_what_changed_and_what_was_before() {
 }
 
 #[test]
-fn only_the_fields_that_are_named_are_written() {
+fn fields_flag_selects_the_printed_fields() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let made = api.create_config_map(&namespace, "a", &json!({}));
     let (uid, version) = (&made["metadata"]["uid"], &made["metadata"]["resourceVersion"]);
@@ -65,7 +65,7 @@ fn only_the_fields_that_are_named_are_written() {
 }
 
 #[test]
-fn changes_stand_under_their_row_without_what_is_secret() {
+fn changes_are_printed_under_their_row_with_secrets_redacted() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
     api.create(&secrets, &json!({"metadata": {"name": "s"}, "stringData": {"k": "old-value"}}));
@@ -76,7 +76,7 @@ fn changes_stand_under_their_row_without_what_is_secret() {
         assert!(next_line(running).starts_with("EVENT "));
         assert!(next_line(running).starts_with("ADDED      s "));
     }
-    // The row is the same, but what changed is to be seen.
+    // The row is equal, but the change is printed.
     api.patch(
         &format!("{secrets}/s"),
         &json!({"stringData": {"k": "new-value"}, "metadata": {"labels": {"a": "1"}}}),
@@ -93,7 +93,7 @@ fn changes_stand_under_their_row_without_what_is_secret() {
 }
 
 #[test]
-fn a_resync_tells_everything_again() {
+fn resync_reports_every_object_again() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     api.create_config_map(&namespace, "b", &json!({}));
@@ -113,7 +113,7 @@ fn a_resync_tells_everything_again() {
 }
 
 #[test]
-fn whoever_asks_by_signal_is_told_the_counts_and_the_watch_goes_on() {
+fn usr1_prints_the_counts_and_the_watch_continues() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--only", "data"];
@@ -135,7 +135,7 @@ fn whoever_asks_by_signal_is_told_the_counts_and_the_watch_goes_on() {
 }
 
 #[test]
-fn what_a_slow_reader_misses_is_merged_and_counted() {
+fn coalesced_changes_of_a_slow_reader_are_counted() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--on-slow=coalesce"];
@@ -146,7 +146,7 @@ fn what_a_slow_reader_misses_is_merged_and_counted() {
         stdout.lines().map(|line| -> Value { serde_json::from_str(&line.expect("a line")).expect("JSON") });
     assert!(lines.any(|line| line["type"] == "SYNCED"));
 
-    // Nobody reads: it gets stuck with the large one.
+    // The output blocks on the large object, since the test does not read.
     let large = json!({"metadata": {"name": "large"}, "data": {"x": "x".repeat(LARGE)}});
     api.create(&config_maps(&namespace), &large);
     for n in 1..=CHANGES {
@@ -172,7 +172,7 @@ fn what_a_slow_reader_misses_is_merged_and_counted() {
 }
 
 #[test]
-fn at_a_terminal_nothing_of_an_object_steers_and_all_means_the_same() {
+fn terminal_output_escapes_control_characters() {
     let Some(on) = TestEnv::on_server() else { return };
     let data = json!({"k": "a\u{9b}31m\u{202e}b"});
     on.api.create(&config_maps(&on.namespace), &json!({"metadata": {"name": "one"}, "data": data}));

@@ -1,4 +1,4 @@
-//! Many in one stream: types, namespaces and clusters that are named, matched, and come and go.
+//! Many collections in one stream: types, namespaces and clusters, named or matched, that join and leave.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) fn create_namespace(api: &Api, name: &str, labels: &Value) {
     api.create("/api/v1/namespaces", &json!({"metadata": {"name": name, "labels": labels}}));
 }
 
-/// Deletes a namespace for good: no controller runs that would empty and finish it.
+/// Deletes and finalizes a namespace: no controller runs that would do so.
 fn delete_namespace(api: &Api, name: &str) {
     let path = format!("/api/v1/namespaces/{name}");
     api.delete(&path);
@@ -22,8 +22,8 @@ fn delete_namespace(api: &Api, name: &str) {
     assert_eq!(answer.code, 200, "{}", answer.text);
 }
 
-/// `ADDED ns/name`, `SYNCED ns`.
-fn told(line: &Value) -> String {
+/// Returns `ADDED ns/name` or `SYNCED ns`.
+fn summary(line: &Value) -> String {
     let text = |field: &str| line[field].as_str().unwrap_or_default();
     match text("name") {
         "" => format!("{} {}", text("type"), text("namespace")),
@@ -32,11 +32,11 @@ fn told(line: &Value) -> String {
 }
 
 pub(super) fn is(wanted: String) -> impl FnMut(&Value) -> bool {
-    move |line| told(line) == wanted
+    move |line| summary(line) == wanted
 }
 
 #[test]
-fn types_and_names_are_mixed() {
+fn types_and_names_can_be_mixed() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     for name in ["a", "b"] {
         api.create_config_map(&namespace, name, &json!({}));
@@ -59,7 +59,7 @@ fn types_and_names_are_mixed() {
 }
 
 #[test]
-fn namespaces_that_match_by_name_join_and_leave() {
+fn namespaces_matched_by_name_join_and_leave() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let [first, second] = ["a", "b"].map(|end| format!("{namespace}-team-{end}"));
     create_namespace(&api, &first, &json!({}));
@@ -84,7 +84,7 @@ fn namespaces_that_match_by_name_join_and_leave() {
     api.delete(&format!("{}/y", config_maps(&second)));
     delete_namespace(&api, &second);
     running.stdout.json_until("its end", is(format!("DELETED {second}/y")));
-    // What is there again is told again.
+    // Objects are reported again when their namespace returns.
     create_namespace(&api, &second, &json!({}));
     api.create_config_map(&second, "y", &json!({}));
     running.stdout.json_until("it comes again", is(format!("ADDED {second}/y")));
@@ -93,7 +93,7 @@ fn namespaces_that_match_by_name_join_and_leave() {
 }
 
 #[test]
-fn namespaces_that_match_by_label_join_and_leave() {
+fn namespaces_matched_by_label_join_and_leave() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "x", &json!({}));
     let selector = format!("env={namespace}");
@@ -118,12 +118,12 @@ fn namespaces_that_match_by_label_join_and_leave() {
     assert!(back.iter().all(|line| line["type"] != "MODIFIED"), "nothing while it was away: {back:#?}");
 }
 
-/// Lets a user read these, everywhere or in a namespace, and waits until the server knows.
+/// Allows a user to read these objects, cluster-wide or in a namespace, and waits until the server applies it.
 pub(super) fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
     allow_to(api, user, namespace, resource, &["get", "list", "watch"]);
 }
 
-/// The same with these verbs, of which list is one.
+/// The same with these verbs, including list.
 pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource: &str, verbs: &[&str]) {
     let root = "/apis/rbac.authorization.k8s.io/v1";
     let (place, kind) = match namespace {
@@ -147,7 +147,7 @@ pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource:
 }
 
 #[test]
-fn what_is_not_allowed_everywhere_is_asked_for_in_each_namespace() {
+fn forbidden_cluster_wide_list_falls_back_to_each_namespace() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("user-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
@@ -186,7 +186,7 @@ fn what_is_not_allowed_everywhere_is_asked_for_in_each_namespace() {
 }
 
 #[test]
-fn a_named_namespace_is_watched_where_namespaces_can_not_be_listed() {
+fn named_namespace_is_watched_without_permission_to_list_namespaces() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("user-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
@@ -207,7 +207,7 @@ fn a_named_namespace_is_watched_where_namespaces_can_not_be_listed() {
     assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\nconfigmap/y\n"), "{}", done.stderr);
     assert!(done.stderr.starts_with(refused) && done.stderr.lines().count() == 1, "{}", done.stderr);
 
-    // One of several contexts.
+    // As one of several contexts.
     let config = contexts(&env, &[("all", testbed), ("some", testbed)]);
     change(&config, |config| config["users"][1]["user"]["as"] = json!(user));
     let words = ["watch", "cm", "-n", &pattern, "--context", "all,some", "-o", "json"];
@@ -229,7 +229,7 @@ fn a_named_namespace_is_watched_where_namespaces_can_not_be_listed() {
 }
 
 #[test]
-fn each_context_says_for_itself_what_it_asks_for_otherwise() {
+fn each_context_reports_its_own_fallback() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let [lists, names] = ["lists", "names"].map(|what| format!("{what}-{namespace}"));
     api.create_config_map(&namespace, "x", &json!({}));
@@ -253,7 +253,7 @@ fn each_context_says_for_itself_what_it_asks_for_otherwise() {
 }
 
 #[test]
-fn a_namespace_that_joins_is_watched_once_it_is_allowed_and_the_last_that_leaves_ends_nothing() {
+fn joining_namespace_is_watched_once_allowed_and_the_last_leaving_does_not_end_the_watch() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("late-{namespace}");
     allow(&api, &user, None, "namespaces");
@@ -277,13 +277,13 @@ fn a_namespace_that_joins_is_watched_once_it_is_allowed_and_the_last_that_leaves
 }
 
 #[test]
-fn all_kinds_are_each_watched_once() {
+fn each_kind_is_watched_once() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "x", &json!({}));
     let words = ["watch", "--all-kinds", "-n", &namespace, "--until-synced", "-o", "json"];
     let done = env.kdelta_on(testbed, &words).finish();
     assert_eq!(done.code, 0, "{}", done.stderr);
-    // The server warns of what is deprecated.
+    // The server warns about deprecated types.
     assert!(done.stderr.lines().all(|line| line.starts_with("Warning: ")), "{}", done.stderr);
     let stdout = done.stdout;
     let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -314,7 +314,7 @@ fn define(api: &Api, group: &str, plural: &str, kind: &str) {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let versions =
         json!([{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": open}}]);
-    // A category is one word: that of its group.
+    // The category is one word, the first label of the group.
     let category = group.split('.').next();
     let names = json!({"plural": plural, "kind": kind, "categories": [category]});
     let spec = json!({"group": group, "scope": "Namespaced", "names": names, "versions": versions});
@@ -322,16 +322,16 @@ fn define(api: &Api, group: &str, plural: &str, kind: &str) {
 }
 
 #[test]
-fn the_types_of_a_group_join_and_leave() {
+fn types_of_a_group_join_and_leave() {
     types_join_and_leave(|group| format!("*.{group}"));
 }
 
 #[test]
-fn the_types_of_a_category_join_and_leave() {
+fn types_of_a_category_join_and_leave() {
     types_join_and_leave(|group| group.split('.').next().expect("a category").to_owned());
 }
 
-/// Watches by the word for a group.
+/// Watches the types that a word selects while types are created and deleted.
 fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let group = format!("{namespace}.kdelta.test");
@@ -358,21 +358,22 @@ fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
     running.stdout.json_until("the end of the first", is(format!("DELETED {namespace}/g1")));
     create("wheels", "Wheel", "w2");
     running.stdout.json_until("the other goes on", is(format!("ADDED {namespace}/w2")));
-    // And its type may come again.
+    // Its type may be created again.
     eventually("it is gone", || api.find(&format!("{CRDS}/gears.{group}")).is_none().then_some(()));
     define(&api, &group, "gears", "Gear");
     create("gears", "Gear", "g2");
     running.stdout.json_until("it is there again", is(format!("ADDED {namespace}/g2")));
     running.signal("INT");
     running.stderr.find("the end", |line| {
-        // A type that was just made may be refused for a moment, and that is another matter.
+        // A new type may fail for a moment, which is a different message.
         let is_lost = line.contains("lost") && line.contains("could not find the requested resource");
         assert!(!is_lost, "it is not lost, it is gone: {line}");
         line.contains("received")
     });
 }
 
-/// A kubeconfig with a context for each of these servers, as its administrator, and one that leads nowhere.
+/// Writes a kubeconfig with a context for each of these servers, as its administrator, and one context of an
+/// unreachable server.
 pub(super) fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
     let mut config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": servers[0].0,
@@ -400,7 +401,7 @@ fn change(config: &str, change: impl FnOnce(&mut Value)) {
 }
 
 #[test]
-fn contexts_of_several_namespaces_have_a_column_for_them_whichever_answers_first() {
+fn contexts_with_different_namespaces_always_have_a_namespace_column() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let other = format!("{namespace}-other");
     create_namespace(&api, &other, &json!({}));
@@ -420,7 +421,7 @@ fn contexts_of_several_namespaces_have_a_column_for_them_whichever_answers_first
 }
 
 #[test]
-fn one_cluster_goes_and_comes_back_and_the_other_never_stops() {
+fn loss_of_one_cluster_does_not_stop_the_other() {
     let Some(OnServer { env, testbed: stays, api, namespace }) = TestEnv::on_server() else { return };
     let Some(goes) = env.own_server() else { return };
     let config = contexts(&env, &[("stays", stays), ("goes", &goes)]);
@@ -437,7 +438,7 @@ fn one_cluster_goes_and_comes_back_and_the_other_never_stops() {
     let rows: BTreeSet<_> = rows[1..].iter().map(|row| row[..3].to_vec()).collect();
     assert_eq!(rows, BTreeSet::from([vec!["goes", "ADDED", "x"], vec!["stays", "ADDED", "x"]]), "{table}");
 
-    // Each cluster is counted for itself.
+    // The counts are per cluster.
     other.create_config_map(&namespace, "y", &json!({}));
     let index = ["index", "cm", "-n", &namespace, "--by", "name", "--context", "stays,goes"];
     let counted = on(&index).finish().quiet_success();
@@ -469,7 +470,7 @@ fn one_cluster_goes_and_comes_back_and_the_other_never_stops() {
 }
 
 #[test]
-fn a_context_that_can_not_be_reached_does_not_end_the_others() {
+fn unreachable_context_does_not_end_the_others() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let config = contexts(&env, &[("up", testbed)]);
     api.create_config_map(&namespace, "x", &json!({}));
@@ -500,7 +501,7 @@ fn a_context_that_can_not_be_reached_does_not_end_the_others() {
 }
 
 #[test]
-fn five_hundred_watches_run_at_once_on_a_few_connections() {
+fn five_hundred_watches_share_a_few_connections() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let names: Vec<String> = (0..500).map(|number| format!("c{number}")).collect();
     let proxy = crate::support::Proxy::before(testbed.port());
@@ -516,7 +517,7 @@ fn five_hundred_watches_run_at_once_on_a_few_connections() {
         api.create_config_map(&namespace, name, &json!({}));
         running.stdout.json_until("it", is(format!("ADDED {namespace}/{name}")));
     }
-    // Eight watches have one each, and 80 share each of the others. One that is slow to be handed out is not waited for.
+    // Eight watches have one connection each, and 80 share each of the others. A slow dial is not waited for.
     let needed = 8 + (500_usize - 8).div_ceil(80);
     eventually("what is needed", || (needed..=needed + 2).contains(&proxy.connections()).then_some(()));
     assert!(proxy.accepted() < 2 * needed, "{} were begun", proxy.accepted());

@@ -33,14 +33,15 @@ mod streams;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Held by a test that has a server do hundreds of changes a second: they take turns, for a small machine does not do
-/// that for several at once. It closes nothing and bounds nothing but their number.
+/// Locked by a test that makes a server do hundreds of changes per second: a small machine can't serve several such
+/// tests at once. It protects no data and only limits their number to one.
 fn busy() -> MutexGuard<'static, ()> {
     static BUSY: Mutex<()> = Mutex::new(());
     BUSY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// kubectl on that kubeconfig; nothing where there is no kubectl, after one line that says what is not compared.
+/// Returns kubectl with this kubeconfig, or `None` without kubectl, after a line on stderr that names the skipped
+/// comparison.
 fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Option<Command> {
     if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
         crate::support::tell(&format!(

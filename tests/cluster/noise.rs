@@ -1,4 +1,4 @@
-//! Updates that show nothing new: passed over where people read, and never where programs do unless they ask for it.
+//! Updates without visible changes: hidden in output for people, and in output for programs only on request.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn words(running: &Running) -> Vec<String> {
 }
 
 #[test]
-fn a_lease_that_is_renewed_shows_only_who_holds_it() {
+fn lease_renewals_are_hidden_and_holder_changes_shown() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases");
     let lease = format!("{leases}/l");
@@ -59,7 +59,7 @@ fn a_lease_that_is_renewed_shows_only_who_holds_it() {
 }
 
 #[test]
-fn the_heartbeats_of_a_node_are_not_shown() {
+fn node_heartbeats_are_hidden() {
     let Some(OnServer { env, testbed, api, namespace: name }) = TestEnv::on_server() else { return };
     api.create("/api/v1/nodes", &json!({"metadata": {"name": name}}));
     let node = format!("/api/v1/nodes/{name}");
@@ -82,7 +82,7 @@ fn the_heartbeats_of_a_node_are_not_shown() {
 }
 
 #[test]
-fn an_event_that_is_repeated_is_shown_each_time() {
+fn repeated_events_are_shown_each_time() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let events = format!("/api/v1/namespaces/{namespace}/events");
     let about = json!({"kind": "Pod", "name": "p", "namespace": namespace});
@@ -95,7 +95,7 @@ fn an_event_that_is_repeated_is_shown_each_time() {
 }
 
 #[test]
-fn only_what_is_asked_for_makes_an_update() {
+fn selected_paths_decide_about_updates() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "--only", "data.n", "-o"];

@@ -1,13 +1,13 @@
-//! Questions that are asked once, of servers that answer pages from memory: two pages at a time.
+//! One-shot commands on servers that serve pages from the watch cache: two pages at a time.
 
 use serde_json::{Value, json};
 
-use super::known::Known;
-use crate::support::{FaultAnswer, FaultProxy, OnServer, TestEnv, Which, eventually};
+use super::known::DiscoveryCache;
+use crate::support::{FaultProxy, FaultResponse, OnServer, TestEnv, Which, eventually};
 
 const MAPS: usize = 60;
 
-/// A namespace of so many maps behind a proxy.
+/// A namespace with this many config maps, behind a proxy.
 struct Scene {
     env: TestEnv,
     proxy: FaultProxy,
@@ -24,7 +24,7 @@ impl Scene {
         }
         let proxy = FaultProxy::before(testbed);
         let config = proxy.kubeconfig(&env, &namespace);
-        // One that was slow to tell its version is taken for an older one for as long as that is remembered.
+        // A server that reported its version too slowly counts as older until the cached version expires.
         eventually("the version of the server is known", || {
             let done = env.kdelta(&["api-resources", "-v=6"]).env("KUBECONFIG", &config).finish();
             done.stderr.contains(r#"path="/version" status=200"#).then_some(())
@@ -33,8 +33,8 @@ impl Scene {
         Some(Self { env, proxy, config })
     }
 
-    /// What is printed, and how maps were asked for: the words that say how much of them is wanted.
-    fn asks(&self, words: &[&str]) -> (String, Vec<&'static str>) {
+    /// Returns the output, and the parameters of the requests for config maps that select the amount.
+    fn run(&self, words: &[&str]) -> (String, Vec<&'static str>) {
         let done = self.env.kdelta(words).env("KUBECONFIG", &self.config).finish();
         assert_eq!(done.code, 0, "{}", done.stderr);
         let asked = self.proxy.take_asked();
@@ -56,75 +56,75 @@ fn counted(table: &str) -> bool {
 }
 
 #[test]
-fn a_question_that_is_asked_once_is_a_list_in_pages() {
+fn one_shot_commands_list_in_pages() {
     let Some(scene) = Scene::set() else { return };
-    let (table, asked) = scene.asks(&COUNT);
+    let (table, asked) = scene.run(&COUNT);
     assert!(counted(&table), "{table}");
     assert_eq!(asked, ["limit=500"]);
-    let (found, asked) = scene.asks(&BY);
+    let (found, asked) = scene.run(&BY);
     assert_eq!((found.lines().count(), asked), (MAPS, vec!["limit=500"]));
-    // Of which only metadata is needed.
-    assert_eq!(scene.asks(&["index", "cm", "--by", "label:of"]).1, ["limit=500"]);
-    // A pattern is looked up in what the server says of itself at that moment.
-    assert_eq!(scene.asks(&["index", "configmap*", "--by", "field:data.of"]).1, ["limit=500"]);
-    assert_eq!(scene.asks(&JSON).1, ["limit=500"]);
-    // And what goes on is told by one watch from its beginning.
-    let (_, asked) = scene.asks(&["watch", "cm", "-o", "json", "--until-synced"]);
+    // Needs metadata only.
+    assert_eq!(scene.run(&["index", "cm", "--by", "label:of"]).1, ["limit=500"]);
+    // A pattern is resolved through discovery at that moment.
+    assert_eq!(scene.run(&["index", "configmap*", "--by", "field:data.of"]).1, ["limit=500"]);
+    assert_eq!(scene.run(&JSON).1, ["limit=500"]);
+    // A watch uses one streaming list from the start.
+    let (_, asked) = scene.run(&["watch", "cm", "-o", "json", "--until-synced"]);
     assert_eq!(asked, ["sendInitialEvents"]);
 }
 
 #[test]
-fn how_a_list_is_asked_for_can_be_said() {
+fn list_method_is_configurable() {
     let Some(scene) = Scene::set() else { return };
-    let first = |words: &[&str], more: &[&str]| scene.asks(&[words, more].concat()).1[0];
+    let first = |words: &[&str], more: &[&str]| scene.run(&[words, more].concat()).1[0];
     for words in [&COUNT[..], &BY] {
         assert_eq!(first(words, &["--list-mode", "list"]), "limit=500");
         assert_eq!(first(words, &["--list-mode", "watchlist"]), "sendInitialEvents");
         assert_eq!(first(words, &["--chunk-size", "7"]), "limit=7");
         assert_eq!(first(words, &["--chunk-size", "0"]), "whole");
-        // A page would have to be read within a time that began before its turn.
+        // Pages would share a time limit that starts before they are requested.
         assert_eq!(first(words, &["--request-timeout", "9s"]), "sendInitialEvents");
     }
 }
 
 #[test]
-fn a_server_that_has_no_pages_in_memory_is_asked_for_a_watch() {
+fn old_server_gets_a_streaming_list() {
     let Some(scene) = Scene::set() else { return };
-    scene.asks(&COUNT);
-    let known = Known::of(&scene.env);
+    scene.run(&COUNT);
+    let known = DiscoveryCache::of(&scene.env);
     let minor = known.value["version"]["minor"].as_u64().expect("a version");
     assert!(minor >= 34, "{minor}");
     for version in [json!({"major": 1, "minor": 33}), Value::Null] {
         known.rewrite(&|known| known["version"] = version.clone());
-        assert_eq!(scene.asks(&COUNT).1, ["sendInitialEvents"], "{version}");
+        assert_eq!(scene.run(&COUNT).1, ["sendInitialEvents"], "{version}");
     }
 }
 
 #[test]
-fn a_list_that_breaks_off_is_asked_for_in_another_way() {
+fn interrupted_list_falls_back_to_the_other_method() {
     let Some(scene) = Scene::set() else { return };
     for bytes in [100, 5_000] {
         scene.proxy.break_lists(bytes);
-        let (table, asked) = scene.asks(&COUNT);
+        let (table, asked) = scene.run(&COUNT);
         assert!(counted(&table), "{bytes}: {table}");
         assert_eq!(asked[..2], ["limit=500", "sendInitialEvents"], "{bytes}");
-        assert_eq!(scene.asks(&[&COUNT[..], &["--cached"]].concat()).1[1], "sendInitialEvents");
-        let (found, _) = scene.asks(&BY);
+        assert_eq!(scene.run(&[&COUNT[..], &["--cached"]].concat()).1[1], "sendInitialEvents");
+        let (found, _) = scene.run(&BY);
         assert_eq!(found.lines().count(), MAPS, "{bytes}");
     }
-    // Whoever may not list may watch.
+    // The user may be allowed to watch but not to list.
     for refusal in [403, 500, 503, 504] {
-        scene.proxy.answer(Which::Lists, FaultAnswer::status(refusal), 1);
-        let (table, asked) = scene.asks(&COUNT);
+        scene.proxy.answer(Which::Lists, FaultResponse::status(refusal), 1);
+        let (table, asked) = scene.run(&COUNT);
         assert!(counted(&table), "{table}");
         assert_eq!(asked, ["limit=500", "sendInitialEvents"], "{refusal}");
     }
 }
 
 #[test]
-fn a_page_that_is_refused_ahead_is_had_in_its_turn_and_pages_that_expired_in_one() {
+fn refused_prefetch_is_retried_and_expired_pages_become_one_list() {
     let Some(scene) = Scene::set() else { return };
-    let sevens = || scene.asks(&[&BY[..], &["--chunk-size", "7"]].concat());
+    let sevens = || scene.run(&[&BY[..], &["--chunk-size", "7"]].concat());
     let pages = MAPS.div_ceil(7);
     let (names, asked) = sevens();
     assert_eq!(names.lines().count(), MAPS);
@@ -138,12 +138,12 @@ fn a_page_that_is_refused_ahead_is_had_in_its_turn_and_pages_that_expired_in_one
     };
     in_pages(&asked, 0);
     for code in [429, 503] {
-        scene.proxy.answer(Which::LaterPages, FaultAnswer::status(code).retry_after(1), 1);
+        scene.proxy.answer(Which::LaterPages, FaultResponse::status(code).retry_after(1), 1);
         let (same, asked) = sevens();
         assert_eq!(same, names, "{code}");
         in_pages(&asked, 1);
     }
-    scene.proxy.answer(Which::LaterPages, FaultAnswer::status(410), 1);
+    scene.proxy.answer(Which::LaterPages, FaultResponse::status(410), 1);
     let (same, asked) = sevens();
     assert_eq!((same, asked), (names, vec!["limit=7", "continue=", "whole"]));
 }

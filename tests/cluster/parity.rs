@@ -1,11 +1,11 @@
-//! The same words to kdelta and to kubectl: the same output, the same complaints.
+//! Equal arguments to kdelta and kubectl: equal output and equal errors.
 
 use serde_json::json;
 
 use super::kubectl;
 use crate::support::{Api, OnServer, TestEnv, eventually};
 
-/// Kinds of the test's own: one with columns of its own, one in no namespace and without columns.
+/// Creates two kinds of the test's own: one with printer columns, one cluster-scoped without columns.
 fn define_kinds(api: &Api) {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let columns = json!([
@@ -40,7 +40,8 @@ fn define_kinds(api: &Api) {
     }
 }
 
-/// Objects with what is hard to print: escapes, numbers that Go and Rust write differently, text that YAML must quote.
+/// Creates objects that are hard to print: escapes, numbers that Go and Rust format differently, text that YAML must
+/// quote.
 fn fill(api: &Api, namespace: &str) {
     let own = "parity.kdelta.test/v1";
     let widgets = format!("/apis/{own}/namespaces/{namespace}/widgets");
@@ -65,7 +66,8 @@ fn fill(api: &Api, namespace: &str) {
     api.create(&format!("/api/v1/namespaces/{namespace}/services"), &service);
 }
 
-/// The text with every age replaced, in the same width: two programs are never called in the same second.
+/// Returns the text with every age replaced by the same number of characters: two programs never run in the same
+/// second.
 fn ageless(text: &str) -> String {
     let is_age = |word: &str| {
         let (number, unit) = word.split_at(word.len() - usize::from(word.ends_with(['s', 'm', 'h'])));
@@ -95,12 +97,11 @@ fn ageless(text: &str) -> String {
 }
 
 #[test]
-fn the_same_words_get_the_same_answer_from_kubectl() {
+fn output_and_errors_equal_kubectls() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     define_kinds(&api);
     fill(&api, &namespace);
     for line in [
-        // Tables.
         "get cm,svc,widgets,realms",
         "get cm,svc,widgets,realms -o wide",
         "get widgets -A --show-labels -L app,x.y/tier",
@@ -114,10 +115,10 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
         "get configmaps -l app=web",
         "get configmaps -l app!=web --no-headers",
         "get widgets --field-selector metadata.name=hard",
-        // A short name with two meanings.
+        // A short name of two types.
         "get ev,cm -o name",
         "get events",
-        // Nothing.
+        // No objects.
         "get pods",
         "get pods,svc -n no-such",
         "get pods -o name",
@@ -134,13 +135,13 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
         "get cm,svc,widgets -o yaml",
         "get svc/web widget/plain -o yaml",
         "get svc/web widget/plain widget/nope -o name",
-        // What there is. (The tests beside this one define kinds too, so nothing is listed that holds those.)
+        // Discovery. (Parallel tests define kinds too, so no listing includes custom types.)
         "api-resources --api-group=apps",
         "api-resources --api-group= --sort-by=kind --no-headers",
         "api-resources --api-group=apps --sort-by=name --categories=all",
         "api-resources --api-group=rbac.authorization.k8s.io --namespaced=false -o name",
         "api-resources --api-group=authentication.k8s.io --verbs=list,watch -o name",
-        // Complaints.
+        // Errors.
         "get nonsense",
         "get widgets.nonsense",
         "get cm -l =",
@@ -166,7 +167,7 @@ fn the_same_words_get_the_same_answer_from_kubectl() {
 }
 
 #[test]
-fn ages_are_replaced_in_their_width() {
+fn ages_are_replaced_with_the_same_width() {
     let text = "NAME   AGE   NOTE\na      9s    x\nb      10m   3 x\nc      5m7s\n";
     assert_eq!(ageless(text), "NAME   AGE   NOTE\na      AGE   x\nb      AGE   3 x\nc      AGE\n");
 }

@@ -1,4 +1,4 @@
-//! Five thousand pods: `get` and `index` beside kubectl and a filter over its JSON.
+//! Five thousand pods: `get` and `index` compared with kubectl and a filter over its JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -16,7 +16,7 @@ fn stdout_of(mut command: Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// A table without its last column, which is AGE: two programs are never called in the same second.
+/// Returns a table without its last column, AGE: two programs never run in the same second.
 fn without_age(table: &str) -> Vec<&str> {
     table.lines().map(|line| line.trim_end().rsplit_once(' ').map_or(line, |(rest, _)| rest)).collect()
 }
@@ -33,7 +33,7 @@ fn without_managed_fields(mut pod: Value) -> Value {
     pod
 }
 
-/// The keys that `get --by` prints, from its JSON.
+/// Returns the keys that `get --by` prints, from its JSON.
 fn keys_by(env: &TestEnv, testbed: &Testbed, by: &str) -> BTreeSet<String> {
     let arguments = ["get", "pods", "-A", "--by", by, "-o", "json"];
     let stdout = env.kdelta_on(testbed, &arguments).finish().quiet_success();
@@ -42,7 +42,7 @@ fn keys_by(env: &TestEnv, testbed: &Testbed, by: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn five_thousand_pods_are_what_kubectl_says_they_are() {
+fn output_for_five_thousand_pods_equals_kubectls() {
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else {
         return;

@@ -1,4 +1,4 @@
-//! The table of docs/rbac.md: each command runs with exactly the verbs that it needs, and fails without one.
+//! The table of docs/rbac.md: each command runs with exactly the listed verbs, and fails without any one of them.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn rows() -> Vec<Row> {
     text.lines().filter_map(row).collect()
 }
 
-/// Allows these verbs on config maps, and waits until the server's authorizer has seen the role.
+/// Allows these verbs on config maps, and waits until the server's authorizer applies the role.
 fn allow(api: &Api, namespace: &str, user: &str, verbs: &[&String]) {
     if verbs.is_empty() {
         return;
@@ -55,7 +55,7 @@ fn allow(api: &Api, namespace: &str, user: &str, verbs: &[&String]) {
 }
 
 #[test]
-fn each_command_needs_exactly_the_verbs_that_its_row_names() {
+fn each_command_needs_exactly_the_documented_verbs() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "example", &json!({}));
     let rows = rows();

@@ -1,4 +1,4 @@
-//! What a watch has told, checked line by line: nothing twice, nothing of what was never told, nothing backwards.
+//! A checker of a watch's lines: no duplicates, no changes of unknown objects, no decreasing versions.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,33 +10,33 @@ use crate::support::Api;
 /// Uid and version of each object, by kind, namespace and name.
 pub(super) type State = BTreeMap<String, (String, u64)>;
 
-/// The lines of one watch so far.
+/// The state after the lines of one watch.
 #[derive(Default)]
 pub(super) struct Replay {
     pub(super) state: State,
     gone: HashSet<String>,
-    /// Whether objects may come back: what leaves a selection does.
+    /// True if objects may return: those that left a selection do.
     selected: bool,
-    /// No line says where to go on.
+    /// True if lines have no resume version.
     without_resume: bool,
     lines: u64,
-    /// What has been told of each collection, by kind.
+    /// The state of each collection, by kind.
     pub(super) parts: BTreeMap<String, Part>,
     pub(super) deltas: u64,
-    /// Deltas that were found after a gap.
+    /// The number of deltas found after a gap.
     pub(super) differences: u64,
-    /// The longest that a change took from its sending to its line, in seconds.
+    /// The longest delay of a change from its request to its line, in seconds.
     pub(super) behind: f64,
 }
 
-/// One collection of a watch.
+/// The state of one collection.
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) synced: bool,
     pub(super) gaps: usize,
-    /// Up to where everything has been told.
-    told_to: u64,
-    /// Type, key and version of what came through a watch.
+    /// The version up to which all changes are reported.
+    reported_to: u64,
+    /// Type, key and version of the changes that arrived through a watch.
     pub(super) watched: Vec<(String, String, u64)>,
 }
 
@@ -53,37 +53,37 @@ fn key(kind: &str, metadata: &Value) -> String {
 }
 
 impl Replay {
-    /// Of a watch of what is selected, where objects may come back: by the server, or here, and then no line says where to
-    /// go on.
+    /// Returns a checker for a selection, where objects may return. A selection applied locally has no resume
+    /// versions.
     pub(super) fn of_selected(selected: bool, here: bool) -> Self {
         Self { selected, without_resume: here, ..Self::default() }
     }
 
-    /// The version of a line, which it also says to go on from.
+    /// Returns the version of a line after comparing it with its resume version.
     fn version(&self, line: &Value, version: &Value) -> u64 {
         let resume = (!self.without_resume).then_some(version);
         assert_eq!(line.get("resume"), resume, "{line}");
         number(version)
     }
 
-    /// Fails the test where a line says what can't be.
+    /// Applies a line; fails the test if it is inconsistent.
     pub(super) fn take(&mut self, line: &Value) {
         self.lines += 1;
         assert_eq!(line["seq"], self.lines, "{line}");
         match line["type"].as_str() {
             Some("SYNCED") => {
-                let told_to = self.version(line, &line["object"]["metadata"]["resourceVersion"]);
+                let reported_to = self.version(line, &line["object"]["metadata"]["resourceVersion"]);
                 let part = self.parts.entry(text(&line["kind"])).or_default();
                 assert!(!part.synced, "once: {line}");
-                (part.synced, part.told_to) = (true, told_to);
+                (part.synced, part.reported_to) = (true, reported_to);
             }
             Some("GAP") => {
                 let (from, to) = (number(&line["from"]), number(&line["to"]));
                 let part = self.parts.entry(text(&line["kind"])).or_default();
-                assert!(part.synced && part.told_to <= from && from <= to, "{} {line}", part.told_to);
+                assert!(part.synced && part.reported_to <= from && from <= to, "{} {line}", part.reported_to);
                 assert!(line.get("resume").is_none(), "{line}");
                 part.gaps += 1;
-                part.told_to = to;
+                part.reported_to = to;
             }
             _ => self.delta(line),
         }
@@ -99,8 +99,8 @@ impl Replay {
         let part = self.parts.entry(text(&line["kind"])).or_default();
         match line["origin"].as_str() {
             Some("watch") => {
-                assert!(part.synced && part.told_to < version, "after {}: {line}", part.told_to);
-                part.told_to = version;
+                assert!(part.synced && part.reported_to < version, "after {}: {line}", part.reported_to);
+                part.reported_to = version;
                 part.watched.push((text(&line["type"]), key.clone(), version));
                 self.behind = self.behind.max(seconds_behind(line).unwrap_or_default());
             }
@@ -127,14 +127,14 @@ impl Replay {
         self.state.insert(key, (uid, version));
     }
 
-    /// How often each collection had to be listed anew.
+    /// Returns the number of relists of each collection.
     pub(super) fn gaps(&self) -> Vec<usize> {
         self.parts.values().map(|part| part.gaps).collect()
     }
 }
 
-/// From the sending of a change, which the churn writes into the object, to now. A deletion, and the mark before it, say
-/// nothing of their own.
+/// Returns the seconds since a change was requested, a time that the churn writes into the object. A deletion and its
+/// preceding deletion timestamp have none.
 fn seconds_behind(line: &Value) -> Option<f64> {
     if line["type"] == "DELETED" || !line["object"]["metadata"]["deletionTimestamp"].is_null() {
         return None;
@@ -143,7 +143,7 @@ fn seconds_behind(line: &Value) -> Option<f64> {
     Some(Timestamp::now().duration_since(sent).as_secs_f64())
 }
 
-/// What the server holds of a kind at that path.
+/// Returns the server's objects of a kind at the path.
 pub(super) fn listed(api: &Api, kind: &str, path: &str) -> State {
     let list = api.get(path);
     let items = list["items"].as_array().expect("items").iter();

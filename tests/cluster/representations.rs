@@ -1,4 +1,4 @@
-//! What is asked of a server: how often, and in which form; and that the forms say the same.
+//! The number and representations of requests, and the equality of the representations.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use kdelta::listwatch::{
 use kdelta::object::{ApiResource, Object};
 use serde_json::{Value, json};
 
-use super::known::Known;
+use super::known::DiscoveryCache;
 use crate::support::{FaultProxy, OnServer, TestEnv, Testbed, config_maps, eventually};
 
 const PARTIALS: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -30,7 +30,7 @@ fn client(testbed: &Testbed) -> Client {
     Client::new(&config).expect("a client")
 }
 
-/// Without managedFields, which Protocol Buffers are not read for.
+/// Without managedFields, which the protobuf decoder skips.
 fn insert(into: &mut BTreeMap<String, Value>, object: &Object) {
     let mut body: Value = object.parse().expect("JSON");
     body["metadata"].as_object_mut().expect("metadata").remove("managedFields");
@@ -39,7 +39,7 @@ fn insert(into: &mut BTreeMap<String, Value>, object: &Object) {
     into.insert(object.key().to_string(), body);
 }
 
-/// The metadata of all there is, by a list and by a watch.
+/// Reads the metadata of all objects by a list and by a watch.
 async fn read(source: &ResourceClient) -> [BTreeMap<String, Value>; 2] {
     let (mut listed, mut watched) = (BTreeMap::new(), BTreeMap::new());
     let mut list = source.list(&ListOptions::default()).await.expect("a list");
@@ -63,7 +63,7 @@ async fn read(source: &ResourceClient) -> [BTreeMap<String, Value>; 2] {
 }
 
 #[test]
-fn metadata_is_the_same_in_protocol_buffers_and_in_json() {
+fn protobuf_metadata_equals_json_metadata() {
     let Some(OnServer { testbed, api, namespace, .. }) = TestEnv::on_server() else { return };
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -95,13 +95,13 @@ fn metadata_is_the_same_in_protocol_buffers_and_in_json() {
             object["spec"] = spec.clone();
         }
         api.create(path, &object);
-        // It stays, for its finalizers.
+        // Its finalizers keep it from being removed.
         api.delete(&format!("{path}/full"));
         object["metadata"] = json!({"generateName": "plain-"});
         api.create(path, &object);
     }
 
-    // In no namespace; each has a name of this test's own, by which it is asked for.
+    // Cluster-scoped objects: the name is unique to this test.
     let full = format!("full-{namespace}");
     let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
     for path in ["/api/v1/nodes", "/api/v1/namespaces", roles] {
@@ -153,10 +153,10 @@ fn metadata_is_the_same_in_protocol_buffers_and_in_json() {
 }
 
 #[test]
-fn a_table_of_all_namespaces_that_is_joined_is_the_one_that_comes_whole() {
+fn joined_namespace_tables_equal_the_cluster_wide_table() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let other = api.namespace();
-    // One more than fits a page; many have the same name in both.
+    // One more than a page; many names occur in both namespaces.
     for (namespace, count) in [(&namespace, 251), (&other, 250)] {
         for at in 0..count {
             let metadata = json!({"name": format!("m{at:03}"), "labels": {"joined": namespace.as_str()}});
@@ -190,7 +190,7 @@ fn a_table_of_all_namespaces_that_is_joined_is_the_one_that_comes_whole() {
     let [page, names, rows, ..] = &asked[..] else { panic!("{asked:?}") };
     assert!(page.contains("limit=500") && !names.contains("limit"), "{asked:?}");
     assert!(rows.contains("includeObject=None") && rows.contains("resourceVersion="), "{asked:?}");
-    // Names that occur twice need the order, which is that of the keys where exactly one version is asked for.
+    // Names that occur in both namespaces need a defined order, that of the keys, which requires an exact version.
     assert!(asked.len() == 3 && rows.contains("Exact"), "{asked:?}");
 
     assert_eq!(joined, cells(&get(&["--chunk-size", "100"])));
@@ -203,7 +203,7 @@ fn a_table_of_all_namespaces_that_is_joined_is_the_one_that_comes_whole() {
 }
 
 #[test]
-fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
+fn cached_type_costs_one_request_even_hours_later() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let proxy = FaultProxy::before(testbed);
@@ -223,7 +223,7 @@ fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
     );
     assert_eq!(get(), [own.as_str()]);
 
-    let known = Known::of(&env);
+    let known = DiscoveryCache::of(&env);
     let seconds = known.value["written"].as_u64().expect("seconds");
     let rewrite = |change: &dyn Fn(&mut Value)| known.rewrite(change);
     rewrite(&|known| known["written"] = (seconds - 5 * 3600).into());
@@ -231,7 +231,7 @@ fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
     rewrite(&|known| known["written"] = (seconds - 7 * 3600).into());
     assert_eq!(get().len(), 4);
 
-    // A version that the server has given up since.
+    // A version that the server no longer serves.
     let given_up = |known: &mut Value| find(known, "configmaps")["version"] = "v9".into();
     rewrite(&given_up);
     let asked = get();
@@ -240,7 +240,7 @@ fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
     assert_eq!(asked[4], own);
     assert_eq!(get(), [own.as_str()], "it is known again");
 
-    // That a type is not served does not mean that an object is not there.
+    // An unserved type does not mean that the object is missing.
     let named = |more: &[&str]| {
         let line = ["--kubeconfig", kubeconfig.to_str().expect("a path"), "get", "-o", "name"];
         env.kdelta(&[&line[..], more].concat()).finish().quiet_success()
@@ -251,7 +251,7 @@ fn a_type_that_is_known_costs_one_request_even_if_that_was_hours_ago() {
 }
 
 #[test]
-fn what_was_printed_in_an_older_version_is_not_printed_again_in_a_newer_one() {
+fn api_version_change_does_not_print_objects_twice() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({}));
     let scaled = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
@@ -266,8 +266,8 @@ fn what_was_printed_in_an_older_version_is_not_printed_again_in_a_newer_one() {
     };
     let wanted = get();
     assert!(wanted.contains("web\n") && wanted.contains("configmap/a\n"), "{wanted}");
-    // As a server would tell it in which v1 was the last version of one type, and v9 that of the other.
-    Known::of(&env).rewrite(&|known| {
+    // As discovered from a server on which v1 was the last version of one type and v9 of the other.
+    DiscoveryCache::of(&env).rewrite(&|known| {
         find(known, "configmaps")["version"] = "v9".into();
         let all = known["resources"].as_array_mut().expect("resources");
         all.retain(|one| one["resource"] != "horizontalpodautoscalers" || one["version"] == "v1");

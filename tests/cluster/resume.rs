@@ -1,4 +1,4 @@
-//! A watch that goes on from a version: what a script does that was killed, and what it is told when that is not possible.
+//! Watches from a given version: a script that is killed and resumes, and the error if resuming is impossible.
 
 use std::thread;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::support::{Api, OnServer, PATIENCE, Proxy, Running, TestEnv, config_ma
 const SEED: u64 = 7;
 const RATE: usize = 60;
 const SECONDS: usize = 6;
-/// Lines that a run prints before it is killed, at most.
+/// The maximum of lines that a run prints before it is killed.
 const LINES: usize = 40;
-/// How long nothing comes until no more is waited for.
+/// The silence after which no more lines are expected.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Type, name and version of a live delta; nothing of anything else.
-fn told(line: &Value) -> Option<(String, String, String)> {
+/// Returns the type, name and version of a live delta, or `None` for other lines.
+fn live_delta(line: &Value) -> Option<(String, String, String)> {
     let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
     (line["origin"] == "watch").then(|| (text("type"), text("name"), text("resourceVersion")))
 }
 
-/// Takes so many lines, or fewer when no more come, kills it, and takes what it had still written: the whole lines. For
-/// the first line it waits longer.
+/// Reads up to this many lines, kills the program, and reads the complete lines that it had still written. The first
+/// line has its own time limit.
 fn killed_after(mut running: Running, lines: usize, first: Duration) -> Vec<Value> {
     let pause = |line| if line == 0 { first } else { PAUSE };
     let mut texts: Vec<String> = (0..lines).map_while(|line| running.stdout.within(pause(line))).collect();
@@ -34,7 +34,7 @@ fn killed_after(mut running: Running, lines: usize, first: Duration) -> Vec<Valu
 }
 
 #[test]
-fn a_script_that_is_killed_goes_on_where_it_was() {
+fn killed_script_resumes_where_it_stopped() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let watch = ["watch", "pods", "-n", &namespace, "-o", "json"];
     let unbroken = env.kdelta_on(testbed, &watch).start();
@@ -56,7 +56,7 @@ fn a_script_that_is_killed_goes_on_where_it_was() {
     let churning = thread::spawn(move || assert!(churn.output().expect("it runs").status.success(), "churn"));
 
     let mut random = fastrand::Rng::with_seed(SEED);
-    // What makes the changes is only being started.
+    // The churn is still starting.
     let mut lines = killed_after(first, random.usize(1..=LINES), PATIENCE);
     let mut runs = 1;
     let start = |lines: &[Value]| {
@@ -80,13 +80,13 @@ fn a_script_that_is_killed_goes_on_where_it_was() {
 
     assert!(runs > 2, "{runs} runs");
     let (lines, whole): (Vec<_>, Vec<_>) =
-        (lines.iter().map(told).collect(), whole.iter().map(told).collect());
+        (lines.iter().map(live_delta).collect(), whole.iter().map(live_delta).collect());
     assert!(whole.len() > RATE, "{} lines", whole.len());
     assert_eq!(lines, whole, "nothing lost, nothing twice, in {runs} runs");
 }
 
 #[test]
-fn a_version_that_is_too_old_ends_it_with_its_name() {
+fn resume_from_an_expired_version_fails_with_its_error_name() {
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
@@ -95,7 +95,7 @@ fn a_version_that_is_too_old_ends_it_with_its_name() {
     let version = made["metadata"]["resourceVersion"].as_str().expect("a version");
     api.create_config_map(&namespace, "b", &json!({}));
     testbed.stop();
-    // A server that was restarted knows no old versions.
+    // A restarted server has no history.
     let testbed = env.own_server().expect("it was there before");
     let watch = ["watch", "cm", "-n", &namespace, "--resource-version", version];
     let error = env.kdelta_on(&testbed, &watch).finish().failure(1);
@@ -111,7 +111,7 @@ fn a_version_that_is_too_old_ends_it_with_its_name() {
 }
 
 #[test]
-fn what_the_server_says_is_printed_as_it_says_it() {
+fn server_events_are_printed_unchanged() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let made = api.create_config_map(&namespace, "a", &json!({}));
     let version = made["metadata"]["resourceVersion"].as_str().expect("a version");
@@ -136,7 +136,7 @@ fn what_the_server_says_is_printed_as_it_says_it() {
 }
 
 #[test]
-fn a_connection_that_is_cut_is_taken_up_without_a_list() {
+fn cut_connection_resumes_without_a_list() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let made = api.create_config_map(&namespace, "a", &json!({}));
     let version = made["metadata"]["resourceVersion"].as_str().expect("a version");

@@ -1,4 +1,4 @@
-//! Rights that are not there, not there for all, or not there yet.
+//! Permissions that are missing, missing for some parts, or granted later.
 
 use std::time::Instant;
 
@@ -7,13 +7,13 @@ use serde_json::json;
 use super::many::{allow, allow_to, create_namespace, is};
 use crate::support::{Api, Bookmarks, FaultProxy, OnServer, TestEnv, eventually};
 
-/// Types of which nobody here has rights, each with a list of its own.
+/// Types that the test's user may not read, each with a list of its own.
 const TYPES: [&str; 6] = ["configmaps", "endpoints", "pods", "secrets", "serviceaccounts", "services"];
 
 #[test]
-fn what_was_left_out_joins_once_it_is_allowed() {
+fn unavailable_parts_join_once_allowed() {
     let env = TestEnv::new();
-    // With no namespaces but its own, which would have their turn, too.
+    // A server of its own: other namespaces would take turns as well.
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
     let namespace = api.namespace();
@@ -45,7 +45,7 @@ fn what_was_left_out_joins_once_it_is_allowed() {
 }
 
 #[test]
-fn what_is_left_out_is_asked_for_a_little_at_a_time_by_a_list_and_joins_together() {
+fn unavailable_parts_are_probed_gradually_by_lists_and_join_together() {
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
@@ -61,7 +61,7 @@ fn what_is_left_out_is_asked_for_a_little_at_a_time_by_a_list_and_joins_together
     running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
     let _first = proxy.take_asked();
     let mut asked: Vec<String> = Vec::new();
-    // Ten at first, after five seconds, and then some more.
+    // Ten at first, more after five seconds.
     eventually("a second time", || {
         asked.extend(proxy.take_asked());
         (asked.len() > 10).then_some(())
@@ -79,7 +79,7 @@ fn what_is_left_out_is_asked_for_a_little_at_a_time_by_a_list_and_joins_together
 }
 
 #[test]
-fn what_joins_late_and_is_forbidden_is_left_out_like_what_was_there_before() {
+fn forbidden_late_parts_are_unavailable_like_initial_ones() {
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
@@ -107,7 +107,7 @@ fn what_joins_late_and_is_forbidden_is_left_out_like_what_was_there_before() {
     for name in &late {
         create_namespace(&api, name, &json!({}));
     }
-    // Each is said, and asked for no more.
+    // Each is reported once and then probed less often.
     let mut said = String::new();
     while !late.iter().all(|name| said.contains(name.as_str())) {
         said += &running
@@ -121,7 +121,7 @@ fn what_joins_late_and_is_forbidden_is_left_out_like_what_was_there_before() {
         asked.extend(proxy.take_asked());
         (asked.len() > 10).then_some(())
     });
-    // Two a second, and those of the first time.
+    // Two per second, plus the first ones.
     let most = 12 + 2 * usize::try_from(since.elapsed().as_secs()).expect("a while");
     assert!(asked.len() <= most, "{} of {} at most: {asked:#?}", asked.len(), most);
     assert!(asked.iter().all(|request| !request.contains("watch=")), "{asked:#?}");
@@ -138,14 +138,14 @@ fn what_joins_late_and_is_forbidden_is_left_out_like_what_was_there_before() {
     assert!(late.iter().all(|name| !rest.contains(name.as_str())), "said once: {rest}");
 }
 
-/// Whether a namespace has the label by which it matches.
+/// Sets or removes the label that the watch matches.
 fn label(api: &Api, namespace: &str, matches: bool) {
     let labels = json!({"metadata": {"labels": {"env": matches.then_some(namespace)}}});
     api.patch(&format!("/api/v1/namespaces/{namespace}"), &labels);
 }
 
 #[test]
-fn what_goes_before_it_is_told_that_it_is_not_allowed_ends_nothing() {
+fn part_that_leaves_before_its_refusal_does_not_end_the_watch() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("brief-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
@@ -158,7 +158,7 @@ fn what_goes_before_it_is_told_that_it_is_not_allowed_ends_nothing() {
     let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
     running.stderr.find("that there is nothing", |line| line == "Nothing matches at the moment.\n");
 
-    // What is allowed is still awaited when the namespace goes.
+    // The part still waits for permission when the namespace leaves.
     proxy.bookmarks(Bookmarks::NoEnd);
     let _before = proxy.take_asked();
     label(&api, &namespace, true);
@@ -177,7 +177,7 @@ fn what_goes_before_it_is_told_that_it_is_not_allowed_ends_nothing() {
 }
 
 #[test]
-fn what_joins_late_and_may_be_listed_is_watched_once_it_may_be() {
+fn late_part_with_list_permission_is_watched_once_allowed() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("slow-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
@@ -200,7 +200,7 @@ fn what_joins_late_and_may_be_listed_is_watched_once_it_may_be() {
 }
 
 #[test]
-fn a_type_that_can_be_had_neither_everywhere_nor_in_each_namespace_is_one_error() {
+fn type_forbidden_everywhere_is_one_error() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("nobody-{namespace}");
     let watch = ["watch", "cm", "-A", "-o", "json", "--as", &user];
@@ -212,7 +212,7 @@ fn a_type_that_can_be_had_neither_everywhere_nor_in_each_namespace_is_one_error(
     let refused = "Error from server (Forbidden): configmaps is forbidden: ";
     assert!(done.stderr.starts_with(refused), "{}", done.stderr);
 
-    // The namespaces are known, and none of them is allowed.
+    // The namespaces are listed, and the type is allowed in none of them.
     allow(&api, &user, None, "namespaces");
     let done = env.kdelta_on(testbed, &watch).finish();
     assert_eq!(done.code, 1, "{}", done.stderr);
@@ -220,7 +220,7 @@ fn a_type_that_can_be_had_neither_everywhere_nor_in_each_namespace_is_one_error(
 }
 
 #[test]
-fn what_may_be_listed_and_not_watched_is_told_and_then_an_error() {
+fn list_permission_without_watch_prints_objects_and_then_fails() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("lists-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
@@ -235,7 +235,7 @@ fn what_may_be_listed_and_not_watched_is_told_and_then_an_error() {
     assert_eq!(types, [r#""ADDED""#, r#""SYNCED""#, r#""ERROR""#], "{}", done.stderr);
     assert_eq!(done.code, 1, "{}", done.stderr);
     assert!(done.stderr.contains("cannot watch resource \"configmaps\""), "{}", done.stderr);
-    // What needs no watch does without.
+    // A command that needs no watch succeeds.
     let done = env.kdelta_on(testbed, &[&watch[..], &["--until-synced"]].concat()).finish();
     assert_eq!(done.code, 0, "{}", done.stderr);
     let index = ["index", "cm", "--by", "name", "-n", &namespace, "--as", &user, "--no-headers"];
@@ -251,7 +251,7 @@ fn what_may_be_listed_and_not_watched_is_told_and_then_an_error() {
 }
 
 #[test]
-fn of_several_parts_that_are_asked_once_what_can_be_had_is_printed_with_the_exit_code_of_a_part() {
+fn one_shot_command_prints_available_parts_and_exits_with_a_part_failure() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let user = format!("some-{namespace}");
     let other = format!("{namespace}-other");
@@ -268,7 +268,7 @@ fn of_several_parts_that_are_asked_once_what_can_be_had_is_printed_with_the_exit
             format!("cannot list resource \"configmaps\" in API group \"\" in the namespace \"{other}\"");
         assert!(done.stderr.contains(&said) && done.stderr.lines().count() == 1, "{}", done.stderr);
     }
-    // A name that is missing is an error of the whole, as kubectl has it.
+    // A missing name fails the whole command, as in kubectl.
     let missing = ["get", "cm", "x", "nope", "-n", &namespace, "-o", "name"];
     let done = env.kdelta_on(testbed, &missing).finish();
     assert_eq!((done.code, done.stdout.as_str()), (1, "configmap/x\n"), "{}", done.stderr);

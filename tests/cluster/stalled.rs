@@ -1,4 +1,4 @@
-//! A reader that stops reading: nothing piles up in the program, and nothing is lost when it reads again.
+//! A reader that stops reading: the program's memory stays bounded, and nothing is lost when the reader continues.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,19 +11,19 @@ use super::busy;
 use super::replay::{Replay, listed};
 use crate::support::{Kdelta, OnServer, PATIENCE, TestEnv, tool};
 
-/// Changes a second, of pods of some kilobytes: what the program may hold of them is full after some seconds.
+/// Changes per second, of pods of several kilobytes: the program's queues are full after some seconds.
 const RATE: &str = "300";
-/// Less than a tenth of what comes in a second, for each second that is measured.
+/// Less than a tenth of the data of one second, for each measured second.
 const FLAT: u64 = 100_000;
 
-/// The memory that a process has in use, in bytes.
+/// Returns the resident memory of a process, in bytes.
 fn resident(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }
 
-/// What has come for the sockets of a process and is not read yet, in bytes.
+/// Returns the unread bytes in the receive buffers of a process's sockets.
 fn unread(pid: u32) -> u64 {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).expect("a process");
     let sockets: Vec<String> = open
@@ -45,19 +45,19 @@ fn signal(name: &str, pid: u32) {
     assert!(sent.success(), "kill -s {name} {pid}");
 }
 
-/// How long it is looked at whether it still fills.
+/// The interval for detecting that memory still grows.
 const FILLING: u64 = 4;
-/// When it is full at the latest. A busy machine makes fewer changes, and takes longer than the usual.
+/// The time limit until the queues are full. A busy machine makes fewer changes and takes longer.
 const FULL: Duration = Duration::from_mins(3);
 
-/// A reader that stops until the program is full, and is measured for so many seconds more.
+/// Stops a reader until the program's queues are full, and measures for this many seconds more.
 fn stalled(measured: u64) {
     let _turn = busy();
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let watch = ["watch", "pods", "-n", &namespace, "-o", "json"];
     let mut command = env.kdelta_on(testbed, &watch).into_command();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    // Not this process itself: what it does not read, a thread of it does.
+    // Not this process itself, since a thread of it reads the pipe.
     let mut reader = Kdelta::other(Command::new("cat")).stdin(child.stdout.take().expect("a pipe")).start();
     let mut replay = Replay::default();
     reader.stdout.json_until("SYNCED", |line| {
@@ -76,7 +76,7 @@ fn stalled(measured: u64) {
     loop {
         thread::sleep(Duration::from_secs(FILLING));
         let now = look();
-        // No more is taken in although there is more; at first nothing is sent at all.
+        // The program reads no more although data is waiting; at first the server sends none.
         let is_left = before.1 > 0 && now.1 >= before.1;
         if is_left && now.0 < before.0 + FLAT * FILLING {
             break;
@@ -90,7 +90,7 @@ fn stalled(measured: u64) {
     assert!(after < before + FLAT * measured, "{before} bytes when full, {after} after {measured} s more");
 
     signal("CONT", reader.pid());
-    // Killed, for it is to last for as long as it is needed.
+    // The churn has no end of its own, so that it lasts as long as needed.
     changing.kill().expect("it ran until now");
     changing.wait().expect("its end");
     let pods = format!("/api/v1/namespaces/{namespace}/pods");
@@ -100,7 +100,7 @@ fn stalled(measured: u64) {
         replay.take(line);
         line["name"] == "last"
     });
-    // A change that was under way when its sender was killed may come after it.
+    // A change in flight when the churn was killed may arrive later.
     if replay.state != listed(&api, "Pod", &pods) {
         reader.stdout.json_until("everything", |line| {
             replay.take(line);
@@ -112,12 +112,12 @@ fn stalled(measured: u64) {
     assert_eq!(reader.wait(), 0);
 }
 
-/// Objects of about the largest size there is, more of them than the program's queues have places for their like.
+/// Objects of nearly the maximum size, more than the program's queues have slots for objects of this size.
 const LARGE: usize = 900_000;
-const LARGE_ONES: u64 = 150;
+const LARGE_OBJECTS: u64 = 150;
 
 #[test]
-fn a_reader_that_stops_has_few_large_objects_wait_for_it() {
+fn stopped_reader_bounds_the_queued_large_objects() {
     let _turn = busy();
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
@@ -131,11 +131,11 @@ fn a_reader_that_stops_has_few_large_objects_wait_for_it() {
     signal("STOP", reader.pid());
     let before = resident(child.id());
     let text = "0123456789".repeat(LARGE / 10);
-    for at in 0..LARGE_ONES {
+    for at in 0..LARGE_OBJECTS {
         let at = at.to_string();
         api.patch(&format!("{path}/large"), &json!({"data": {"at": at, "text": text}}));
     }
-    // Until nothing more comes, for whatever reason.
+    // Until no more data arrives, for any reason.
     let (mut most, start) = (resident(child.id()), Instant::now());
     loop {
         thread::sleep(Duration::from_secs(1));
@@ -147,10 +147,10 @@ fn a_reader_that_stops_has_few_large_objects_wait_for_it() {
         assert!(start.elapsed() < PATIENCE, "it never is full: {now} bytes");
     }
     let held = most.saturating_sub(before);
-    assert!(held < LARGE_ONES * LARGE as u64 / 2, "{held} bytes more than {before}");
+    assert!(held < LARGE_OBJECTS * LARGE as u64 / 2, "{held} bytes more than {before}");
 
     signal("CONT", reader.pid());
-    let last = (LARGE_ONES - 1).to_string();
+    let last = (LARGE_OBJECTS - 1).to_string();
     reader.stdout.json_until("the last", |line| line["object"]["data"]["at"] == *last);
     signal("INT", child.id());
     assert_eq!(child.wait().expect("its end").code(), Some(130));
@@ -158,12 +158,12 @@ fn a_reader_that_stops_has_few_large_objects_wait_for_it() {
 }
 
 #[test]
-fn a_reader_that_stops_for_a_while_costs_no_memory_and_misses_nothing() {
+fn briefly_stopped_reader_keeps_memory_flat_and_misses_nothing() {
     stalled(8);
 }
 
 #[test]
 #[ignore = "more than a minute: cargo test -- --ignored"]
-fn a_reader_that_stops_for_a_minute_costs_no_memory_and_misses_nothing() {
+fn reader_stopped_for_a_minute_keeps_memory_flat_and_misses_nothing() {
     stalled(60);
 }

@@ -1,5 +1,5 @@
-//! A steady stream of changes and no fault: what is printed is one to one, and in the same order, what client-go's
-//! informer and `kubectl get -w` tell of the same time.
+//! A steady stream of changes without faults: the printed deltas equal those of client-go's informer and `kubectl get
+//! -w`, one to one and in the same order.
 
 use serde_json::{Value, json};
 
@@ -14,9 +14,9 @@ const SECONDS: &str = "8s";
 const KINDS: [(&str, &str); 3] = [("ConfigMap", "configmaps"), ("Pod", "pods"), ("Secret", "secrets")];
 
 /// Type, namespace, name and version.
-type Told = [String; 4];
+type Delta = [String; 4];
 
-fn told(kind: &Value, names: &Value, metadata: &Value) -> Told {
+fn delta(kind: &Value, names: &Value, metadata: &Value) -> Delta {
     let name = |field: &str| text(&names[field]);
     [text(kind), name("namespace"), name("name"), text(&metadata["resourceVersion"])]
 }
@@ -29,11 +29,11 @@ fn create(api: &Api, resource: &str, name: &str) {
     api.create(&format!("/api/v1/namespaces/default/{resource}"), &object);
 }
 
-/// What a stream tells from the first marker to the second, or as far as it goes: kubectl ends without a word when the
-/// server drops its watch, and client-go lists anew where it can't go on, and then tells of the last states only. Both
-/// depend on how busy the machine is.
-fn told_by(running: &Running, read: impl Fn(&Value) -> Told) -> (Vec<Told>, bool) {
-    let is = |told: &Told, name: &str| told[0] == "ADDED" && told[2] == name;
+/// Returns the deltas of a stream from the first marker to the second, and whether they are complete: kubectl ends
+/// silently when the server drops its watch, and client-go relists when it can't resume and then reports final states
+/// only. Both depend on the load of the machine.
+fn deltas_of(running: &Running, read: impl Fn(&Value) -> Delta) -> (Vec<Delta>, bool) {
+    let is = |delta: &Delta, name: &str| delta[0] == "ADDED" && delta[2] == name;
     let (mut all, mut whole) = (Vec::new(), false);
     while !whole && let Some(line) = running.stdout.within(PATIENCE) {
         let line: Value = serde_json::from_str(&line).expect("JSON");
@@ -41,15 +41,15 @@ fn told_by(running: &Running, read: impl Fn(&Value) -> Told) -> (Vec<Told>, bool
             break;
         }
         all.push(read(&line));
-        whole = all.last().is_some_and(|told| is(told, "end"));
+        whole = all.last().is_some_and(|delta| is(delta, "end"));
     }
-    let begin = all.iter().position(|told| is(told, "begin")).expect("the beginning");
+    let begin = all.iter().position(|delta| is(delta, "begin")).expect("the beginning");
     (all.split_off(begin), whole)
 }
 
-/// Compares what another tells with ours, as far as it tells it.
+/// Compares the other program's deltas with ours, as far as they are complete.
 #[track_caller]
-fn compare(who: &str, kind: &str, ours: &[Told], theirs: &(Vec<Told>, bool)) {
+fn compare(who: &str, kind: &str, ours: &[Delta], theirs: &(Vec<Delta>, bool)) {
     let (theirs, whole) = theirs;
     if !whole {
         tell(&format!(
@@ -62,12 +62,12 @@ fn compare(who: &str, kind: &str, ours: &[Told], theirs: &(Vec<Told>, bool)) {
     assert_eq!(first_difference(ours, theirs), None, "{who} tells otherwise of {kind}");
 }
 
-/// Where two streams part, with what follows there in each.
-fn first_difference(ours: &[Told], theirs: &[Told]) -> Option<String> {
+/// Returns the first difference of two streams, with the following deltas of each.
+fn first_difference(ours: &[Delta], theirs: &[Delta]) -> Option<String> {
     let at = ours.iter().zip(theirs).position(|(one, other)| one != other);
     let at = at.or((ours.len() != theirs.len()).then_some(ours.len().min(theirs.len())))?;
-    let some = |told: &[Told]| {
-        format!("{} in all, {:?}", told.len(), told.iter().skip(at).take(5).collect::<Vec<_>>())
+    let some = |delta: &[Delta]| {
+        format!("{} in all, {:?}", delta.len(), delta.iter().skip(at).take(5).collect::<Vec<_>>())
     };
     Some(format!("at {at}: {} but {}", some(ours), some(theirs)))
 }
@@ -88,7 +88,7 @@ fn start_kubectl(testbed: &Testbed, resource: &str) -> Option<Running> {
 }
 
 #[test]
-fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
+fn deltas_equal_those_of_client_go_and_kubectl_under_steady_churn() {
     let _turn = busy();
     let env = TestEnv::new();
     let Some(testbed) = env.own_server() else { return };
@@ -127,21 +127,21 @@ fn under_a_steady_churn_deltas_equal_those_of_client_go_and_kubectl() {
     });
     assert!(lines.iter().all(|line| line["origin"] == "watch"), "nothing is lost without a fault");
     let by_event =
-        |line: &Value| told(&line["type"], &line["object"]["metadata"], &line["object"]["metadata"]);
+        |line: &Value| delta(&line["type"], &line["object"]["metadata"], &line["object"]["metadata"]);
     for (at, (kind, _)) in KINDS.iter().enumerate() {
-        let ours: Vec<Told> = lines.iter().filter(|line| line["kind"] == *kind).map(by_event).collect();
+        let ours: Vec<Delta> = lines.iter().filter(|line| line["kind"] == *kind).map(by_event).collect();
         assert!(ours.len() > 100, "{} changes of {kind}", ours.len());
-        let theirs = told_by(&informers[at], |line| told(&line["type"], line, line));
+        let theirs = deltas_of(&informers[at], |line| delta(&line["type"], line, line));
         compare("client-go", kind, &ours, &theirs);
         if let Some(kubectl) = &kubectls[at] {
-            compare("kubectl", kind, &ours, &told_by(kubectl, by_event));
+            compare("kubectl", kind, &ours, &deltas_of(kubectl, by_event));
         }
     }
 }
 
-/// Or what is compared above would be more than client-go promises.
+/// The comparison above relies on it.
 #[test]
-fn client_go_says_when_it_lists_anew() {
+fn client_go_reports_its_relists() {
     let Some(OnServer { env, testbed, namespace, .. }) = TestEnv::on_server() else { return };
     let proxy = FaultProxy::before(testbed);
     let config = proxy.kubeconfig(&env, &namespace);

@@ -1,4 +1,4 @@
-//! Many watches on one connection: one that nobody reads does not hold up the others.
+//! Many watches on one connection: an unread watch does not block the others.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use serde_json::json;
 
 use crate::support::{OnServer, PATIENCE, TestEnv, config_maps};
 
-/// As many as share a connection.
+/// The number of watches that share a connection.
 const WATCHES: usize = 80;
 /// Far more than the server may send ahead on one stream.
 const LARGE: usize = 200_000;
 const UPDATES: usize = 20;
 
 fn client(kubeconfig: &str) -> Client {
-    // The first watches would have a connection each.
+    // By default the first watches have a connection each.
     let (kubeconfig, watch_connections) = (Some(kubeconfig.into()), Some("0".into()));
     let options = ConfigOptions { kubeconfig, watch_connections, ..ConfigOptions::default() };
     Client::new(&Config::load(&options).expect("a config")).expect("a client")
 }
 
 #[test]
-fn an_unread_watch_does_not_hold_up_those_beside_it() {
+fn unread_watch_does_not_block_others_on_its_connection() {
     let Some(OnServer { testbed, api, namespace, .. }) = TestEnv::on_server() else { return };
     let quiet = api.namespace();
     let large = |number: usize| json!({"metadata": {"name": "large"}, "data": {"x": number.to_string().repeat(LARGE)}});
@@ -61,7 +61,7 @@ fn an_unread_watch_does_not_hold_up_those_beside_it() {
     for watch in &mut others {
         assert!(matches!(event(watch), WatchEvent::Added(object) if object.name() == "small"));
     }
-    // Nothing of the other is lost: it was held up, not broken off.
+    // The unread watch was only delayed and loses nothing.
     for number in 1..=UPDATES {
         let WatchEvent::Modified(object) = event(&mut unread) else { panic!("update {number}") };
         assert!(object.json().len() > LARGE);

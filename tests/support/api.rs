@@ -1,5 +1,5 @@
-//! A plain client of the real server, for what a test changes and for what it compares with: not the program's own,
-//! which is what is being tested.
+//! An HTTP client of the real server, for the changes that a test makes and for expected values. It is independent of
+//! the program under test.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,18 +7,17 @@ use tokio::runtime::Runtime;
 
 use super::{PATIENCE, Testbed};
 
-/// What a server answered.
+/// A response of the server.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    /// The status code.
+pub(crate) struct Response {
     pub(crate) code: u16,
-    /// Without parameters.
+    /// The content type without parameters.
     pub(crate) content_type: String,
-    /// The body.
     pub(crate) text: String,
 }
 
-/// Speaks JSON to one server as its administrator. Its methods block, and fail the test when the server refuses.
+/// A JSON client that authenticates as the administrator of one server. Its methods block and fail the test on an
+/// error response.
 #[derive(Debug)]
 pub(crate) struct Api {
     runtime: Runtime,
@@ -28,7 +27,7 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// The administrator of that server.
+    /// Returns a client of the server that authenticates as its administrator.
     pub(crate) fn of(testbed: &Testbed) -> Self {
         let _first = rustls::crypto::ring::default_provider().install_default();
         let ca = std::fs::read(testbed.ca_file()).expect("the CA of the testbed");
@@ -43,7 +42,7 @@ impl Api {
         Self { runtime, http, server: testbed.server().to_owned(), token: testbed.token("admin").to_owned() }
     }
 
-    /// A server that asks for no credentials, such as the demo.
+    /// Returns a client of a server that needs no credentials, such as the demo.
     pub(crate) fn open(server: &str) -> Self {
         let _first = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
@@ -51,8 +50,8 @@ impl Api {
         Self { runtime, http, server: server.to_owned(), token: String::new() }
     }
 
-    /// Sends anything, and answers whatever comes.
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    /// Sends a request and returns the response, whatever its status.
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         let mut request = self.http.request(method, format!("{}{path}", self.server)).body(body.to_owned());
         for (name, value) in headers {
@@ -67,7 +66,7 @@ impl Api {
             let content_type = response.headers().get("content-type").and_then(|value| value.to_str().ok());
             let content_type =
                 content_type.unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
-            Answer { code, content_type, text: response.text().await.expect("a body") }
+            Response { code, content_type, text: response.text().await.expect("a body") }
         })
     }
 
@@ -95,18 +94,19 @@ impl Api {
         self.send(method, path, kind, body).unwrap_or_else(|status| panic!("{name}: {status}"))
     }
 
-    /// GET; the test fails when the server refuses.
+    /// GET; fails the test on an error response.
     #[track_caller]
     pub(crate) fn get(&self, path: &str) -> Value {
         self.must(Method::GET, path, "", None)
     }
 
-    /// GET, for what may be missing.
+    /// GET; returns `None` on an error response.
     pub(crate) fn find(&self, path: &str) -> Option<Value> {
         self.send(Method::GET, path, "", None).ok()
     }
 
-    /// Whether the server tells of that resource to who asks for all that there are, which may be later than it serves it.
+    /// Returns whether the server's aggregated discovery lists the resource, which can be later than the server serves
+    /// it.
     pub(crate) fn discovers(&self, group: &str, plural: &str) -> bool {
         let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
         let text = self.ask("GET", "/apis", &[("Accept", form)], "").text;
@@ -126,26 +126,26 @@ impl Api {
         self.must(Method::POST, path, "application/json", Some(object))
     }
 
-    /// PATCH, as a JSON merge patch.
+    /// PATCH with a JSON merge patch.
     #[track_caller]
     pub(crate) fn patch(&self, path: &str, changes: &Value) -> Value {
         self.must(Method::PATCH, path, "application/merge-patch+json", Some(changes))
     }
 
-    /// DELETE, at once and not gracefully: no kubelet runs that would end it.
+    /// DELETE without a grace period: no kubelet runs that could finish a graceful deletion.
     #[track_caller]
     pub(crate) fn delete(&self, path: &str) -> Value {
         let now = json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background"});
         self.must(Method::DELETE, path, "application/json", Some(&now))
     }
 
-    /// The code of what the server answers to somebody else.
+    /// Returns the status code of a GET with other credentials.
     pub(crate) fn ask_as(&self, path: &str, authorization: &str) -> u16 {
         let request = self.http.get(format!("{}{path}", self.server)).header("Authorization", authorization);
         self.runtime.block_on(async { request.send().await.expect("an answer").status().as_u16() })
     }
 
-    /// Posts a form to anybody whose certificate the same authority has signed.
+    /// Posts a form to a server whose certificate the testbed's authority signed.
     #[track_caller]
     pub(crate) fn post_form(&self, url: &str, form: &str) -> Value {
         let request = self.http.post(url).body(form.to_owned());
@@ -156,14 +156,14 @@ impl Api {
         })
     }
 
-    /// Creates a namespace that no other test uses and answers its name.
+    /// Creates a namespace of the test's own and returns its name.
     #[track_caller]
     pub(crate) fn namespace(&self) -> String {
         let made = self.create("/api/v1/namespaces", &json!({"metadata": {"generateName": "test-"}}));
         made["metadata"]["name"].as_str().expect("a name").to_owned()
     }
 
-    /// Creates a config map with one datum.
+    /// Creates a config map with one data key.
     #[track_caller]
     pub(crate) fn create_config_map(&self, namespace: &str, name: &str, labels: &Value) -> Value {
         let object = json!({"metadata": {"name": name, "labels": labels}, "data": {"n": "0"}});
@@ -171,7 +171,7 @@ impl Api {
     }
 }
 
-/// The path of the config maps of a namespace.
+/// Returns the path of the config maps of a namespace.
 pub(crate) fn config_maps(namespace: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/configmaps")
 }

@@ -1,36 +1,35 @@
-//! The contract of JSON lines, `schema/watch-line.schema.json`, to which every line is held that a test reads.
+//! The contract of JSON lines, `schema/watch-line.schema.json`: every line that a test reads is validated against it.
 
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// What the lines of a call are held to.
+/// The part of the schema that applies to the lines of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contract {
-    /// The whole schema.
     Whole,
-    /// What the schema says of each field, none of which has to be there: with `--fields`.
-    Chosen,
+    /// The rules for single fields, none of which is required: with `--fields`.
+    SelectedFields,
 }
 
-/// The schema.
+/// Returns the parsed schema.
 pub(crate) fn schema() -> Value {
     serde_json::from_str(include_str!("../../schema/watch-line.schema.json")).expect("JSON")
 }
 
 impl Contract {
-    /// That of a call with these arguments, if it prints JSON lines.
+    /// Returns the contract of a call with these arguments, if it prints JSON lines.
     pub(super) fn of(arguments: &[&str]) -> Option<Self> {
         let has = |wanted: &[&str]| arguments.iter().any(|argument| wanted.contains(argument));
         let watches = has(&["watch", "-w", "--watch", "--watch-only"]);
         let json = has(&["-ojson", "-o=json", "--output=json"])
             || arguments.windows(2).any(|pair| pair == ["-o", "json"] || pair == ["--output", "json"]);
         let chosen = arguments.iter().any(|argument| argument.starts_with("--fields"));
-        (watches && json).then_some(if chosen { Self::Chosen } else { Self::Whole })
+        (watches && json).then_some(if chosen { Self::SelectedFields } else { Self::Whole })
     }
 
-    /// Fails the test where the line does not keep to it.
+    /// Fails the test if the line violates the contract.
     #[track_caller]
     pub(super) fn check(self, line: &str) {
         static WHOLE: OnceLock<Validator> = OnceLock::new();
@@ -38,7 +37,7 @@ impl Contract {
         let made = |schema: &Value| jsonschema::validator_for(schema).expect("a schema");
         let validator = match self {
             Self::Whole => WHOLE.get_or_init(|| made(&schema())),
-            Self::Chosen => CHOSEN.get_or_init(|| {
+            Self::SelectedFields => CHOSEN.get_or_init(|| {
                 let mut schema = schema();
                 let rules = schema.as_object_mut().expect("an object");
                 rules.retain(|name, _| !["required", "allOf"].contains(&name.as_str()));

@@ -1,24 +1,23 @@
-//! `kdelta demo` as a server for a test.
+//! `kdelta demo` as a server for tests.
 
 use super::{PATIENCE, Running, TestEnv};
 
-/// A running demo. It is killed when it is dropped.
+/// A running demo, killed on drop.
 #[derive(Debug)]
 pub(crate) struct DemoServer {
-    /// The program.
     pub(crate) running: Running,
     /// `http://127.0.0.1:PORT`.
     pub(crate) url: String,
 }
 
 impl DemoServer {
-    /// Starts one with these flags; it answers when this does.
+    /// Starts a demo with these flags and waits until it serves.
     #[track_caller]
     pub(crate) fn start(env: &TestEnv, flags: &[&str]) -> Self {
         Self::try_start(env, flags).expect("the address")
     }
 
-    /// The same where it may end at once, as it does when its port is taken: then there is none.
+    /// Starts a demo that may exit at once, as it does when its port is taken; returns `None` then.
     pub(crate) fn try_start(env: &TestEnv, flags: &[&str]) -> Option<Self> {
         let running = env.kdelta(&[&["demo"], flags].concat()).env("KDELTA_DEMO_SEED", "5").start();
         let line = running.stdout.within(PATIENCE)?;

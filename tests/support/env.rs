@@ -1,4 +1,4 @@
-//! What one test has to itself: a folder that is the HOME of the programs it starts.
+//! The environment of one test: a folder that is the HOME of the programs it starts.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,13 @@ use tempfile::TempDir;
 
 use super::{Api, Kdelta, Testbed};
 
-/// A folder of the test's own, removed at its end, which is the HOME of the programs it starts.
+/// A folder of the test's own, removed on drop, that is the HOME of the programs it starts.
 #[derive(Debug)]
 pub(crate) struct TestEnv {
     home: TempDir,
 }
 
-/// What a test on the shared server has: its folder, the server, its administrator, and a namespace that no other test
-/// uses.
+/// A test on the shared server: its folder, the server, an administrator's client, and a namespace of its own.
 #[derive(Debug)]
 pub(crate) struct OnServer {
     pub(crate) env: TestEnv,
@@ -24,7 +23,7 @@ pub(crate) struct OnServer {
 }
 
 impl TestEnv {
-    /// A test on the real server that it shares with others; nothing where there is none, which is said on stderr.
+    /// Sets up a test on the shared real server; returns `None` and reports on stderr if there is none.
     pub(crate) fn on_server() -> Option<OnServer> {
         let testbed = Testbed::shared()?;
         let api = Api::of(testbed);
@@ -32,40 +31,38 @@ impl TestEnv {
         Some(OnServer { env: Self::new(), testbed, api, namespace })
     }
 
-    /// A real server of the test's own. One that was stopped is started again on its state; nothing where there is
-    /// none, which is said on stderr.
+    /// Starts a real server of the test's own, on the state of an earlier one if it was stopped; returns `None` and
+    /// reports on stderr if there is none.
     pub(crate) fn own_server(&self) -> Option<Testbed> {
         Testbed::own(&self.home().join("state"))
     }
 
-    /// A fresh, empty folder.
     pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().expect("a folder for the test") }
     }
 
-    /// The folder.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Writes a file there.
+    /// Writes a file into the folder.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.home().join(name);
         std::fs::write(&path, text).expect("a file of the test");
         path
     }
 
-    /// The program, with an environment that holds this HOME and nothing else.
+    /// Returns a call of the program with this HOME and no other environment variables.
     pub(crate) fn kdelta(&self, arguments: &[&str]) -> Kdelta {
         Kdelta::new(self.home(), arguments)
     }
 
-    /// The program, on that server as its administrator.
+    /// Returns a call of the program on the server, as its administrator.
     pub(crate) fn kdelta_on(&self, testbed: &Testbed, arguments: &[&str]) -> Kdelta {
         self.kdelta(arguments).env("KUBECONFIG", testbed.kubeconfig())
     }
 
-    /// A kubeconfig for a user of that server, reached through another port of this machine where one is given.
+    /// Writes a kubeconfig for a user of the server that reaches it through another local port.
     pub(crate) fn kubeconfig(&self, testbed: &Testbed, user: &str, namespace: &str, port: u16) -> PathBuf {
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
@@ -78,8 +75,8 @@ impl TestEnv {
         self.file(&format!("{user}-{port}.kubeconfig"), &config.to_string())
     }
 
-    /// A kubeconfig of that server's cluster and reader, with these fields laid over theirs; a field that is null is
-    /// left out.
+    /// Writes a kubeconfig with the server's cluster and the user `reader`, overlaid with these fields; a null removes
+    /// a field.
     pub(crate) fn kubeconfig_with(&self, testbed: &Testbed, cluster: Value, user: Value) -> PathBuf {
         let mut own_cluster = json!({"server": testbed.server(), "certificate-authority": testbed.ca_file()});
         let mut own_user = json!({"token": testbed.token("reader")});

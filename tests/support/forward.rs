@@ -1,7 +1,7 @@
-//! Proxies as companies have them: an HTTP one that opens tunnels and passes plain requests on, in the clear or in TLS,
-//! and a SOCKS5 one, each with a user and a password where the test wants them. They keep a log of what they were asked.
+//! Forward proxies as companies run them: an HTTP proxy that opens tunnels and forwards plain requests, in clear text
+//! or TLS, and a SOCKS5 proxy, each with an optional user and password. They log their requests.
 //!
-//! Every name leads to this machine, so that a test can ask for a server by a name that only the proxy knows.
+//! Every name resolves to this machine, so a test can request a server by a name that only the proxy resolves.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -21,57 +21,57 @@ use tokio_rustls::TlsAcceptor;
 
 use super::Testbed;
 
-/// Who is let in, besides nobody.
+/// The user and password that the proxy requires, if any.
 type Login = Option<(&'static str, &'static str)>;
 
-/// A proxy on a port of this machine.
+/// A proxy on a local port.
 pub(crate) struct Forward {
     runtime: Runtime,
     port: u16,
-    manners: Arc<Manners>,
-    /// Ends with all its connections when it is aborted.
+    manners: Arc<ProxyRules>,
+    /// The accept task; all connections end when it is aborted.
     accepting: Option<JoinHandle<()>>,
 }
 
-/// What a proxy speaks and whom it lets in.
-struct Manners {
-    speaks: Speaks,
+/// The protocol and the rules of a proxy.
+struct ProxyRules {
+    protocol: Protocol,
     login: Login,
-    /// A mutex: the connections write, the test reads. Bounded by what one test asks.
+    /// A mutex: the connections write, the test reads. Bounded by the requests of one test.
     asked: Mutex<Vec<String>>,
-    /// Whether connections stay open and nothing comes through.
+    /// True while connections stay open without transferring data.
     silent: watch::Sender<bool>,
 }
 
-enum Speaks {
+enum Protocol {
     Http,
     Https(TlsAcceptor),
     Socks5,
 }
 
 impl Forward {
-    /// One that speaks HTTP.
+    /// Starts an HTTP proxy.
     pub(crate) fn http(login: Login) -> Self {
-        Self::start(Speaks::Http, login)
+        Self::start(Protocol::Http, login)
     }
 
-    /// One that speaks HTTP in TLS, with the certificate of that server.
+    /// Starts an HTTP proxy behind TLS, with the certificate of the server.
     pub(crate) fn https(login: Login, testbed: &Testbed) -> Self {
-        Self::start(Speaks::Https(TlsAcceptor::from(Arc::new(server_tls(testbed)))), login)
+        Self::start(Protocol::Https(TlsAcceptor::from(Arc::new(server_tls(testbed)))), login)
     }
 
-    /// One that speaks SOCKS5.
+    /// Starts a SOCKS5 proxy.
     pub(crate) fn socks5(login: Login) -> Self {
-        Self::start(Speaks::Socks5, login)
+        Self::start(Protocol::Socks5, login)
     }
 
-    fn start(speaks: Speaks, login: Login) -> Self {
+    fn start(protocol: Protocol, login: Login) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let mut proxy = Self {
             runtime: runtime.expect("a runtime"),
             port: 0,
-            manners: Arc::new(Manners {
-                speaks,
+            manners: Arc::new(ProxyRules {
+                protocol,
                 login,
                 asked: Mutex::default(),
                 silent: watch::Sender::new(false),
@@ -82,23 +82,22 @@ impl Forward {
         proxy
     }
 
-    /// Where it is: `127.0.0.1:PORT`.
+    /// Returns its address, `127.0.0.1:PORT`.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// What it was asked, in order: `CONNECT host:port`, `GET url`, with ` as user` where one was told, and what was
-    /// answered when that was a refusal.
+    /// Returns the logged requests in order: `CONNECT host:port`, `GET url`, with ` as user` if there were
+    /// credentials, and the response if it was an error.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.manners.asked.lock().expect("no panic inside").clone()
     }
 
-    /// Lets nothing through any more, and breaks nothing.
+    /// Stops forwarding data without closing connections.
     pub(crate) fn fall_silent(&self) {
         self.manners.silent.send_replace(true);
     }
 
-    /// Breaks every connection and refuses new ones.
     pub(crate) fn cut(&mut self) {
         if let Some(accepting) = self.accepting.take() {
             accepting.abort();
@@ -106,9 +105,9 @@ impl Forward {
         }
     }
 
-    /// Accepts again, on the same port.
+    /// Accepts connections again, on the same port.
     pub(crate) fn reopen(&mut self) {
-        // A connection that some other test makes may have been given the port meanwhile.
+        // Another test's connection may hold the port.
         let bind = || self.runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, self.port))).ok();
         let listener = super::eventually("the port is free", bind);
         self.port = listener.local_addr().expect("an address").port();
@@ -123,12 +122,12 @@ impl Forward {
     }
 }
 
-impl Manners {
+impl ProxyRules {
     async fn serve(&self, stream: TcpStream) -> io::Result<()> {
-        match &self.speaks {
-            Speaks::Http => self.serve_http(stream).await,
-            Speaks::Https(tls) => self.serve_http(tls.accept(stream).await?).await,
-            Speaks::Socks5 => self.serve_socks(stream).await,
+        match &self.protocol {
+            Protocol::Http => self.serve_http(stream).await,
+            Protocol::Https(tls) => self.serve_http(tls.accept(stream).await?).await,
+            Protocol::Socks5 => self.serve_socks(stream).await,
         }
     }
 
@@ -168,7 +167,7 @@ impl Manners {
         if method == "CONNECT" {
             client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
         } else {
-            // Passed on in the form that servers are asked in, once: a second request would go unread.
+            // Forwards one request in origin form: a second request on the connection is not read.
             let own: Vec<&str> = lines.iter().skip(1).filter(|line| !is_login(line)).copied().collect();
             let path = &url["http://".len() + target.len()..];
             let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{}\r\n", own.join("\r\n"));
@@ -228,7 +227,7 @@ impl Manners {
     }
 }
 
-/// The certificate that such a server shows, with its key.
+/// Returns the certificate of the server, with its key.
 pub(crate) fn server_keys(testbed: &Testbed) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     let state = testbed.state();
     let certificate = CertificateDer::from_pem_file(state.join("apiserver.crt")).expect("a certificate");
@@ -237,14 +236,14 @@ pub(crate) fn server_keys(testbed: &Testbed) -> (CertificateDer<'static>, Privat
     (certificate, key)
 }
 
-/// TLS as that server speaks it, with its certificate.
+/// Returns the TLS configuration of the server, with its certificate.
 pub(crate) fn server_tls(testbed: &Testbed) -> ServerConfig {
     let (certificate, key) = server_keys(testbed);
     let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
     config.expect("a key of its certificate")
 }
 
-/// A text with its length before it.
+/// Reads a length-prefixed text.
 async fn text(from: &mut TcpStream) -> io::Result<String> {
     let mut bytes = vec![0; from.read_u8().await?.into()];
     from.read_exact(&mut bytes).await?;

@@ -1,4 +1,4 @@
-//! Credentials for tests: kubeconfigs with any user, certificates, tokens that can be taken back, plugins.
+//! Credentials for tests: kubeconfigs with any user, certificates, revocable tokens, plugins.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::{Api, OnServer, TestEnv, Testbed, tool};
 
 impl TestEnv {
-    /// A kubeconfig for that user of a server that is reached there.
+    /// Writes a kubeconfig for the user, with the testbed's authority and this server address.
     pub(crate) fn login(&self, testbed: &Testbed, server: &str, user: &Value) -> PathBuf {
         let cluster = json!({"server": server, "certificate-authority": testbed.ca_file()});
         self.login_to(&cluster, user)
     }
 
-    /// A kubeconfig for that user of that cluster.
+    /// Writes a kubeconfig for the user and the cluster.
     pub(crate) fn login_to(&self, cluster: &Value, user: &Value) -> PathBuf {
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
@@ -25,8 +25,8 @@ impl TestEnv {
         self.file("login.kubeconfig", &config.to_string())
     }
 
-    /// Makes a client certificate and its key; the flags are those of `testbed certificate`. Their paths end in `.crt`
-    /// and `.key`.
+    /// Creates a client certificate and its key with the flags of `testbed certificate`; the paths end in `.crt` and
+    /// `.key`.
     pub(crate) fn certificate(&self, testbed: &Testbed, name: &str, flags: &[&str]) -> (PathBuf, PathBuf) {
         let prefix = self.home().join(name);
         let mut command = tool();
@@ -38,8 +38,8 @@ impl TestEnv {
 }
 
 impl OnServer {
-    /// What a call says and with what it fails when that user asks for a namespace; `Ok` when the server let it in.
-    /// Each `secret` is looked for in all that `-v=9` shows.
+    /// Calls the program as the user and reads one namespace. Returns `Ok(stderr)` if the server accepted the
+    /// credentials, and fails the test if the `-v=9` log contains a secret.
     #[track_caller]
     pub(crate) fn ask_as(&self, user: &Value, secrets: &[&str]) -> Result<String, String> {
         self.ask_with(&self.env.login(self.testbed, self.testbed.server(), user), &[], secrets)
@@ -68,7 +68,7 @@ impl OnServer {
         Err(done.stderr)
     }
 
-    /// A token of the issuer for a user, good for so many seconds, and one to renew it once.
+    /// Returns an ID token of the issuer that is valid for this many seconds, and a single-use refresh token.
     #[track_caller]
     pub(crate) fn issue(&self, user: &str, seconds: i32) -> (String, String) {
         let secret = self.testbed.client_secret();
@@ -81,7 +81,7 @@ impl OnServer {
     }
 }
 
-/// A user of the server whose tokens can be taken back, who may read everything in the namespace of the test.
+/// A service account with revocable tokens that may read everything in the namespace of the test.
 #[derive(Debug)]
 pub(crate) struct ServiceAccount<'a> {
     api: &'a Api,
@@ -104,7 +104,7 @@ impl<'a> ServiceAccount<'a> {
         Self { api, path }
     }
 
-    /// A token that is good until [`ServiceAccount::take_back`].
+    /// Returns a token that is valid until [`ServiceAccount::revoke`].
     pub(crate) fn token(&self, name: &str) -> String {
         self.api.create(&format!("{}/secrets", self.path), &json!({"metadata": {"name": name}}));
         let bound = json!({"apiVersion": "v1", "kind": "Secret", "name": name});
@@ -117,13 +117,13 @@ impl<'a> ServiceAccount<'a> {
         token
     }
 
-    /// The code of what the server answers to who shows that token.
+    /// Returns the status code of a request with the token.
     fn answer(&self, token: &str) -> u16 {
         self.api.ask_as(&format!("{}/configmaps?limit=1", self.path), &format!("Bearer {token}"))
     }
 
-    /// Takes a token back and waits until the server knows it, which remembers for some seconds whom it let in.
-    pub(crate) fn take_back(&self, name: &str, token: &str) {
+    /// Revokes a token and waits until the server rejects it: the server caches accepted tokens for some seconds.
+    pub(crate) fn revoke(&self, name: &str, token: &str) {
         self.api.delete(&format!("{}/secrets/{name}", self.path));
         super::eventually("the server no longer takes the token", || {
             (self.answer(token) == 401).then_some(())
@@ -131,7 +131,7 @@ impl<'a> ServiceAccount<'a> {
     }
 }
 
-/// A credential plugin of a test: a shell script that counts its runs, keeps what it was told and says what stands in a
+/// A credential plugin of a test: a shell script that counts its runs, saves its input and prints the contents of a
 /// file.
 #[derive(Debug)]
 pub(crate) struct Plugin {
@@ -139,8 +139,8 @@ pub(crate) struct Plugin {
 }
 
 impl Plugin {
-    /// The plugin of this test, which says that status. Through a shell: a file just written can't be run while another
-    /// test's fork still holds it open.
+    /// Creates the plugin with the status it prints. It runs through a shell: a file just written can't be executed
+    /// while another test's fork still has it open for writing.
     pub(crate) fn new(env: &TestEnv, version: &str, status: &Value) -> Self {
         let plugin = Self { folder: env.home().to_owned() };
         let script = "cd \"$(dirname \"$0\")\" && echo run >> runs && echo \"$KUBERNETES_EXEC_INFO\" > told\n\
@@ -151,16 +151,16 @@ impl Plugin {
         plugin
     }
 
-    /// From now on it says that status.
+    /// Replaces the status that the plugin prints.
     pub(crate) fn says(&self, version: &str, status: &Value) {
         let version = format!("client.authentication.k8s.io/{version}");
         let said = json!({"apiVersion": version, "kind": "ExecCredential", "status": status});
-        // Put in place at once: a plugin may be reading it.
+        // Renamed into place: a running plugin may be reading the file.
         fs::write(self.folder.join("said.new"), said.to_string()).expect("a file of the test");
         fs::rename(self.folder.join("said.new"), self.folder.join("said")).expect("a file of the test");
     }
 
-    /// The user of a kubeconfig that runs it.
+    /// Returns the kubeconfig user that runs the plugin.
     pub(crate) fn user(&self, version: &str) -> Value {
         json!({"exec": {
             "apiVersion": format!("client.authentication.k8s.io/{version}"),
@@ -170,12 +170,12 @@ impl Plugin {
         }})
     }
 
-    /// How often it has run.
+    /// Returns the number of runs.
     pub(crate) fn runs(&self) -> usize {
         fs::read_to_string(self.folder.join("runs")).unwrap_or_default().lines().count()
     }
 
-    /// What it was told last.
+    /// Returns the `ExecCredential` that its last run received.
     pub(crate) fn told(&self) -> Value {
         let told = fs::read_to_string(self.folder.join("told")).expect("it has run");
         serde_json::from_str(&told).unwrap_or_else(|error| panic!("{told}: {error}"))

@@ -1,5 +1,5 @@
-//! What the tests stand on: the real server, a client that changes things on it, proxies that break what passes
-//! through them, and the program as a child process.
+//! Test support: the real server, a client that makes changes on it, fault-injecting proxies, and the program as a
+//! child process.
 
 mod api;
 mod contract;
@@ -12,11 +12,11 @@ mod process;
 mod proxy;
 mod testbed;
 
-pub(crate) use api::{Answer, Api, config_maps};
+pub(crate) use api::{Api, Response, config_maps};
 pub(crate) use contract::{Contract, schema};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
-pub(crate) use faults::{Answer as FaultAnswer, Bookmarks, FaultProxy, Strike, Which};
+pub(crate) use faults::{Bookmarks, FaultProxy, FaultResponse, Strike, Which};
 pub(crate) use forward::{Forward, server_keys, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Finished, Kdelta, Running};
@@ -25,16 +25,15 @@ pub(crate) use testbed::{MODULE_FILE, Testbed, module_file, tool};
 
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what must happen. Long, because machines are shared and slow; nothing waits it out but a
-/// test that fails.
+/// The time limit of every wait. It is long because machines are shared and slow; only a failing test waits that long.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Tells what a test left out, straight to stderr: what goes through the test harness is shown for failures only.
+/// Writes a line directly to stderr, since the harness shows captured output only for failures.
 pub(crate) fn tell(line: &str) {
     let _told = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
 }
 
-/// Asks again until there is an answer, and fails the test when there is none in time.
+/// Polls until `ask` returns a value; fails the test after [`PATIENCE`].
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

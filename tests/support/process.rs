@@ -1,4 +1,4 @@
-//! The program as a child process: run to its end, or running with its lines read as they come.
+//! The program as a child process: run to its end, or running while the test reads its lines.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -11,23 +11,21 @@ use serde_json::Value;
 
 use super::{Contract, PATIENCE};
 
-/// A call of the program that has not begun.
+/// A call of the program that has not started.
 #[derive(Debug)]
 pub(crate) struct Kdelta {
     command: Command,
-    /// What its lines are held to.
+    /// The contract of its stdout lines.
     contract: Option<Contract>,
 }
 
-/// How a call ended.
+/// The result of a finished call.
 #[derive(Debug)]
 #[must_use = "a call is for its output or for its status"]
 pub(crate) struct Finished {
     /// The exit code; -1 after a signal.
     pub(crate) code: i32,
-    /// What it wrote to stdout.
     pub(crate) stdout: String,
-    /// What it wrote to stderr.
     pub(crate) stderr: String,
 }
 
@@ -38,19 +36,19 @@ impl Kdelta {
         Self { command, contract: Contract::of(arguments) }
     }
 
-    /// Any other program, treated alike.
+    /// Wraps any other program.
     pub(crate) fn other(mut command: Command) -> Self {
         command.stdin(Stdio::null());
         Self { command, contract: None }
     }
 
-    /// Sets one variable of its environment.
+    /// Sets an environment variable.
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// Runs it to its end; the test fails when that takes longer than [`PATIENCE`].
+    /// Runs it to its end; fails the test after [`PATIENCE`].
     #[track_caller]
     pub(crate) fn finish(self) -> Finished {
         let mut running = self.start();
@@ -60,7 +58,7 @@ impl Kdelta {
         Finished { code, stdout, stderr }
     }
 
-    /// Starts it, reading both its streams.
+    /// Starts it and reads both its output streams.
     pub(crate) fn start(mut self) -> Running {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
@@ -69,8 +67,8 @@ impl Kdelta {
         Running { child, stdout, stderr }
     }
 
-    /// The same at a terminal of its own, by util-linux' `script`: what it writes to either stream comes as stdout, with
-    /// the terminal's line ends, and [`Running::type_line`] types there. Nothing on a machine that has no `script`.
+    /// Runs it on a terminal of its own through util-linux' `script`: both output streams arrive on stdout with the
+    /// terminal's line ends, and [`Running::type_line`] types. Returns `None` if the machine has no `script`.
     pub(crate) fn at_a_terminal(self) -> Option<Self> {
         let has_script = Command::new("script").arg("--version").output().is_ok();
         if !has_script {
@@ -87,7 +85,7 @@ impl Kdelta {
         Some(Self { command, contract: None })
     }
 
-    /// What it shows at a terminal until its end, which is a good one.
+    /// Runs it on a terminal and returns its output; fails the test unless it exits with 0.
     #[track_caller]
     pub(crate) fn finish_at_a_terminal(self) -> String {
         let mut running = self.start();
@@ -97,27 +95,27 @@ impl Kdelta {
         shown
     }
 
-    /// Gives it something to read.
+    /// Sets its standard input.
     pub(crate) fn stdin(mut self, from: impl Into<Stdio>) -> Self {
         self.command.stdin(from);
         self
     }
 
-    /// The command as the standard library has it, for what a test wants to do itself.
+    /// Returns the standard library's command.
     pub(crate) fn into_command(self) -> Command {
         self.command
     }
 }
 
 impl Finished {
-    /// Its stdout, when it ended well and said nothing on stderr.
+    /// Returns its stdout; fails the test unless it exited with 0 and an empty stderr.
     #[track_caller]
     pub(crate) fn quiet_success(self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (0, ""), "stdout: {}", self.stdout);
         self.stdout
     }
 
-    /// Its stderr, when it failed with that code and printed no data.
+    /// Returns its stderr; fails the test unless it exited with this code and printed no data.
     #[track_caller]
     pub(crate) fn failure(self, code: i32) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (code, ""), "stderr: {}", self.stderr);
@@ -125,36 +123,33 @@ impl Finished {
     }
 }
 
-/// A running call. It is killed when it is dropped.
+/// A running call, killed on drop.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
-    /// The lines of its stdout.
     pub(crate) stdout: Lines,
-    /// The lines of its stderr.
     pub(crate) stderr: Lines,
 }
 
 impl Running {
-    /// Waits for its end; answers the exit code, or -1 after a signal.
+    /// Waits for its end and returns the exit code, or -1 after a signal.
     #[track_caller]
     pub(crate) fn wait(&mut self) -> i32 {
         let status = super::eventually("the program ends", || self.child.try_wait().expect("a child"));
         status.code().unwrap_or(-1)
     }
 
-    /// Types a line, where it is at a terminal.
+    /// Types a line on its terminal.
     pub(crate) fn type_line(&mut self, line: &str) {
         let stdin = self.child.stdin.as_mut().expect("a terminal");
         stdin.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
     }
 
-    /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends it a signal by name, as `kill` does.
+    /// Sends a signal by name, as `kill` does.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &pid]).status().expect("kill");
@@ -168,15 +163,16 @@ impl Drop for Running {
     }
 }
 
-/// The lines of a stream, read by a thread that ends with the stream. Unbounded: a test reads what it started.
+/// The lines of a stream, read by a thread that ends with the stream. Unbounded: a test reads all output of the
+/// programs it starts.
 #[derive(Debug)]
 pub(crate) struct Lines {
     receiver: Receiver<String>,
     contract: Option<Contract>,
 }
 
-/// Whether a line of stderr reports a long wait. These lines depend on chance and on the load of the machine, so tests do not
-/// see them; `tests/hostile` checks them.
+/// Returns whether a line of stderr reports a long wait. These lines depend on chance and on the load of the machine,
+/// so they are hidden from tests; `tests/hostile` checks them.
 fn is_wait(line: &str) -> bool {
     line.contains("trying again in ") || line.contains("no response from the server ")
 }
@@ -198,19 +194,19 @@ impl Lines {
         Self { receiver, contract }
     }
 
-    /// The next line, with its newline; nothing when none comes within that time or the stream ended.
+    /// Returns the next line with its newline, or `None` if the stream ended or no line arrived in time.
     #[track_caller]
     pub(crate) fn within(&self, time: Duration) -> Option<String> {
         self.receiver.recv_timeout(time).ok().map(|line| self.kept(line))
     }
 
-    /// The lines that have come by now.
+    /// Returns the lines received so far.
     #[track_caller]
     pub(crate) fn at_hand(&self) -> Vec<String> {
         self.receiver.try_iter().map(|line| self.kept(line)).collect()
     }
 
-    /// The line, which keeps its contract. One that was cut off in the middle, with its process, has none.
+    /// Checks the line against its contract. A partial last line of a killed process is exempt.
     #[track_caller]
     fn kept(&self, line: String) -> String {
         if let Some(contract) = self.contract.filter(|_| line.ends_with('\n')) {
@@ -219,7 +215,7 @@ impl Lines {
         line
     }
 
-    /// The next line that passes the test, skipping others; the test fails when none comes.
+    /// Returns the next line that matches, skipping others; fails the test if none arrives.
     #[track_caller]
     pub(crate) fn find(&self, what: &str, mut wanted: impl FnMut(&str) -> bool) -> String {
         let start = Instant::now();
@@ -233,7 +229,7 @@ impl Lines {
         panic!("no line for: {what}; there were\n{}", skipped.concat());
     }
 
-    /// The lines up to the first that passes the test, that one included, as JSON.
+    /// Returns the lines as JSON up to and including the first match.
     #[track_caller]
     pub(crate) fn json_until(&self, what: &str, mut wanted: impl FnMut(&Value) -> bool) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
@@ -247,7 +243,7 @@ impl Lines {
         panic!("no line for: {what}; there were {values:#?}");
     }
 
-    /// What is left, to the end of the stream.
+    /// Returns the rest of the stream.
     pub(crate) fn drain(&self) -> String {
         self.receiver.iter().map(|line| self.kept(line)).collect()
     }

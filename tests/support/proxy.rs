@@ -1,5 +1,5 @@
-//! A small TCP proxy before a server: it can cut what is open and refuse what comes, and open again on the same port.
-//! TLS passes through it untouched.
+//! A small TCP proxy in front of a server: it can cut open connections, refuse new ones, and open again on the same
+//! port. TLS passes through unchanged.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -7,21 +7,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Stands before one port of this machine.
+/// A proxy in front of a local port.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     port: u16,
     target: u16,
-    /// A mutex: the accepting thread adds to what `cut` takes out. Bounded by the connections of one test.
+    /// A mutex: the accepting thread adds connections, `cut` removes them. Bounded by the connections of one test.
     open: Arc<Mutex<Vec<TcpStream>>>,
-    /// How many of them stand.
+    /// The number of open connections.
     connections: Arc<AtomicUsize>,
-    /// How many there were.
+    /// The number of accepted connections.
     accepted: Arc<AtomicUsize>,
     accepting: Option<Acceptor>,
 }
 
-/// The thread that accepts; it ends when `ended` is set and one more connection wakes it.
+/// The accepting thread; it ends when `ended` is set and one more connection wakes it.
 #[derive(Debug)]
 struct Acceptor {
     ended: Arc<AtomicBool>,
@@ -29,7 +29,7 @@ struct Acceptor {
 }
 
 impl Proxy {
-    /// A proxy on a free port, open.
+    /// Starts a proxy on a free port.
     pub(crate) fn before(target: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
@@ -45,22 +45,20 @@ impl Proxy {
         proxy
     }
 
-    /// Where it listens.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// How many connections stand: neither side has closed them.
+    /// Returns the number of connections that neither side has closed.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// How many connections were begun so far.
+    /// Returns the number of connections accepted so far.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
 
-    /// Breaks every connection and refuses new ones.
     pub(crate) fn cut(&mut self) {
         if let Some(acceptor) = self.accepting.take() {
             acceptor.ended.store(true, Ordering::SeqCst);
@@ -72,9 +70,9 @@ impl Proxy {
         }
     }
 
-    /// Accepts again.
+    /// Accepts connections again.
     pub(crate) fn reopen(&mut self) {
-        // A connection that some other test makes may have been given the port meanwhile.
+        // Another test's connection may hold the port.
         let bind = || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok();
         let listener = super::eventually("the same port is free again", bind);
         self.accept(listener);
@@ -91,7 +89,7 @@ impl Proxy {
                 }
                 let Ok(client) = client else { continue };
                 accepted.fetch_add(1, Ordering::SeqCst);
-                // A server that is down: closing the client's side is what the client sees of it.
+                // The server is down: closing the client's side is all the client sees of it.
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)) else { continue };
                 let _joined = join(&client, &server, &connections);
                 open.lock().expect("no panic inside").extend([client, server]);
@@ -107,7 +105,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Copies both ways. The two threads end with their connection, which `cut` shuts down at the latest.
+/// Copies in both directions. The two threads end with their connection, at the latest when `cut` shuts it down.
 fn join(client: &TcpStream, server: &TcpStream, connections: &Arc<AtomicUsize>) -> io::Result<()> {
     for (from, to, is_client) in [(client, server, true), (server, client, false)] {
         let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);

@@ -1,7 +1,7 @@
 //! Finds, builds and starts the testbed: a real kube-apiserver with etcd, and the Go peers (`tests/testbed`).
 //!
-//! The binary is built once for each content of its folder, in the user's cache folder, so that a clean clone reuses
-//! it. A machine without Go skips the tests that need it, and says so; `KDELTA_REQUIRE_TESTBED=1` makes that a failure.
+//! The binary is built once per content of its folder, in the user's cache folder, so a clean clone reuses it. On a
+//! machine without Go, tests that need it are skipped with a message; `KDELTA_REQUIRE_TESTBED=1` makes that a failure.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,18 +12,18 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// A running kube-apiserver. It ends when this is dropped, or when this process ends: its standard input closes then.
+/// A running kube-apiserver. It ends on drop, or when this process ends and its standard input closes.
 #[derive(Debug)]
 pub(crate) struct Testbed {
     child: Child,
-    /// What `testbed serve` said when it was ready.
+    /// The line that `testbed serve` prints when it is ready.
     pub(crate) ready: Value,
 }
 
 impl Testbed {
-    /// The server that tests share; nothing where it can't be had, after one line to stderr that names the test.
+    /// Returns the shared server, or `None` after a line on stderr that names the skipped test.
     pub(super) fn shared() -> Option<&'static Self> {
-        // A static is never dropped: the server goes when the process does and its standard input closes.
+        // A static is never dropped: the server ends when this process ends and its standard input closes.
         static SHARED: OnceLock<Option<Testbed>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| binary().ok().map(|_| Self::start(None, &[])));
         if shared.is_none() {
@@ -32,12 +32,12 @@ impl Testbed {
         shared.as_ref()
     }
 
-    /// A server of the test's own, on a state folder that a later one may go on with.
+    /// Starts a server of the test's own, on a state folder that a later server can reuse.
     pub(super) fn own(state: &Path) -> Option<Self> {
         Self::own_with(state, &[])
     }
 
-    /// The same with flags of a kube-apiserver.
+    /// The same with additional flags of kube-apiserver.
     pub(super) fn own_with(state: &Path, flags: &[String]) -> Option<Self> {
         if binary().is_err() {
             skip();
@@ -66,7 +66,7 @@ impl Testbed {
         Self { child, ready }
     }
 
-    /// A field of what `serve` printed when it was ready.
+    /// Returns a field of the line that `serve` prints when it is ready.
     pub(crate) fn text(&self, field: &str) -> &str {
         self.ready[field].as_str().unwrap_or_else(|| panic!("testbed serve names no {field}"))
     }
@@ -76,52 +76,51 @@ impl Testbed {
         self.text("server")
     }
 
-    /// The port of the server.
     pub(crate) fn port(&self) -> u16 {
         self.server().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
     }
 
-    /// The certificate authority, as PEM.
+    /// Returns the path of the certificate authority, as PEM.
     pub(crate) fn ca_file(&self) -> &str {
         self.text("caFile")
     }
 
-    /// The folder of its certificates and keys.
+    /// Returns the folder of its certificates and keys.
     pub(crate) fn state(&self) -> &Path {
         Path::new(self.text("state"))
     }
 
-    /// A kubeconfig of the administrator.
+    /// Returns the path of the administrator's kubeconfig.
     pub(crate) fn kubeconfig(&self) -> &str {
         self.text("kubeconfig")
     }
 
-    /// The bearer token of one of its users: admin, reader, nobody.
+    /// Returns the bearer token of one of its users: admin, reader, nobody.
     pub(crate) fn token(&self, user: &str) -> &str {
         self.ready["tokens"][user].as_str().unwrap_or_else(|| panic!("no user {user}"))
     }
 
-    /// The `OpenID` Connect issuer whose tokens it takes.
+    /// Returns the `OpenID` Connect issuer whose tokens it accepts.
     pub(crate) fn issuer(&self) -> &str {
         self.text("issuer")
     }
 
-    /// What the client `kdelta` is known by at the issuer.
+    /// Returns the secret of the issuer's client `kdelta`.
     pub(crate) fn client_secret(&self) -> &str {
         self.text("clientSecret")
     }
 
-    /// A proxy before it that lets `reader` in by name and password.
+    /// Returns the address of a proxy in front of it that authenticates `reader` by name and password.
     pub(crate) fn front(&self) -> &str {
         self.text("front")
     }
 
-    /// The password of `reader` there.
+    /// Returns the password of `reader` at the proxy.
     pub(crate) fn password(&self) -> &str {
         self.text("password")
     }
 
-    /// Ends the server and waits until its state is written.
+    /// Stops the server and waits until its state is written.
     pub(crate) fn stop(mut self) {
         self.close();
     }
@@ -138,13 +137,13 @@ impl Drop for Testbed {
     }
 }
 
-/// The testbed as a command for its other uses: `load`, `churn`, `informer`.
+/// Returns the testbed as a command, for its subcommands `load`, `churn` and `informer`.
 pub(crate) fn tool() -> Command {
     Command::new(binary().expect("a test that has a server has the binary"))
 }
 
-/// One line straight to stderr: what goes through the test harness is shown for failures only. The harness names the
-/// thread of a test by the test.
+/// Writes one line directly to stderr, since the harness shows captured output only for failures. The harness names a
+/// test's thread after the test.
 fn skip() {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
@@ -155,7 +154,7 @@ fn skip() {
     let _told = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// The built testbed, or why there is none.
+/// Returns the built testbed, or the reason why there is none.
 fn binary() -> Result<&'static Path, String> {
     static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     BINARY.get_or_init(build).as_deref().map_err(Clone::clone)
@@ -176,7 +175,7 @@ fn build() -> Result<PathBuf, String> {
     let folder = cache_folder().ok_or("there is no HOME to build it in")?.join(content_key(&module));
     let binary = folder.join("testbed");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    // A file lock and not a mutex: several test processes may want the same binary.
+    // A file lock rather than a mutex: several test processes may build the same binary.
     let lock = File::create(folder.join("lock")).map_err(|error| error.to_string())?;
     lock.lock().map_err(|error| error.to_string())?;
     if binary.exists() {
@@ -208,7 +207,7 @@ fn cache_folder() -> Option<PathBuf> {
     cache.filter(|path| path.is_absolute()).or_else(home).map(|path| path.join("kdelta/testbed"))
 }
 
-/// A hash of the sources and of the module file with its sums: equal content is built once.
+/// Returns a hash of the sources and of the module file with its sums: equal content is built once.
 fn content_key(module: &Path) -> String {
     let sums = module.with_extension("sum");
     let mut files: Vec<_> = fs::read_dir(module.parent().expect("tests/testbed"))

@@ -273,7 +273,7 @@ async fn a_plugin_is_told_who_asks_and_gets_the_environment_of_the_file() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_must_ask_is_not_run_where_nobody_can_be_asked() {
+async fn interactive_plugin_is_not_run_without_a_terminal() {
     let folder = TempDir::new().unwrap();
     let mut user = plugin(&folder, "");
     user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());

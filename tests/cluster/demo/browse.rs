@@ -1,10 +1,10 @@
-//! An interactive browser of clusters on both: what it is told is the same.
+//! The requests of an interactive cluster browser, on the demo and the real server.
 
 use serde_json::json;
 
 use crate::support::{DemoServer, OnServer, TestEnv, tool};
 
-/// A kubeconfig of the demo, which needs nothing but its address.
+/// Writes a kubeconfig of the demo, which needs only its address.
 pub(super) fn kubeconfig(env: &TestEnv, demo: &DemoServer) -> String {
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "demo",
@@ -15,7 +15,7 @@ pub(super) fn kubeconfig(env: &TestEnv, demo: &DemoServer) -> String {
 }
 
 #[test]
-fn a_browser_is_told_the_same_by_both() {
+fn interactive_browser_gets_equal_responses() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
     let own = kubeconfig(&env, &demo);

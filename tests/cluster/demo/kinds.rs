@@ -1,12 +1,12 @@
-//! The same object of each kind created on both: what they fill in, and the row they print.
+//! One object of each kind, created on both servers: defaulted fields and printed rows.
 
 use serde_json::{Value, json};
 
 use super::{JSON, TABLE, columns, shape};
 use crate::support::{Api, DemoServer, OnServer, TestEnv};
 
-/// Where, and what.
-type Made = (&'static str, Value);
+/// The path of a collection, and an object to create there.
+type Fixture = (&'static str, Value);
 
 fn containers() -> Value {
     json!([{
@@ -20,7 +20,7 @@ fn claim() -> Value {
     json!({"accessModes": ["ReadWriteOnce"], "resources": requests, "storageClassName": "x"})
 }
 
-fn core() -> Vec<Made> {
+fn core() -> Vec<Fixture> {
     let (containers, claim) = (containers(), claim());
     vec![
         ("/api/v1/namespaces/kinds/pods", json!({"spec": {"containers": containers}})),
@@ -77,7 +77,7 @@ fn core() -> Vec<Made> {
     ]
 }
 
-fn workloads() -> Vec<Made> {
+fn workloads() -> Vec<Fixture> {
     let (containers, claim) = (containers(), claim());
     let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": containers}});
     let job = json!({"spec": {"containers": containers, "restartPolicy": "Never"}});
@@ -119,7 +119,7 @@ fn workloads() -> Vec<Made> {
     ]
 }
 
-fn others() -> Vec<Made> {
+fn others() -> Vec<Fixture> {
     let selector = json!({"matchLabels": {"a": "b"}});
     let rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
     let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"});
@@ -168,8 +168,8 @@ fn others() -> Vec<Made> {
     ]
 }
 
-/// What of an object is compared: all that a client or the server said in it, but for what each server makes up.
-fn told(object: &Value) -> Value {
+/// Returns the compared part of an object: all fields except those that each server generates.
+fn comparable(object: &Value) -> Value {
     let mut object = object.clone();
     for key in ["metadata", "apiVersion", "kind", "status"] {
         object.as_object_mut().map(|object| object.remove(key));
@@ -180,19 +180,19 @@ fn told(object: &Value) -> Value {
             spec[key] = shape(&spec[key]);
         }
     }
-    // What a server without kubelets and schedulers need not say, and what newer ones add.
+    // Fields that a server without kubelets and schedulers need not set, and fields that newer servers add.
     for key in ["template", "serviceAccountName"] {
         spec.as_object_mut().map(|spec| spec.remove(key));
     }
     if object["spec"].is_null() {
         object.as_object_mut().map(|object| object.remove("spec"));
     }
-    no_numbers(&mut object);
+    remove_ports(&mut object);
     object
 }
 
-/// Ports that a server draws.
-fn no_numbers(object: &mut Value) {
+/// Removes ports that a server allocates.
+fn remove_ports(object: &mut Value) {
     for port in object["spec"]["ports"].as_array_mut().into_iter().flatten() {
         if port["nodePort"].is_number() {
             port["nodePort"] = "drawn".into();
@@ -200,7 +200,7 @@ fn no_numbers(object: &mut Value) {
     }
 }
 
-/// The cells, without what passes or is drawn: ages, times, addresses and ports.
+/// Returns the cells of a table without ages, times, addresses and ports.
 fn cells(table: &Value) -> Value {
     let cells = table["rows"][0]["cells"].as_array().into_iter().flatten();
     let cells = cells.map(|cell| match cell.as_str() {
@@ -215,7 +215,7 @@ fn cells(table: &Value) -> Value {
 }
 
 #[test]
-fn each_kind_is_filled_in_and_printed_alike() {
+fn defaults_and_rows_of_each_kind_are_equal() {
     let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
     let own = Api::open(&demo.url);
@@ -239,7 +239,7 @@ fn each_kind_is_filled_in_and_printed_alike() {
             let whole = send(&format!("{path}?dryRun=All"), JSON);
             let table = send(path, TABLE);
             let message = &table["message"];
-            json!({"object": told(&whole), "columns": columns(&table), "cells": cells(&table), "message": message})
+            json!({"object": comparable(&whole), "columns": columns(&table), "cells": cells(&table), "message": message})
         });
         let [wanted, is] = answers;
         for part in ["object", "columns", "cells", "message"] {

@@ -1,12 +1,12 @@
-//! kubectl on both: the same commands say the same.
+//! kubectl on both servers: equal commands have equal output.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::{DemoServer, Kdelta, OnServer, TestEnv};
 
-/// What a newcomer types, as far as its outcome does not depend on controllers, which the real server here has none of.
-/// `FILE` is a manifest, `CHANGED` a changed one, `WRONG` one with a field that there is not.
+/// Commands of a first session whose outcome does not depend on controllers, which the testbed does not run. `FILE` is
+/// a manifest, `CHANGED` a changed one, `WRONG` one with an unknown field.
 const COMMANDS: &[&str] = &[
     "create namespace both",
     "create deployment d --image=i --replicas=0",
@@ -78,7 +78,7 @@ const MANIFEST: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata"
     "spec":{"replicas":0,"selector":{"matchLabels":{"x":"y"}},"template":{"metadata":{"labels":{"x":"y"}},
     "spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"b"}]}]}}}}"#;
 
-/// A run of kubectl: how it ended, and what it said on both streams.
+/// Runs kubectl and returns its exit code and both its output streams.
 fn run(env: &TestEnv, home: &Path, server: &[&str], command: &str, files: &[(&str, String)]) -> String {
     let mut kubectl = Command::new("kubectl");
     kubectl.args(server);
@@ -91,16 +91,16 @@ fn run(env: &TestEnv, home: &Path, server: &[&str], command: &str, files: &[(&st
         let is_schedule = argument.starts_with("--schedule=");
         kubectl.arg(if is_schedule { argument.replace('_', " ") } else { argument });
     }
-    // Each server has a HOME of its own: kubectl keeps what it discovered there.
+    // Each server has its own HOME, where kubectl caches discovery.
     let done = Kdelta::other(kubectl).env("HOME", home).finish();
     let said = format!("{}: {}{}", done.code, done.stdout, done.stderr);
     said.replace(&env.home().display().to_string(), "")
 }
 
 #[test]
-fn kubectl_says_the_same_on_both() {
+fn kubectl_output_is_equal_on_both_servers() {
     if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
-        let line = "SKIPPED kubectl_says_the_same_on_both: there is no kubectl on this machine\n";
+        let line = "SKIPPED kubectl_output_is_equal_on_both_servers: there is no kubectl on this machine\n";
         let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
         return;
     }

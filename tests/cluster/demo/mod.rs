@@ -1,4 +1,4 @@
-//! The demo beside the real server: one script of requests to both, whose answers are of the same code, kind and shape.
+//! The demo compared with the real server: the same requests to both, with responses of equal code, kind and shape.
 
 mod browse;
 mod kinds;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Api, DemoServer, OnServer, TestEnv, eventually, tool};
+use crate::support::{Api, DemoServer, OnServer, Response, TestEnv, eventually, tool};
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const PARTIAL: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
@@ -17,32 +17,32 @@ const PARTIALS: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=met
 const JSON: &str = "application/json";
 const MERGE: &str = "application/merge-patch+json";
 
-/// What is compared of two answers beside their code and content type.
+/// The compared part of two responses, besides code and content type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Compare {
-    /// Kind, reason and shape, and what is said of a refusal but for its numbers.
+    /// Kind, reason and shape, and the error message without its numbers.
     Words,
     /// Kind, reason and shape.
     Shape,
-    /// The kind: the real server has more of it.
+    /// The kind only: the real server has more entries.
     Kind,
 }
 
 use Compare::{Kind, Shape, Words};
 
-/// Method, path, what is accepted, type and text of the body.
+/// Method, path, Accept header, content type and text of the body, and comparison.
 type Step = (&'static str, &'static str, &'static str, (&'static str, &'static str), Compare);
 
-const NOTHING: (&str, &str) = ("", "");
+const NO_BODY: (&str, &str) = ("", "");
 const MAPS: &str = "/api/v1/namespaces/same/configmaps";
 
-/// `MAPS` begins most paths, and is written `~`.
+/// The requests. Most paths begin with `MAPS`, written `~`.
 const SCRIPT: &[Step] = &[
     ("POST", "/api/v1/namespaces", JSON, (JSON, r#"{"metadata":{"name":"same"}}"#), Shape),
     ("POST", "~", JSON, (JSON, r#"{"metadata":{"name":"a","labels":{"x":"y"}},"data":{"k":"v"}}"#), Shape),
     ("POST", "~", JSON, (JSON, r#"{"metadata":{"name":"b"}}"#), Shape),
     ("POST", "~", JSON, (JSON, r#"{"metadata":{"generateName":"c-"}}"#), Shape),
-    // What can't be created.
+    // Objects that can't be created.
     ("POST", "~", JSON, (JSON, r#"{"metadata":{"name":"a"}}"#), Words),
     ("POST", "~", JSON, (JSON, r#"{"metadata":{"name":"A_"}}"#), Words),
     ("POST", "~", JSON, (JSON, "{}"), Words),
@@ -52,86 +52,84 @@ const SCRIPT: &[Step] = &[
     ("POST", "~?dryRun=All", JSON, (JSON, r#"{"metadata":{"name":"dry"}}"#), Shape),
     ("POST", "/api/v1/namespaces/nope/configmaps", JSON, (JSON, r#"{"metadata":{"name":"a"}}"#), Words),
     ("POST", "/api/v1/configmaps", JSON, (JSON, r#"{"metadata":{"name":"a"}}"#), Words),
-    // One object in each form.
-    ("GET", "~/a", JSON, NOTHING, Shape),
-    ("GET", "~/a", TABLE, NOTHING, Shape),
-    ("GET", "~/a?includeObject=None", TABLE, NOTHING, Shape),
-    ("GET", "~/a?includeObject=Object", TABLE, NOTHING, Shape),
-    ("GET", "~?includeObject=Foo", TABLE, NOTHING, Words),
-    ("GET", "~/a", PARTIAL, NOTHING, Shape),
-    ("GET", "~/a", "application/foo", NOTHING, Shape),
-    ("GET", "~/dry", JSON, NOTHING, Words),
-    ("GET", "/apis/apps/v1/namespaces/same/deployments/x", JSON, NOTHING, Words),
+    // One object in each representation.
+    ("GET", "~/a", JSON, NO_BODY, Shape),
+    ("GET", "~/a", TABLE, NO_BODY, Shape),
+    ("GET", "~/a?includeObject=None", TABLE, NO_BODY, Shape),
+    ("GET", "~/a?includeObject=Object", TABLE, NO_BODY, Shape),
+    ("GET", "~?includeObject=Foo", TABLE, NO_BODY, Words),
+    ("GET", "~/a", PARTIAL, NO_BODY, Shape),
+    ("GET", "~/a", "application/foo", NO_BODY, Shape),
+    ("GET", "~/dry", JSON, NO_BODY, Words),
+    ("GET", "/apis/apps/v1/namespaces/same/deployments/x", JSON, NO_BODY, Words),
     // Lists, and their options.
-    ("GET", "~", JSON, NOTHING, Shape),
-    ("GET", "~", TABLE, NOTHING, Shape),
-    ("GET", "~", PARTIALS, NOTHING, Shape),
-    ("GET", "~?limit=2", JSON, NOTHING, Shape),
-    ("GET", "~?limit=2", TABLE, NOTHING, Shape),
-    ("GET", "~?limit=2&labelSelector=x", JSON, NOTHING, Shape),
-    ("GET", "~?limit=-1", JSON, NOTHING, Shape),
-    ("GET", "~?limit=x", JSON, NOTHING, Words),
-    ("GET", "~?continue=abc", JSON, NOTHING, Shape),
-    ("GET", "~?resourceVersion=0", JSON, NOTHING, Shape),
-    ("GET", "~?resourceVersion=abc", JSON, NOTHING, Words),
-    ("GET", "~?resourceVersion=99999999999999", JSON, NOTHING, Words),
-    ("GET", "~?resourceVersion=99999999999999&resourceVersionMatch=Exact", JSON, NOTHING, Words),
-    ("GET", "~?resourceVersionMatch=Exact", JSON, NOTHING, Words),
-    ("GET", "~?resourceVersion=0&resourceVersionMatch=Exact", JSON, NOTHING, Words),
-    ("GET", "~?resourceVersion=0&resourceVersionMatch=NotOlderThan", JSON, NOTHING, Shape),
-    ("GET", "~?resourceVersion=1&resourceVersionMatch=Foo", JSON, NOTHING, Words),
-    ("GET", "~?resourceVersionMatch=Exact&continue=abc", JSON, NOTHING, Words),
-    ("GET", "~?sendInitialEvents=true", JSON, NOTHING, Words),
-    ("GET", "~?fieldSelector=metadata.name%3Da", JSON, NOTHING, Shape),
-    ("GET", "~?fieldSelector=data.k%3Dv", JSON, NOTHING, Words),
-    ("GET", "~?fieldSelector=foo", JSON, NOTHING, Words),
-    ("GET", "~?labelSelector=a+b", JSON, NOTHING, Shape),
-    ("GET", "/api/v1/namespaces/nope/configmaps", JSON, NOTHING, Shape),
-    // Watches.
-    ("GET", "~?watch=true&timeoutSeconds=1", JSON, NOTHING, Shape),
+    ("GET", "~", JSON, NO_BODY, Shape),
+    ("GET", "~", TABLE, NO_BODY, Shape),
+    ("GET", "~", PARTIALS, NO_BODY, Shape),
+    ("GET", "~?limit=2", JSON, NO_BODY, Shape),
+    ("GET", "~?limit=2", TABLE, NO_BODY, Shape),
+    ("GET", "~?limit=2&labelSelector=x", JSON, NO_BODY, Shape),
+    ("GET", "~?limit=-1", JSON, NO_BODY, Shape),
+    ("GET", "~?limit=x", JSON, NO_BODY, Words),
+    ("GET", "~?continue=abc", JSON, NO_BODY, Shape),
+    ("GET", "~?resourceVersion=0", JSON, NO_BODY, Shape),
+    ("GET", "~?resourceVersion=abc", JSON, NO_BODY, Words),
+    ("GET", "~?resourceVersion=99999999999999", JSON, NO_BODY, Words),
+    ("GET", "~?resourceVersion=99999999999999&resourceVersionMatch=Exact", JSON, NO_BODY, Words),
+    ("GET", "~?resourceVersionMatch=Exact", JSON, NO_BODY, Words),
+    ("GET", "~?resourceVersion=0&resourceVersionMatch=Exact", JSON, NO_BODY, Words),
+    ("GET", "~?resourceVersion=0&resourceVersionMatch=NotOlderThan", JSON, NO_BODY, Shape),
+    ("GET", "~?resourceVersion=1&resourceVersionMatch=Foo", JSON, NO_BODY, Words),
+    ("GET", "~?resourceVersionMatch=Exact&continue=abc", JSON, NO_BODY, Words),
+    ("GET", "~?sendInitialEvents=true", JSON, NO_BODY, Words),
+    ("GET", "~?fieldSelector=metadata.name%3Da", JSON, NO_BODY, Shape),
+    ("GET", "~?fieldSelector=data.k%3Dv", JSON, NO_BODY, Words),
+    ("GET", "~?fieldSelector=foo", JSON, NO_BODY, Words),
+    ("GET", "~?labelSelector=a+b", JSON, NO_BODY, Shape),
+    ("GET", "/api/v1/namespaces/nope/configmaps", JSON, NO_BODY, Shape),
+    ("GET", "~?watch=true&timeoutSeconds=1", JSON, NO_BODY, Shape),
     (
         "GET",
         "~?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
         JSON,
-        NOTHING,
+        NO_BODY,
         Shape,
     ),
     (
         "GET",
         "~?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
         PARTIAL,
-        NOTHING,
+        NO_BODY,
         Shape,
     ),
     (
         "GET",
         "~?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
         TABLE,
-        NOTHING,
+        NO_BODY,
         Shape,
     ),
-    ("GET", "~?watch=true&timeoutSeconds=1&includeObject=None", TABLE, NOTHING, Shape),
+    ("GET", "~?watch=true&timeoutSeconds=1&includeObject=None", TABLE, NO_BODY, Shape),
     (
         "GET",
         "~?watch=true&timeoutSeconds=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
         JSON,
-        NOTHING,
+        NO_BODY,
         Shape,
     ),
-    ("GET", "~?watch=true&timeoutSeconds=1&labelSelector=x", JSON, NOTHING, Shape),
+    ("GET", "~?watch=true&timeoutSeconds=1&labelSelector=x", JSON, NO_BODY, Shape),
     (
         "GET",
         "~?watch=true&timeoutSeconds=1&resourceVersion=99999999999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
         JSON,
-        NOTHING,
+        NO_BODY,
         Words,
     ),
-    ("GET", "~?watch=true&timeoutSeconds=1&resourceVersion=99999999999999", JSON, NOTHING, Shape),
-    ("GET", "~?watch=true&resourceVersionMatch=NotOlderThan", JSON, NOTHING, Words),
-    ("GET", "~?watch=true&sendInitialEvents=true", JSON, NOTHING, Words),
-    ("GET", "~?watch=true&sendInitialEvents=true&resourceVersionMatch=Exact", JSON, NOTHING, Words),
-    ("GET", "~?watch=true&resourceVersion=abc", JSON, NOTHING, Words),
-    // Changes.
+    ("GET", "~?watch=true&timeoutSeconds=1&resourceVersion=99999999999999", JSON, NO_BODY, Shape),
+    ("GET", "~?watch=true&resourceVersionMatch=NotOlderThan", JSON, NO_BODY, Words),
+    ("GET", "~?watch=true&sendInitialEvents=true", JSON, NO_BODY, Words),
+    ("GET", "~?watch=true&sendInitialEvents=true&resourceVersionMatch=Exact", JSON, NO_BODY, Words),
+    ("GET", "~?watch=true&resourceVersion=abc", JSON, NO_BODY, Words),
     ("PATCH", "~/a", JSON, (MERGE, r#"{"metadata":{"labels":{"x":null}},"data":{"n":"1"}}"#), Shape),
     ("PATCH", "~/a", JSON, ("application/strategic-merge-patch+json", r#"{"data":{"m":"1"}}"#), Shape),
     ("PATCH", "~/a", JSON, ("application/json-patch+json", r#"[{"op":"remove","path":"/data/m"}]"#), Shape),
@@ -150,25 +148,24 @@ const SCRIPT: &[Step] = &[
     ("PUT", "~/a", JSON, (JSON, r#"{"metadata":{"name":"a"},"data":{"z":"1"}}"#), Shape),
     ("PUT", "~", JSON, (JSON, "{}"), Words),
     ("DELETE", "~/a", JSON, (JSON, r#"{"preconditions":{"uid":"x"}}"#), Kind),
-    ("DELETE", "~/a", JSON, NOTHING, Shape),
-    ("DELETE", "~/a", JSON, NOTHING, Words),
-    ("DELETE", "~", JSON, NOTHING, Shape),
-    ("DELETE", "/api/v1/namespaces", JSON, NOTHING, Words),
-    ("DELETE", "/api/v1/namespaces/default", JSON, NOTHING, Words),
-    // What there is.
-    ("GET", "/api", JSON, NOTHING, Shape),
-    ("GET", "/api", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", NOTHING, Kind),
-    ("GET", "/apis", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", NOTHING, Kind),
-    ("GET", "/apis", JSON, NOTHING, Shape),
-    ("GET", "/apis/apps", JSON, NOTHING, Shape),
-    ("GET", "/apis/apps/v1", JSON, NOTHING, Kind),
-    ("GET", "/apis/nope/v1", JSON, NOTHING, Shape),
-    ("GET", "/api/v1/nopes", JSON, NOTHING, Words),
-    ("GET", "~/x/scale", JSON, NOTHING, Words),
-    ("GET", "/healthz", JSON, NOTHING, Shape),
-    // A subresource.
+    ("DELETE", "~/a", JSON, NO_BODY, Shape),
+    ("DELETE", "~/a", JSON, NO_BODY, Words),
+    ("DELETE", "~", JSON, NO_BODY, Shape),
+    ("DELETE", "/api/v1/namespaces", JSON, NO_BODY, Words),
+    ("DELETE", "/api/v1/namespaces/default", JSON, NO_BODY, Words),
+    // Discovery.
+    ("GET", "/api", JSON, NO_BODY, Shape),
+    ("GET", "/api", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", NO_BODY, Kind),
+    ("GET", "/apis", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", NO_BODY, Kind),
+    ("GET", "/apis", JSON, NO_BODY, Shape),
+    ("GET", "/apis/apps", JSON, NO_BODY, Shape),
+    ("GET", "/apis/apps/v1", JSON, NO_BODY, Kind),
+    ("GET", "/apis/nope/v1", JSON, NO_BODY, Shape),
+    ("GET", "/api/v1/nopes", JSON, NO_BODY, Words),
+    ("GET", "~/x/scale", JSON, NO_BODY, Words),
+    ("GET", "/healthz", JSON, NO_BODY, Shape),
     ("POST", "/apis/apps/v1/namespaces/same/deployments", JSON, (JSON, DEPLOYMENT), Shape),
-    ("GET", "/apis/apps/v1/namespaces/same/deployments/d/scale", JSON, NOTHING, Shape),
+    ("GET", "/apis/apps/v1/namespaces/same/deployments/d/scale", JSON, NO_BODY, Shape),
     (
         "PATCH",
         "/apis/apps/v1/namespaces/same/deployments/d/scale",
@@ -176,23 +173,23 @@ const SCRIPT: &[Step] = &[
         (MERGE, r#"{"spec":{"replicas":0}}"#),
         Shape,
     ),
-    ("DELETE", "/apis/apps/v1/namespaces/same/deployments/d", JSON, NOTHING, Shape),
-    // Columns of what is built in.
-    ("GET", "/api/v1/namespaces/nope/pods", TABLE, NOTHING, Shape),
-    ("GET", "/api/v1/namespaces/nope/services", TABLE, NOTHING, Shape),
-    ("GET", "/api/v1/namespaces/nope/secrets", TABLE, NOTHING, Shape),
-    ("GET", "/api/v1/namespaces/nope/events", TABLE, NOTHING, Shape),
-    ("GET", "/api/v1/nodes?labelSelector=nope", TABLE, NOTHING, Shape),
-    ("GET", "/api/v1/namespaces?labelSelector=nope", TABLE, NOTHING, Shape),
-    ("GET", "/apis/apps/v1/namespaces/nope/deployments", TABLE, NOTHING, Shape),
-    ("GET", "/apis/apps/v1/namespaces/nope/replicasets", TABLE, NOTHING, Shape),
-    ("GET", "/apis/batch/v1/namespaces/nope/jobs", TABLE, NOTHING, Shape),
-    ("GET", "/apis/coordination.k8s.io/v1/namespaces/nope/leases", TABLE, NOTHING, Shape),
+    ("DELETE", "/apis/apps/v1/namespaces/same/deployments/d", JSON, NO_BODY, Shape),
+    // Columns of built-in types.
+    ("GET", "/api/v1/namespaces/nope/pods", TABLE, NO_BODY, Shape),
+    ("GET", "/api/v1/namespaces/nope/services", TABLE, NO_BODY, Shape),
+    ("GET", "/api/v1/namespaces/nope/secrets", TABLE, NO_BODY, Shape),
+    ("GET", "/api/v1/namespaces/nope/events", TABLE, NO_BODY, Shape),
+    ("GET", "/api/v1/nodes?labelSelector=nope", TABLE, NO_BODY, Shape),
+    ("GET", "/api/v1/namespaces?labelSelector=nope", TABLE, NO_BODY, Shape),
+    ("GET", "/apis/apps/v1/namespaces/nope/deployments", TABLE, NO_BODY, Shape),
+    ("GET", "/apis/apps/v1/namespaces/nope/replicasets", TABLE, NO_BODY, Shape),
+    ("GET", "/apis/batch/v1/namespaces/nope/jobs", TABLE, NO_BODY, Shape),
+    ("GET", "/apis/coordination.k8s.io/v1/namespaces/nope/leases", TABLE, NO_BODY, Shape),
     (
         "GET",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?labelSelector=nope",
         TABLE,
-        NOTHING,
+        NO_BODY,
         Shape,
     ),
 ];
@@ -200,8 +197,8 @@ const SCRIPT: &[Step] = &[
 const DEPLOYMENT: &str = r#"{"metadata":{"name":"d"},"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},
     "template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}"#;
 
-/// What two answers are compared by.
-fn digest(answer: &Answer, how: Compare) -> Value {
+/// Returns the compared part of a response.
+fn digest(answer: &Response, how: Compare) -> Value {
     let mut parts = Vec::new();
     for line in answer.text.lines().filter(|line| is_stream(&answer.text) && !is_mere_bookmark(line)) {
         parts.push(part(line, how));
@@ -216,7 +213,7 @@ fn is_stream(text: &str) -> bool {
     text.starts_with("{\"type\":")
 }
 
-/// Whether it is a bookmark that says nothing but a version: each server has its own times for them.
+/// Returns whether the line is a bookmark with only a version: the servers send these at different times.
 fn is_mere_bookmark(line: &str) -> bool {
     line.starts_with("{\"type\":\"BOOKMARK\"") && !line.contains("k8s.io/initial-events-end")
 }
@@ -251,7 +248,7 @@ fn columns(table: &Value) -> Value {
         .collect()
 }
 
-/// The members of an object and their types, all the way down but for what each kind has of its own.
+/// Returns the fields of an object and their types, recursively except in fields that differ by kind.
 fn shape(value: &Value) -> Value {
     const OWN: [&str; 6] = ["managedFields", "spec", "status", "labels", "annotations", "data"];
     match value {
@@ -262,7 +259,7 @@ fn shape(value: &Value) -> Value {
             });
             members.collect::<BTreeMap<_, _>>().into_iter().collect()
         }
-        // Where there is nothing one kind has an empty list and another none.
+        // An empty list and null are equal: servers differ by kind.
         Value::Array(values) if values.is_empty() => "null".into(),
         Value::Array(values) => {
             let shapes: BTreeSet<String> = values.iter().map(|value| shape(value).to_string()).collect();
@@ -275,11 +272,11 @@ fn shape(value: &Value) -> Value {
     }
 }
 
-/// How long a watch of the script goes on, and how long when what is read is asked for again because the answers differed:
-/// on a machine that has much to do a second may be over before a server has begun.
+/// The timeouts of the script's watches. The second one is for a retry after different responses: on a busy machine a
+/// second may pass before a server starts.
 const WATCH_SECONDS: [&str; 2] = ["timeoutSeconds=1", "timeoutSeconds=10"];
 
-fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step, seconds: &str) -> Answer {
+fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step, seconds: &str) -> Response {
     let path = path.replacen('~', MAPS, 1).replace(WATCH_SECONDS[0], seconds);
     let mut headers = vec![("Accept", *accept)];
     if !content_type.is_empty() {
@@ -289,19 +286,19 @@ fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step, second
 }
 
 #[test]
-fn the_demo_answers_as_the_real_server_does() {
+fn demo_responses_equal_those_of_the_real_server() {
     let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
     let own = Api::open(&demo.url);
     compare(&real, &own, &SCRIPT[..1]);
-    // A cluster with controllers puts something into a new namespace, which the real server here has not.
+    // A cluster with controllers creates this in each new namespace; the testbed runs none.
     let certificate = format!("{MAPS}/kube-root-ca.crt");
     eventually("the namespace has its certificate", || own.find(&certificate));
     own.delete(&certificate);
     compare(&real, &own, &SCRIPT[1..]);
 }
 
-/// Does the same on both, and fails with what they answer otherwise.
+/// Sends the script to both servers and fails the test if their responses differ.
 fn compare(real: &Api, demo: &Api, script: &[Step]) {
     let mut differences = Vec::new();
     let both = |step, seconds| [real, demo].map(|api| digest(&ask(api, step, seconds), step.4));
@@ -319,7 +316,7 @@ fn compare(real: &Api, demo: &Api, script: &[Step]) {
 }
 
 #[test]
-fn pages_continue_and_a_new_kind_is_served_by_both() {
+fn both_servers_continue_pages_and_serve_a_new_kind() {
     let Some(OnServer { env, api, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
     let both = [api, Api::open(&demo.url)].map(|api| {
@@ -368,8 +365,8 @@ fn pages_continue_and_a_new_kind_is_served_by_both() {
 }
 
 #[test]
-fn client_go_follows_the_demo() {
-    // Only for its informer.
+fn client_go_informer_follows_the_demo() {
+    // Needed only for the testbed's informer.
     let Some(OnServer { env, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &["--speed", "5"]);
     let file = browse::kubeconfig(&env, &demo);

@@ -1,7 +1,7 @@
-//! What both servers refuse, and in which words.
+//! Requests that both servers reject, and their error messages.
 
 use super::Compare::{Kind, Shape, Words};
-use super::{JSON, MERGE, NOTHING, Step, compare};
+use super::{JSON, MERGE, NO_BODY, Step, compare};
 use crate::support::{Api, DemoServer, OnServer, TestEnv};
 
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
@@ -18,7 +18,7 @@ const POD: &str = "/api/v1/namespaces/refused/pods/p";
 
 const SCRIPT: &[Step] = &[
     ("POST", "/api/v1/namespaces", JSON, (JSON, r#"{"metadata":{"name":"refused"}}"#), Shape),
-    // Fields that there are not, and types that are wrong.
+    // Unknown fields and wrong types.
     ("POST", STRICT, JSON, (JSON, r#"{"metadata":{"name":"d","foo":1},"spec":{"bar":1}}"#), Words),
     ("POST", STRICT, JSON, (JSON, r#"{"metadata":{"name":"d"},"spec":{"replicas":"x"}}"#), Words),
     (
@@ -28,7 +28,7 @@ const SCRIPT: &[Step] = &[
         (JSON, r#"{"metadata":{"name":"c"},"data":{"a":1}}"#),
         Words,
     ),
-    // What is missing, or contradicts itself.
+    // Missing and contradictory fields.
     ("POST", DEPLOYMENTS, JSON, (JSON, r#"{"metadata":{"name":"d"},"spec":{}}"#), Words),
     (
         "POST",
@@ -66,7 +66,7 @@ const SCRIPT: &[Step] = &[
         (JSON, r#"{"metadata":{"name":"j"},"spec":{"schedule":"* * * * *"}}"#),
         Words,
     ),
-    // What may not change.
+    // Immutable fields.
     (
         "POST",
         DEPLOYMENTS,
@@ -92,7 +92,6 @@ const SCRIPT: &[Step] = &[
         Shape,
     ),
     ("PATCH", POD, JSON, (MERGE, r#"{"spec":{"hostname":"z"}}"#), Shape),
-    // Server-side applies.
     (
         "PATCH",
         DEPLOYMENT,
@@ -127,38 +126,38 @@ const SCRIPT: &[Step] = &[
         ),
         Words,
     ),
-    // Selectors by field.
-    ("GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dnope", JSON, NOTHING, Kind),
+    // Field selectors.
+    ("GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dnope", JSON, NO_BODY, Kind),
     (
         "GET",
         "/api/v1/pods?fieldSelector=spec.serviceAccountName%3Dnope,status.podIP%3D1,spec.hostNetwork%3Dfalse",
         JSON,
-        NOTHING,
+        NO_BODY,
         Kind,
     ),
-    ("GET", "/api/v1/pods?fieldSelector=spec.containers%3Dx", JSON, NOTHING, Words),
-    ("GET", "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue", JSON, NOTHING, Kind),
-    ("GET", "/api/v1/nodes?fieldSelector=metadata.namespace%3Dx", JSON, NOTHING, Words),
+    ("GET", "/api/v1/pods?fieldSelector=spec.containers%3Dx", JSON, NO_BODY, Words),
+    ("GET", "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue", JSON, NO_BODY, Kind),
+    ("GET", "/api/v1/nodes?fieldSelector=metadata.namespace%3Dx", JSON, NO_BODY, Words),
     (
         "GET",
         "/api/v1/events?fieldSelector=involvedObject.kind%3DX,reason%3Dy,type%3Dz,source%3Dw",
         JSON,
-        NOTHING,
+        NO_BODY,
         Kind,
     ),
-    ("GET", "/api/v1/events?fieldSelector=message%3Dx", JSON, NOTHING, Words),
-    ("GET", "/api/v1/secrets?fieldSelector=type%3Dx", JSON, NOTHING, Kind),
-    ("GET", "/apis/batch/v1/jobs?fieldSelector=status.successful%3D1", JSON, NOTHING, Kind),
-    ("GET", "/apis/batch/v1/jobs?fieldSelector=status.failed%3D1", JSON, NOTHING, Words),
-    ("GET", "/apis/apps/v1/deployments?fieldSelector=spec.replicas%3D1", JSON, NOTHING, Words),
-    ("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles?fieldSelector=x%3D1", JSON, NOTHING, Words),
-    // What clients ask before they act.
+    ("GET", "/api/v1/events?fieldSelector=message%3Dx", JSON, NO_BODY, Words),
+    ("GET", "/api/v1/secrets?fieldSelector=type%3Dx", JSON, NO_BODY, Kind),
+    ("GET", "/apis/batch/v1/jobs?fieldSelector=status.successful%3D1", JSON, NO_BODY, Kind),
+    ("GET", "/apis/batch/v1/jobs?fieldSelector=status.failed%3D1", JSON, NO_BODY, Words),
+    ("GET", "/apis/apps/v1/deployments?fieldSelector=spec.replicas%3D1", JSON, NO_BODY, Words),
+    ("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles?fieldSelector=x%3D1", JSON, NO_BODY, Words),
+    // Access reviews.
     ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", JSON, (JSON, REVIEW), Kind),
     ("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", JSON, (JSON, RULES), Kind),
     ("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", JSON, (JSON, SELF), Kind),
-    ("GET", "/apis/metrics.k8s.io/v1beta1", JSON, NOTHING, Shape),
-    ("GET", "/readyz", JSON, NOTHING, Shape),
-    ("GET", "/livez/ping", JSON, NOTHING, Shape),
+    ("GET", "/apis/metrics.k8s.io/v1beta1", JSON, NO_BODY, Shape),
+    ("GET", "/readyz", JSON, NO_BODY, Shape),
+    ("GET", "/livez/ping", JSON, NO_BODY, Shape),
 ];
 
 const REVIEW: &str = r#"{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",
@@ -167,7 +166,7 @@ const RULES: &str = r#"{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubje
 const SELF: &str = r#"{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}"#;
 
 #[test]
-fn the_demo_refuses_what_the_real_server_refuses_in_its_words() {
+fn demo_errors_equal_those_of_the_real_server() {
     let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
     compare(&real, &Api::open(&demo.url), SCRIPT);

@@ -1,11 +1,11 @@
-//! Credential plugins that ask their user, at a real terminal, and what becomes of one that is given up.
+//! Credential plugins that prompt on a real terminal, and the end of a cancelled one.
 
 use serde_json::json;
 
 use crate::support::{Kdelta, OnServer, Plugin, TestEnv, config_maps, eventually};
 
-/// What the plugin does before it says its credentials: it asks for a word, and nothing but the right one will do.
-const ASKS: &str = "echo 'Which word?' >&2\nread -r word\n[ \"$word\" = sesame ] || exit 5\n";
+/// The prompt of the plugin: it requests a word and accepts only the right one.
+const PROMPT: &str = "echo 'Which word?' >&2\nread -r word\n[ \"$word\" = sesame ] || exit 5\n";
 
 fn call(on: &OnServer, mode: &str, words: &[&str]) -> (Plugin, Option<Kdelta>) {
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
@@ -17,12 +17,12 @@ fn call(on: &OnServer, mode: &str, words: &[&str]) -> (Plugin, Option<Kdelta>) {
 }
 
 #[test]
-fn a_plugin_asks_at_the_terminal_and_rows_follow_the_answer() {
+fn plugin_prompts_on_the_terminal_before_rows() {
     let Some(on) = TestEnv::on_server() else { return };
     for mode in ["Always", "IfAvailable"] {
         let (plugin, call) = call(&on, mode, &["get", "ns", "default", "-o", "name"]);
         let Some(call) = call else { return };
-        on.env.file("ending", ASKS);
+        on.env.file("ending", PROMPT);
         let mut running = call.start();
         running.stdout.find("the question", |line| line == "Which word?\r\n");
         running.type_line("sesame");
@@ -36,11 +36,11 @@ fn a_plugin_asks_at_the_terminal_and_rows_follow_the_answer() {
 }
 
 #[test]
-fn a_wrong_answer_ends_it_with_the_plugins_exit_code() {
+fn wrong_input_fails_with_the_plugins_exit_code() {
     let Some(on) = TestEnv::on_server() else { return };
     let (plugin, call) = call(&on, "Always", &["get", "ns"]);
     let Some(call) = call else { return };
-    on.env.file("ending", ASKS);
+    on.env.file("ending", PROMPT);
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
     running.type_line("open");
@@ -50,13 +50,13 @@ fn a_wrong_answer_ends_it_with_the_plugins_exit_code() {
 }
 
 #[test]
-fn a_watch_follows_the_answer_with_all_its_parts_after_one_question() {
+fn watch_of_several_parts_prompts_once() {
     let Some(on) = TestEnv::on_server() else { return };
     on.api.create(&config_maps(&on.namespace), &json!({"metadata": {"name": "one"}}));
     let words = ["watch", "cm,secrets,sa", "-n", &on.namespace, "-o", "name"];
     let (plugin, call) = call(&on, "Always", &words);
     let Some(call) = call else { return };
-    on.env.file("ending", ASKS);
+    on.env.file("ending", PROMPT);
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
     running.type_line("sesame");
@@ -65,11 +65,11 @@ fn a_watch_follows_the_answer_with_all_its_parts_after_one_question() {
 }
 
 #[test]
-fn a_plugin_that_asks_at_the_terminal_by_its_own_decision_is_not_stopped_there() {
+fn plugin_may_open_the_terminal_itself() {
     let Some(on) = TestEnv::on_server() else { return };
     let (_plugin, call) = call(&on, "Never", &["get", "ns", "default", "-o", "name"]);
     let Some(call) = call else { return };
-    on.env.file("ending", &ASKS.replace("read -r word", "read -r word < /dev/tty"));
+    on.env.file("ending", &PROMPT.replace("read -r word", "read -r word < /dev/tty"));
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
     running.type_line("sesame");
@@ -78,14 +78,14 @@ fn a_plugin_that_asks_at_the_terminal_by_its_own_decision_is_not_stopped_there()
 }
 
 #[test]
-fn a_signal_without_a_terminal_ends_a_plugin_and_what_it_has_started() {
+fn signal_ends_a_plugin_and_its_children_without_a_terminal() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     on.env.file("ending", "sleep 600 & echo $! > child.new && mv child.new child\nwait\n");
     let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
     for words in [&["get", "ns"][..], &["watch", "ns"]] {
         let own = on.env.kdelta(words).env("KUBECONFIG", &config).into_command();
-        // A session of its own has no terminal, wherever the tests are run.
+        // A session of its own has no controlling terminal, wherever the tests run.
         let mut command = std::process::Command::new("setsid");
         command.arg(own.get_program()).args(own.get_args()).env_clear();
         command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -103,12 +103,12 @@ fn a_signal_without_a_terminal_ends_a_plugin_and_what_it_has_started() {
 }
 
 #[test]
-fn a_signal_lets_a_plugin_put_away_what_it_has_and_the_second_does_not() {
+fn first_signal_lets_a_plugin_clean_up_and_the_second_kills_it() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
     let (begun, cache) = (on.env.home().join("begun"), on.env.home().join("cache"));
-    // It waits, and keeps, in builtins: on a machine that is slow a program takes long to start.
+    // The script waits and saves with shell builtins: on a slow machine starting a program takes long.
     on.env.file("ending", "trap 'kill $!; echo kept > cache; exit' TERM\nsleep 60 &\n: > begun\nwait\n");
     for words in [&["get", "ns"][..], &["watch", "ns"]] {
         let mut running = on.env.kdelta(words).env("KUBECONFIG", &config).start();

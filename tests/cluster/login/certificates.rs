@@ -1,4 +1,4 @@
-//! Client certificates: given and in files, with keys in each form, and renewed.
+//! Client certificates: inline and in files, with each key format, and renewed.
 
 use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -25,7 +25,7 @@ fn files(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
 }
 
 #[test]
-fn a_certificate_is_let_in_whatever_form_its_key_has() {
+fn certificate_is_accepted_with_each_key_format() {
     let Some(on) = TestEnv::on_server() else { return };
     for form in ["sec1", "pkcs8", "pkcs1"] {
         let pair = on.env.certificate(on.testbed, form, &["--form", form]);
@@ -38,7 +38,7 @@ fn a_certificate_is_let_in_whatever_form_its_key_has() {
 }
 
 #[test]
-fn a_version_one_certificate_is_let_in_from_files_data_and_a_plugin() {
+fn version_one_certificate_is_accepted_from_files_data_and_a_plugin() {
     let Some(on) = TestEnv::on_server() else { return };
     for form in ["sec1", "pkcs1"] {
         let pair = on.env.certificate(on.testbed, form, &["--v1", "--form", form]);
@@ -58,7 +58,7 @@ fn a_version_one_certificate_is_let_in_from_files_data_and_a_plugin() {
 }
 
 #[test]
-fn a_certificate_that_the_server_does_not_know_is_refused() {
+fn certificate_of_an_unknown_authority_is_rejected() {
     let Some(on) = TestEnv::on_server() else { return };
     let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]);
     assert_eq!(on.ask_as(&files(&stranger), &["PRIVATE KEY"]), Err(UNAUTHORIZED.into()));
@@ -67,7 +67,7 @@ fn a_certificate_that_the_server_does_not_know_is_refused() {
 }
 
 #[test]
-fn a_certificate_that_can_not_be_used_is_said_before_anybody_is_asked() {
+fn unusable_certificate_fails_before_any_request() {
     let Some(on) = TestEnv::on_server() else { return };
     let (one, other) = (on.env.certificate(on.testbed, "a", &[]), on.env.certificate(on.testbed, "b", &[]));
     let unusable = "error: unable to use the client certificate: ";
@@ -88,7 +88,7 @@ fn a_certificate_that_can_not_be_used_is_said_before_anybody_is_asked() {
 }
 
 #[test]
-fn a_watch_comes_back_with_the_certificate_that_was_put_into_its_files() {
+fn watch_reconnects_with_a_replaced_certificate_file() {
     let Some(on) = TestEnv::on_server() else { return };
     let OnServer { env, testbed, api, namespace } = &on;
     let pair = env.certificate(testbed, "mine", &["--life", "8s"]);
@@ -107,10 +107,10 @@ fn a_watch_comes_back_with_the_certificate_that_was_put_into_its_files() {
     watch.stdout.find("what came after the renewal", |line| line == "configmap/later\n");
 }
 
-/// A server that wants a certificate of the testbed's authority and has nothing to say: it ends with the test.
+/// A server that requires a certificate of the testbed's authority and responds with 404; it ends with the test.
 struct Strict {
     port: u16,
-    /// Told apart from a connection that says nothing, which a client that ends may leave as well.
+    /// Set at the end, to tell the test's own connection from one that a client opens and closes.
     over: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -137,13 +137,13 @@ impl Strict {
                     return;
                 }
                 let mut connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
-                // A thread of its own, or who has yet to say something would keep the next one waiting. It ends with
-                // the connection, which the client closes at its end at the latest.
+                // One thread per connection: a silent client must not block the next one. It ends with the connection,
+                // which the client closes at its end at the latest.
                 thread::spawn(move || {
                     while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
                     while connection.wants_write() && connection.write_tls(&mut stream).is_ok() {}
                     let _sent = (stream.flush(), stream.shutdown(Shutdown::Write));
-                    // Until the other side has read the alert: an early close would have it see a reset instead.
+                    // Reads until the client has received the alert: closing early would send a reset instead.
                     let _read = std::io::copy(&mut stream, &mut std::io::sink());
                 });
             }
@@ -161,7 +161,7 @@ impl Drop for Strict {
 }
 
 #[test]
-fn a_certificate_that_tls_itself_wants_is_told_in_one_sentence_in_any_version_of_http_and_tls() {
+fn missing_client_certificate_is_one_error_in_each_http_and_tls_version() {
     let Some(on) = TestEnv::on_server() else { return };
     let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]);
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {

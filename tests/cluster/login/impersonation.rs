@@ -1,4 +1,4 @@
-//! Acting as somebody else: what the server lets who do, and what it then lets whom see.
+//! Impersonation: the permissions to impersonate, and the permissions of the impersonated user.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::support::{Api, OnServer, TestEnv};
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 
-/// Lets the user nobody act as jane, with the uid 7, in the group dev and with one extra; each is a right of its own.
+/// Allows the user nobody to impersonate jane with the uid 7, the group dev and one extra; each needs its own
+/// permission.
 fn let_nobody_impersonate(api: &Api, namespace: &str) {
     let right = |group: &str, resource: &str, name: &str| json!({"apiGroups": [group], "resources": [resource], "verbs": ["impersonate"], "resourceNames": [name]});
     let own = "authentication.k8s.io";
@@ -24,7 +25,7 @@ fn let_nobody_impersonate(api: &Api, namespace: &str) {
     api.create(&format!("{RBAC}/clusterrolebindings"), &binding);
 }
 
-/// Lets that group read the config maps of the namespace.
+/// Allows the group to read the config maps of the namespace.
 fn let_read(api: &Api, namespace: &str, group: &str) {
     let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}]);
     let path = format!("{RBAC}/namespaces/{namespace}");
@@ -36,7 +37,7 @@ fn let_read(api: &Api, namespace: &str, group: &str) {
 }
 
 #[test]
-fn each_part_of_an_impersonation_is_sent_and_needs_its_right() {
+fn each_impersonated_attribute_is_sent_and_needs_its_permission() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "seen", &json!({}));
     let dev = format!("dev-{namespace}");
@@ -49,7 +50,7 @@ fn each_part_of_an_impersonation_is_sent_and_needs_its_right() {
         env.kdelta(&words).env("KUBECONFIG", &config).finish()
     };
     let jane = ["--as", "jane", "--as-group", &dev];
-    // RBAC follows its objects with a delay of its own.
+    // RBAC takes effect with a delay.
     crate::support::eventually("nobody may act as jane", || (call(&jane, &nobody).code == 0).then_some(()));
     let with = |more: &[&'static str]| [&jane[..], more].concat();
     let everything = with(&["--as-uid", "7", "--as-user-extra", "kdelta.test/scope%=view=all"]);
@@ -75,7 +76,7 @@ fn each_part_of_an_impersonation_is_sent_and_needs_its_right() {
         assert!(error.contains("User \"nobody\" cannot impersonate resource"), "{error}");
     }
 
-    // The same from a kubeconfig, over which the flags stand.
+    // The same from a kubeconfig, which flags override.
     let mut in_file = nobody.clone();
     for (key, value) in [
         ("as", json!("jane")),
@@ -94,7 +95,7 @@ fn each_part_of_an_impersonation_is_sent_and_needs_its_right() {
 }
 
 #[test]
-fn more_about_nobody_in_particular_is_refused_before_anything_is_asked() {
+fn impersonated_attributes_without_a_user_fail_before_any_request() {
     let env = TestEnv::new();
     for flags in [["--as-uid", "7"], ["--as-group", "dev"], ["--as-user-extra", "a=b"]] {
         let server = ["--server", "https://127.0.0.1:1"];

@@ -1,4 +1,4 @@
-//! A pod that finds its own server: by what its environment and its service account's folder say.
+//! A program in a pod that finds its server through its environment and its service account's folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use kdelta::listwatch::Error;
 
 use crate::support::{Kdelta, OnServer, TestEnv, Testbed};
 
-/// The folder of a service account with that token.
+/// Writes the folder of a service account with this token.
 fn service_account(env: &TestEnv, testbed: &Testbed, token: &str) -> PathBuf {
     let folder = env.home().join("serviceaccount");
     fs::create_dir_all(&folder).expect("a folder");
@@ -32,7 +32,7 @@ fn in_pod(folder: &Path, port: u16) -> ConfigOptions {
 }
 
 #[test]
-fn a_service_account_logs_in_and_its_token_is_read_again_when_it_is_refused() {
+fn service_account_token_is_reread_after_a_rejection() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let folder = service_account(&env, testbed, "expired");
@@ -59,9 +59,10 @@ fn a_service_account_logs_in_and_its_token_is_read_again_when_it_is_refused() {
     assert_eq!(Config::load(&named).expect("a configuration").default_namespace(), "told");
 }
 
-/// The program where a pod's folder is: mounted for it alone, which not every machine lets its users do.
+/// Runs the program with the folder mounted at a pod's path in its own mount namespace, which not every machine
+/// allows.
 #[test]
-fn the_program_in_a_pod_needs_no_kubeconfig() {
+fn program_in_a_pod_needs_no_kubeconfig() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let folder = service_account(&env, testbed, testbed.token("reader"));
     let place = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -77,8 +78,7 @@ fn the_program_in_a_pod_needs_no_kubeconfig() {
     };
     let mount = ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/var/run"];
     if !Command::new("unshare").args(mount).output().is_ok_and(|done| done.status.success()) {
-        let line =
-            "SKIPPED the_program_in_a_pod_needs_no_kubeconfig: no mounts of one's own on this machine\n";
+        let line = "SKIPPED program_in_a_pod_needs_no_kubeconfig: no mounts of one's own on this machine\n";
         let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
         return;
     }

@@ -1,4 +1,4 @@
-//! Kubeconfig files that are merged, as kubectl merges them.
+//! Merged kubeconfig files, compared with kubectl.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{OnServer, TestEnv};
 
-/// A kubeconfig with these clusters and contexts, each of them `name`, `server` or `cluster`, `namespace`.
+/// Writes a kubeconfig with these clusters and contexts: name and server, and name, cluster and namespace.
 fn file(env: &TestEnv, name: &str, current: &str, clusters: &[[&str; 2]], contexts: &[[&str; 3]]) {
     let clusters: Vec<_> =
         clusters.iter().map(|[name, server]| json!({"name": name, "cluster": {"server": server}})).collect();
@@ -26,8 +26,8 @@ fn joined(env: &TestEnv, list: &[&str]) -> OsString {
     std::env::join_paths(paths).expect("a list of paths")
 }
 
-/// What kubectl makes of a list of files; nothing where there is no kubectl.
-fn kubectls(list: &OsString) -> Option<Value> {
+/// Returns kubectl's merge of a list of files, or `None` without kubectl.
+fn merged_by_kubectl(list: &OsString) -> Option<Value> {
     let mut command = Command::new("kubectl");
     command.args(["config", "view", "--merge", "--raw", "-o", "json"]).env("KUBECONFIG", list);
     let Ok(output) = command.output() else {
@@ -39,7 +39,7 @@ fn kubectls(list: &OsString) -> Option<Value> {
 }
 
 #[test]
-fn merged_files_are_what_kubectl_makes_of_them() {
+fn merged_files_equal_those_of_kubectl() {
     let env = TestEnv::new();
     file(&env, "a", "", &[["c", "https://a.example"]], &[["x", "c", "in-a"]]);
     file(
@@ -70,7 +70,7 @@ fn merged_files_are_what_kubectl_makes_of_them() {
             context: Some(context.to_owned()).filter(|context| !context.is_empty()),
             ..ConfigOptions::default()
         };
-        let Some(expected) = kubectls(&list) else { return };
+        let Some(expected) = merged_by_kubectl(&list) else { return };
         let own = Contexts::load(&options("")).expect("contexts");
         let current = expected["current-context"].as_str().filter(|current| !current.is_empty());
         assert_eq!(own.current.as_deref(), current, "{list:?}");
@@ -94,7 +94,7 @@ fn merged_files_are_what_kubectl_makes_of_them() {
 }
 
 #[test]
-fn of_two_users_of_one_name_the_first_is_logged_in_and_paths_lead_from_their_own_file() {
+fn first_user_of_a_name_wins_and_paths_are_relative_to_their_file() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     std::fs::create_dir_all(env.home().join("far")).expect("a folder");
     env.file("far/token", testbed.token("reader"));
@@ -107,7 +107,7 @@ fn of_two_users_of_one_name_the_first_is_logged_in_and_paths_lead_from_their_own
         "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
     });
     env.file("far/right", &right.to_string());
-    // Had it any field of the other's as well, it would log in, or contradict itself.
+    // With any field of the other user as well, the login would succeed or contradict itself.
     env.file("wrong", &json!({"users": user(json!({"token": "wrong"}))}).to_string());
     let call = |list: &[&str]| {
         env.kdelta(&["get", "ns", "default", "-o", "name"]).env("KUBECONFIG", joined(&env, list)).finish()
@@ -118,7 +118,7 @@ fn of_two_users_of_one_name_the_first_is_logged_in_and_paths_lead_from_their_own
 }
 
 #[test]
-fn a_name_that_stands_twice_in_one_file_is_refused() {
+fn duplicate_names_in_one_file_fail() {
     let env = TestEnv::new();
     env.file("twice", "clusters: [{name: c, cluster: {}}, {name: c, cluster: {}}]");
     for list in [&["twice"][..], &["missing", "twice"]] {
@@ -129,7 +129,7 @@ fn a_name_that_stands_twice_in_one_file_is_refused() {
 }
 
 #[test]
-fn the_server_of_the_environment_is_taken_where_nothing_else_names_one() {
+fn server_variable_applies_without_another_server() {
     let env = TestEnv::new();
     let demo = crate::support::DemoServer::start(&env, &[]);
     let call = || env.kdelta(&["get", "ns", "default", "-o", "name"]).env("KUBERNETES_MASTER", &demo.url);

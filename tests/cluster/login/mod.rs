@@ -1,4 +1,4 @@
-//! Every way to a server and every way to log in there: the right one is let in, a wrong one is refused and said.
+//! Every way to connect and to authenticate: valid credentials are accepted, wrong ones rejected with a message.
 
 mod asking;
 mod certificates;

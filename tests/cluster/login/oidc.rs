@@ -1,4 +1,4 @@
-//! Tokens of an `OpenID` Connect issuer, which the server checks by the issuer's keys.
+//! Tokens of an `OpenID` Connect issuer, which the server verifies with the issuer's keys.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn user(on: &OnServer, settings: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn a_good_token_is_let_in_without_asking_its_issuer() {
+fn valid_token_is_accepted_without_contacting_its_issuer() {
     let Some(on) = TestEnv::on_server() else { return };
     let (token, _) = on.issue("reader", 600);
     let settings = [("id-token", token.as_str()), ("idp-issuer-url", "https://127.0.0.1:1")];
@@ -32,7 +32,7 @@ fn a_good_token_is_let_in_without_asking_its_issuer() {
 }
 
 #[test]
-fn a_token_that_its_issuer_did_not_sign_is_refused() {
+fn token_with_a_wrong_signature_is_rejected() {
     let Some(on) = TestEnv::on_server() else { return };
     let (token, _) = on.issue("reader", 600);
     let (signed, signature) = token.rsplit_once('.').expect("a token");
@@ -45,7 +45,7 @@ fn a_token_that_its_issuer_did_not_sign_is_refused() {
 }
 
 #[test]
-fn a_good_token_needs_nothing_of_its_issuer_not_even_authorities_that_are_trusted() {
+fn valid_token_is_accepted_with_an_untrusted_issuer() {
     let Some(on) = TestEnv::on_server() else { return };
     let (token, refresh) = on.issue("reader", 600);
     let settings =
@@ -57,7 +57,7 @@ fn a_good_token_needs_nothing_of_its_issuer_not_even_authorities_that_are_truste
 }
 
 #[test]
-fn an_expired_token_is_renewed_and_the_next_program_finds_the_new_ones() {
+fn expired_token_is_refreshed_and_saved_for_the_next_run() {
     let Some(on) = TestEnv::on_server() else { return };
     let (expired, _) = on.issue("reader", -60);
     let (_, good) = on.issue("reader", 600);
@@ -73,7 +73,7 @@ fn an_expired_token_is_renewed_and_the_next_program_finds_the_new_ones() {
     let (id, refresh) = (token("id-token"), token("refresh-token"));
     assert_eq!(read(), before.replace(&expired, &id).replace(&good, &refresh), "and nothing else");
     assert!(id != expired && refresh != good);
-    // The issuer takes a refresh token once: this is let in by what was kept.
+    // A refresh token is single-use: this login uses the saved one.
     assert_eq!(on.ask_with(&config, &[], &[&id, &refresh, secret]), Ok(String::new()));
     assert_eq!(read(), before.replace(&expired, &id).replace(&good, &refresh), "nothing was to be renewed");
     if let Some(mut command) =
@@ -85,7 +85,7 @@ fn an_expired_token_is_renewed_and_the_next_program_finds_the_new_ones() {
 }
 
 #[test]
-fn a_tab_spends_no_refresh_token_and_says_nothing() {
+fn completion_uses_no_refresh_token_and_prints_nothing() {
     let Some(on) = TestEnv::on_server() else { return };
     let (expired, _) = on.issue("reader", -60);
     let (good, refresh) = on.issue("reader", 600);
@@ -102,7 +102,7 @@ fn a_tab_spends_no_refresh_token_and_says_nothing() {
 }
 
 #[test]
-fn tokens_that_can_not_be_kept_or_renewed_are_said() {
+fn failures_to_save_or_refresh_tokens_are_reported() {
     let Some(on) = TestEnv::on_server() else { return };
     let (expired, refresh) = on.issue("reader", -60);
     let (_, good) = on.issue("reader", 600);
@@ -115,7 +115,7 @@ fn tokens_that_can_not_be_kept_or_renewed_are_said() {
         said.starts_with(&start) && said.ends_with("; other programs will have to log in again\n"),
         "{said}"
     );
-    // That one was good once, and what the issuer makes of the other is expired again.
+    // The first refresh token was used, and the issuer's new ID token is expired as well.
     let unable = "Unable to connect to the server: ";
     assert_eq!(
         on.ask_with(&config, &[], &[&expired, &good]),
@@ -134,7 +134,7 @@ fn tokens_that_can_not_be_kept_or_renewed_are_said() {
 }
 
 #[test]
-fn an_issuer_that_is_not_the_right_one_is_said() {
+fn wrong_issuer_is_reported() {
     let Some(on) = TestEnv::on_server() else { return };
     let unable = "Unable to connect to the server: ";
     let (_, refresh) = on.issue("reader", 600);
@@ -154,7 +154,7 @@ fn an_issuer_that_is_not_the_right_one_is_said() {
 }
 
 #[test]
-fn a_watch_goes_on_with_tokens_that_are_renewed_again_and_again() {
+fn watch_continues_with_repeatedly_refreshed_tokens() {
     let Some(on) = TestEnv::on_server() else { return };
     let OnServer { env, testbed, api, namespace } = &on;
     let (_, refresh) = on.issue("reader", 2);
@@ -166,7 +166,7 @@ fn a_watch_goes_on_with_tokens_that_are_renewed_again_and_again() {
     let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
     watch.stdout.find("the initial state", |line| line == "configmap/number-0\n");
     for number in 1..4 {
-        // Good for two seconds, so most of the tries that follow a cut need another token.
+        // Tokens are valid for two seconds, so most retries after a cut need another one.
         let start = std::time::Instant::now();
         crate::support::eventually("the token expires", || (start.elapsed().as_secs() >= 3).then_some(()));
         proxy.cut();

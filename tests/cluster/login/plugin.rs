@@ -1,4 +1,4 @@
-//! Credential plugins: tokens and certificates, renewed and refused, and what is told of them.
+//! Credential plugins: tokens and certificates, renewed and rejected, and the plugins' input.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::cluster::kubectl;
 use crate::support::{OnServer, Plugin, Proxy, ServiceAccount, TestEnv, config_maps, eventually};
 
 const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
-/// What the plugin of these tests says to its user in each run.
+/// The text that the plugin prints for its user in each run.
 const GREETING: &str = "asked politely\n";
 
 fn certificate(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
@@ -17,7 +17,7 @@ fn certificate(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
 }
 
 #[test]
-fn a_plugins_token_is_let_in_by_one_run_and_a_wrong_one_is_asked_for_once_more() {
+fn plugin_token_takes_one_run_and_a_rejected_one_takes_two() {
     let Some(on) = TestEnv::on_server() else { return };
     let token = on.testbed.token("reader");
     for version in ["v1", "v1beta1"] {
@@ -36,7 +36,7 @@ fn a_plugins_token_is_let_in_by_one_run_and_a_wrong_one_is_asked_for_once_more()
 }
 
 #[test]
-fn a_plugins_certificate_is_let_in_by_one_run_with_or_without_a_token() {
+fn plugin_certificate_takes_one_run_with_or_without_a_token() {
     let Some(on) = TestEnv::on_server() else { return };
     for form in ["sec1", "pkcs8", "pkcs1"] {
         let mut status = certificate(&on.env.certificate(on.testbed, form, &["--form", form]));
@@ -56,7 +56,7 @@ fn a_plugins_certificate_is_let_in_by_one_run_with_or_without_a_token() {
 }
 
 #[test]
-fn a_server_that_is_not_trusted_is_no_reason_to_run_a_plugin_again() {
+fn untrusted_server_does_not_rerun_the_plugin() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&env, "v1", &certificate(&env.certificate(testbed, "good", &[])));
     let mut user = plugin.user("v1");
@@ -68,7 +68,7 @@ fn a_server_that_is_not_trusted_is_no_reason_to_run_a_plugin_again() {
 }
 
 #[test]
-fn many_watches_whose_token_was_taken_back_cause_one_run() {
+fn many_watches_with_a_revoked_token_cause_one_plugin_run() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let account = ServiceAccount::new(&api, &namespace);
     let (old, new) = (account.token("old"), account.token("new"));
@@ -85,7 +85,7 @@ fn many_watches_whose_token_was_taken_back_cause_one_run() {
     });
     assert_eq!(plugin.runs(), 1);
     plugin.says("v1", &json!({"token": new}));
-    account.take_back("old", &old);
+    account.revoke("old", &old);
     proxy.cut();
     proxy.reopen();
     for (kind, path) in
@@ -99,13 +99,13 @@ fn many_watches_whose_token_was_taken_back_cause_one_run() {
     assert_eq!(plugin.runs(), 2);
 }
 
-/// A time that many seconds from now.
+/// Returns the time this many seconds from now.
 fn soon(seconds: i64) -> String {
     (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
 }
 
 #[test]
-fn contexts_of_one_user_have_one_log_in() {
+fn contexts_with_the_same_user_share_a_login() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&env, "v1", &json!({"token": testbed.token("reader")}));
     let config = env.login(testbed, testbed.server(), &plugin.user("v1"));
@@ -126,11 +126,11 @@ fn contexts_of_one_user_have_one_log_in() {
 }
 
 #[test]
-fn a_watch_shows_other_credentials_before_the_first_expire() {
+fn watch_renews_credentials_before_they_expire() {
     let Some(on) = TestEnv::on_server() else { return };
     let OnServer { env, testbed, api, namespace } = &on;
     let account = ServiceAccount::new(api, namespace);
-    // Good for longer than it says: none is refused, and only the clock has another one made.
+    // Valid for longer than declared: none is rejected, and only the clock causes a renewal.
     let status = |number: i32| {
         let mut status = json!({"token": account.token(&format!("t{number}"))});
         if number % 2 == 1 {
@@ -165,7 +165,7 @@ fn a_watch_shows_other_credentials_before_the_first_expire() {
 }
 
 #[test]
-fn a_watch_goes_on_over_new_connections_when_its_certificate_was_renewed() {
+fn watch_reconnects_with_a_renewed_certificate() {
     let Some(on) = TestEnv::on_server() else { return };
     let OnServer { env, testbed, api, namespace } = &on;
     let old = env.certificate(testbed, "old", &["--life", "8s"]);
@@ -189,7 +189,7 @@ fn a_watch_goes_on_over_new_connections_when_its_certificate_was_renewed() {
 }
 
 #[test]
-fn a_plugin_that_fails_is_told_in_its_own_words_and_nothing_else_of_it_is_shown() {
+fn plugin_failure_shows_its_stderr_only() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": "s3cret-token"}));
     let user = plugin.user("v1");
@@ -219,7 +219,7 @@ fn a_plugin_that_fails_is_told_in_its_own_words_and_nothing_else_of_it_is_shown(
 }
 
 #[test]
-fn a_plugin_that_must_ask_is_not_run_where_nobody_can_be_asked() {
+fn interactive_plugin_is_not_run_without_a_terminal() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let mut user = plugin.user("v1");
@@ -231,7 +231,7 @@ fn a_plugin_that_must_ask_is_not_run_where_nobody_can_be_asked() {
 }
 
 #[test]
-fn a_plugin_is_told_of_the_cluster_what_kubectl_tells() {
+fn plugin_gets_the_same_cluster_info_as_from_kubectl() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let audience =
@@ -259,7 +259,7 @@ fn a_plugin_is_told_of_the_cluster_what_kubectl_tells() {
 }
 
 #[test]
-fn a_plugin_that_is_missing_is_told_as_kubectl_tells_it() {
+fn missing_plugin_is_reported_like_kubectl() {
     let Some(on) = TestEnv::on_server() else { return };
     let user = json!({"exec": {
         "apiVersion": "client.authentication.k8s.io/v1", "command": "kdelta-no-such-plugin",
@@ -281,11 +281,11 @@ fn a_plugin_that_is_missing_is_told_as_kubectl_tells_it() {
 }
 
 #[test]
-fn a_plugin_in_a_relative_path_entry_is_refused_as_kubectl_refuses_it() {
+fn plugin_in_a_relative_path_entry_fails_like_kubectl() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     std::fs::create_dir(on.env.home().join("bin")).expect("a folder");
-    // Links to the shell: see [`Plugin::new`] for why the script itself is not run.
+    // Links to the shell: see [`Plugin::new`] for why the script itself is not executed.
     for link in ["kdelta-plugin", "bin/kdelta-plugin"] {
         #[cfg(unix)]
         std::os::unix::fs::symlink("/bin/sh", on.env.home().join(link)).expect("a link");
@@ -322,11 +322,11 @@ fn a_plugin_in_a_relative_path_entry_is_refused_as_kubectl_refuses_it() {
 }
 
 #[test]
-fn a_plugins_command_is_relative_to_its_kubeconfig() {
+fn plugin_command_is_relative_to_its_kubeconfig() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let mut user = plugin.user("v1");
-    // A link to the shell: see [`Plugin::new`] for why the script itself is not run.
+    // A link to the shell: see [`Plugin::new`] for why the script itself is not executed.
     #[cfg(unix)]
     std::os::unix::fs::symlink("/bin/sh", on.env.home().join("shell")).expect("a link");
     user["exec"]["command"] = json!("./shell");

@@ -9,7 +9,7 @@ use crate::support::{DemoServer, Forward, OnServer, TestEnv};
 const ME: Option<(&str, &str)> = Some(("me", "s3cr3t"));
 const DEFAULT: [&str; 5] = ["get", "ns", "default", "-o", "name"];
 
-/// A server by a name that only a proxy knows.
+/// Returns a cluster whose name only a proxy resolves.
 fn hidden(port: u16, proxy_url: Option<&str>) -> Value {
     json!({
         "server": format!("https://api.kdelta.test:{port}"), "tls-server-name": "localhost",
@@ -18,7 +18,7 @@ fn hidden(port: u16, proxy_url: Option<&str>) -> Value {
 }
 
 #[test]
-fn a_server_is_reached_through_each_kind_of_proxy_by_its_name_and_with_a_password() {
+fn each_proxy_type_resolves_names_and_takes_a_password() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let target = format!("api.kdelta.test:{}", testbed.port());
     for (scheme, proxy) in
@@ -60,7 +60,7 @@ fn a_server_is_reached_through_each_kind_of_proxy_by_its_name_and_with_a_passwor
 }
 
 #[test]
-fn what_a_proxy_fails_at_is_told_as_the_proxys() {
+fn proxy_failures_name_the_proxy() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let said = |cluster: Value, environment: &str| {
         let config = env.kubeconfig_with(testbed, cluster, json!({}));
@@ -72,7 +72,7 @@ fn what_a_proxy_fails_at_is_told_as_the_proxys() {
     let mut proxy = Forward::http(None);
     let address = proxy.address();
     let url = format!("http://{address}");
-    // A port below what the system gives away, where nobody listens.
+    // A privileged port without a listener.
     let nowhere = said(hidden(1, Some(&url)), "");
     assert_eq!(nowhere, format!("proxyconnect tcp: the proxy {address} answered: 502 Bad Gateway"));
     let secure = said(hidden(port, Some(&format!("https://{address}"))), "");
@@ -96,7 +96,7 @@ fn what_a_proxy_fails_at_is_told_as_the_proxys() {
 }
 
 #[test]
-fn the_environments_proxy_is_taken_by_gos_rules_and_a_clusters_stands_before_it() {
+fn proxy_variables_follow_go_and_the_clusters_proxy_wins() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let named = Forward::http(None);
     let in_environment = Forward::http(ME);
@@ -126,7 +126,7 @@ fn the_environments_proxy_is_taken_by_gos_rules_and_a_clusters_stands_before_it(
         direct.starts_with("Unable to connect to the server: dial tcp: lookup "),
         "what is not used: {direct}"
     );
-    // Neither for another scheme, nor for this machine.
+    // Neither another scheme nor this machine uses the proxy.
     call(hidden(testbed.port(), None), &[("HTTP_PROXY", &url)]).failure(1);
     call(json!({}), &[("HTTPS_PROXY", &url)]).quiet_success();
     assert_eq!(in_environment.asked(), asked);
@@ -137,7 +137,7 @@ fn the_environments_proxy_is_taken_by_gos_rules_and_a_clusters_stands_before_it(
 }
 
 #[test]
-fn plain_requests_are_passed_on_by_an_http_proxy() {
+fn http_proxy_forwards_plain_requests() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &[]);
     let (_, port) = demo.url.rsplit_once(':').expect("a port");
@@ -168,7 +168,7 @@ fn plain_requests_are_passed_on_by_an_http_proxy() {
 }
 
 #[test]
-fn a_watch_through_a_proxy_goes_on_when_the_proxy_is_back() {
+fn watch_resumes_when_its_proxy_returns() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     for (scheme, mut proxy) in [("http", Forward::http(None)), ("socks5", Forward::socks5(None))] {
         let url = format!("{scheme}://{}", proxy.address());
@@ -190,9 +190,9 @@ fn a_watch_through_a_proxy_goes_on_when_the_proxy_is_back() {
     }
 }
 
-/// Without the variables it would take 45 seconds.
+/// The default takes 45 seconds.
 #[test]
-fn a_connection_that_falls_silent_is_given_up_after_the_time_that_the_environment_says() {
+fn ping_variables_set_the_time_until_a_silent_connection_is_closed() {
     let Some(OnServer { env, testbed, namespace, .. }) = TestEnv::on_server() else { return };
     let proxy = Forward::http(None);
     let url = format!("http://{}", proxy.address());

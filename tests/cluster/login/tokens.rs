@@ -1,4 +1,4 @@
-//! Bearer tokens, given and in files, and name with password.
+//! Bearer tokens, inline and in files, and passwords.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::{OnServer, Proxy, ServiceAccount, TestEnv, config_maps};
 const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
 
 #[test]
-fn a_token_is_let_in_and_a_wrong_one_is_refused() {
+fn token_is_accepted_and_a_wrong_one_rejected() {
     let Some(on) = TestEnv::on_server() else { return };
     let token = on.testbed.token("reader");
     assert_eq!(on.ask_as(&json!({"token": token}), &[token]), Ok(String::new()));
@@ -17,11 +17,11 @@ fn a_token_is_let_in_and_a_wrong_one_is_refused() {
 }
 
 #[test]
-fn a_token_file_is_let_in_by_what_it_holds_and_stands_before_a_token() {
+fn token_file_takes_precedence_over_a_token() {
     let Some(on) = TestEnv::on_server() else { return };
     let token = on.testbed.token("reader");
     let file = on.env.file("token", &format!("{token}\n"));
-    // The path of a kubeconfig is relative to it.
+    // The path is relative to the kubeconfig.
     assert_eq!(on.ask_as(&json!({"tokenFile": "token"}), &[token]), Ok(String::new()));
     assert_eq!(on.ask_as(&json!({"tokenFile": file, "token": "wr0ng"}), &[]), Ok(String::new()));
     on.env.file("token", "wr0ng");
@@ -39,7 +39,7 @@ fn a_token_file_is_let_in_by_what_it_holds_and_stands_before_a_token() {
 }
 
 #[test]
-fn a_watch_comes_back_with_the_token_that_was_put_into_its_file() {
+fn watch_reconnects_with_a_replaced_token_file() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let account = ServiceAccount::new(&api, &namespace);
     let (old, new) = (account.token("old"), account.token("new"));
@@ -51,7 +51,7 @@ fn a_watch_comes_back_with_the_token_that_was_put_into_its_file() {
     let watch = env.kdelta(&words).env("KUBECONFIG", config).start();
     watch.stdout.find("the initial state", |line| line == "serviceaccount/me\n");
     fs::write(&file, &new).expect("a file of the test");
-    account.take_back("old", &old);
+    account.revoke("old", &old);
     proxy.cut();
     proxy.reopen();
     api.create(&config_maps(&namespace), &json!({"metadata": {"name": "later"}}));
@@ -64,7 +64,7 @@ fn a_watch_comes_back_with_the_token_that_was_put_into_its_file() {
 }
 
 #[test]
-fn a_password_is_let_in_by_who_knows_it_and_a_wrong_one_is_refused() {
+fn password_is_accepted_and_a_wrong_one_rejected() {
     let Some(on) = TestEnv::on_server() else { return };
     let password = on.testbed.password();
     let at_front = |user| on.env.login(on.testbed, on.testbed.front(), &user);

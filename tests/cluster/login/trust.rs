@@ -1,4 +1,4 @@
-//! How a server proves who it is: authorities, names, and none of it.
+//! Verification of the server: authorities, names, and insecure mode.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use crate::support::{Forward, OnServer, TestEnv, Testbed, server_tls};
 
 const DEFAULT: [&str; 5] = ["get", "ns", "default", "-o", "name"];
 
-/// An authority that has signed nothing here.
+/// An authority that signed none of the certificates.
 const OTHER_AUTHORITY: &str = include_str!("../../../src/api/testdata/self_signed.pem");
 
-/// What comes of a cluster with these fields and these flags: stdout, or what was told.
+/// Returns stdout or the error of a call with these cluster fields and flags.
 fn outcome(env: &TestEnv, testbed: &Testbed, cluster: Value, flags: &[&str]) -> Result<String, String> {
     let config = env.kubeconfig_with(testbed, cluster, json!({}));
     let done = env.kdelta(&[&DEFAULT[..], flags].concat()).env("KUBECONFIG", &config).finish();
@@ -37,7 +37,7 @@ fn unverified(why: &str) -> Result<String, String> {
 }
 
 #[test]
-fn a_server_is_trusted_whose_certificate_an_authority_of_the_cluster_signed_or_is_itself() {
+fn server_certificate_is_trusted_by_authority_or_itself() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let ca = fs::read_to_string(testbed.ca_file()).expect("the authority");
     let own = fs::read_to_string(testbed.state().join("apiserver.crt")).expect("the server's certificate");
@@ -49,7 +49,7 @@ fn a_server_is_trusted_whose_certificate_an_authority_of_the_cluster_signed_or_i
     }
     let unknown = unverified("certificate signed by unknown authority");
     assert_eq!(outcome(&env, testbed, data(OTHER_AUTHORITY), &[]), unknown);
-    // Without any, those of the system.
+    // Without authorities, the system's are used.
     assert_eq!(outcome(&env, testbed, json!({"certificate-authority": null}), &[]), unknown);
     let config = env.kubeconfig_with(testbed, json!({"certificate-authority": null}), json!({}));
     let call = env.kdelta(&DEFAULT).env("KUBECONFIG", &config).env("SSL_CERT_FILE", testbed.ca_file());
@@ -57,7 +57,7 @@ fn a_server_is_trusted_whose_certificate_an_authority_of_the_cluster_signed_or_i
     let other = env.file("other.crt", OTHER_AUTHORITY);
     assert_eq!(outcome(&env, testbed, json!({"certificate-authority": "other.crt"}), &[]), unknown);
 
-    // A flag stands before all that the file says of trust.
+    // A flag overrides the trust settings of the file.
     let (other, ca_file) = (other.to_str().expect("UTF-8"), testbed.ca_file());
     let insecure = json!({"certificate-authority": null, "insecure-skip-tls-verify": true});
     assert_eq!(outcome(&env, testbed, data(&ca), &["--certificate-authority", other]), unknown);
@@ -70,7 +70,7 @@ fn a_server_is_trusted_whose_certificate_an_authority_of_the_cluster_signed_or_i
 }
 
 #[test]
-fn the_certificate_is_checked_against_the_tls_server_name_directly_and_behind_every_proxy() {
+fn tls_server_name_is_verified_directly_and_behind_each_proxy() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let port = testbed.port();
     let not_named = unverified("certificate is valid for localhost, not wrong.example");
@@ -92,7 +92,7 @@ fn the_certificate_is_checked_against_the_tls_server_name_directly_and_behind_ev
             ("127.0.0.1", "::1", Ok(())),
             ("127.0.0.1", "wrong.example", not_named.clone().map(|_| ())),
             ("localhost", "10.9.9.9", not_at.clone().map(|_| ())),
-            // Known to the proxies only; without a name of its own the host's is checked.
+            // Names that only the proxies resolve; without a TLS server name the host name is verified.
             ("api.kdelta.test", "", by_proxy.clone()),
         ] {
             if host == "api.kdelta.test" && proxy.is_null() {
@@ -111,7 +111,7 @@ fn the_certificate_is_checked_against_the_tls_server_name_directly_and_behind_ev
 }
 
 #[test]
-fn a_server_of_the_flags_has_the_files_tls_server_name_no_more() {
+fn server_flag_discards_the_files_tls_server_name() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let cluster = || json!({"server": "https://gone.invalid", "tls-server-name": "wrong.example"});
     let server = testbed.server();
@@ -123,8 +123,8 @@ fn a_server_of_the_flags_has_the_files_tls_server_name_no_more() {
     );
 }
 
-/// A server that answers one request with 404; it hands over the name that was asked for and the head of the request. A
-/// connection that is given up before it brings one is not the one.
+/// Starts a server that responds to one request with 404, and returns the requested TLS name and the head of the
+/// request. It ignores connections closed before a request.
 fn listener(testbed: &Testbed) -> (u16, thread::JoinHandle<(Option<String>, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -135,7 +135,7 @@ fn listener(testbed: &Testbed) -> (u16, thread::JoinHandle<(Option<String>, Stri
     (port, answering)
 }
 
-/// Answers the request of a connection; nothing where it brings none.
+/// Responds to the request of a connection; returns `None` if there is none.
 fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<String>, String)> {
     let mut acceptor = Acceptor::default();
     let hello = loop {
@@ -161,7 +161,7 @@ fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<St
 }
 
 #[test]
-fn the_tls_server_name_is_asked_for_and_the_host_of_the_request_stays_the_servers() {
+fn tls_server_name_sets_sni_but_not_the_host_header() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     for (host, name, asked_for) in [
         ("127.0.0.1", "localhost", Some("localhost")),

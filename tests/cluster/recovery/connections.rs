@@ -1,4 +1,4 @@
-//! Connections that end, that can't be made, or that are not to be used again.
+//! Connections that end, fail to open, or must not be reused.
 
 use std::time::Duration;
 
@@ -6,49 +6,49 @@ use super::Scene;
 use crate::support::Strike;
 
 #[test]
-fn a_connection_that_ends_is_made_again() {
+fn closed_connection_is_reopened() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Cut);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_connection_that_is_reset_is_made_again() {
+fn reset_connection_is_reopened() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Reset);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_server_that_refuses_is_tried_until_it_accepts() {
+fn refused_connection_is_retried() {
     let Some(mut scene) = Scene::synced() else { return };
     scene.proxy.refuse();
-    scene.both_said(2);
+    scene.wait_for_lines(2);
     scene.change();
     scene.proxy.accept();
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_server_that_shows_a_wrong_certificate_is_tried_until_it_shows_the_right_one() {
+fn wrong_certificate_is_retried() {
     let Some(mut scene) = Scene::synced() else { return };
     scene.proxy.be_a_stranger(true);
     scene.proxy.strike(Strike::Cut);
-    scene.both_said(2);
+    scene.wait_for_lines(2);
     scene.change();
     scene.proxy.be_a_stranger(false);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_connection_that_goes_away_is_left_with_its_last_watch() {
+fn goaway_moves_later_watches_to_another_connection() {
     let Some(scene) = Scene::synced() else { return };
     scene.proxy.strike(Strike::GoAway);
-    // The watch that stands goes on, and ends in its own time; the next one finds another connection.
+    // The open watch continues until its timeout; the next one uses another connection.
     std::thread::sleep(Duration::from_secs(1));
     scene.change_unseen();
     scene.proxy.strike(Strike::End);
-    scene.went_on();
+    scene.assert_recovered();
 }

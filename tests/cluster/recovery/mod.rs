@@ -1,5 +1,5 @@
-//! Every fault that a watch can meet, one test and one row of `docs/recovery.md` each: the test reads its row, and what
-//! stands there is what has to be printed.
+//! Faults of a watch, one test and one row of `docs/recovery.md` each: the test reads its row and compares the printed
+//! lines with it.
 
 mod connections;
 mod initial;
@@ -15,7 +15,7 @@ use crate::support::{
 };
 pub(super) use row::Row;
 
-/// Two watches of three objects, over HTTP/2 and over HTTP/1.1, behind a proxy that lets everything through at first.
+/// Two watches of three objects, over HTTP/2 and over HTTP/1.1, behind a proxy that is transparent at first.
 struct Scene {
     row: Row,
     env: TestEnv,
@@ -28,19 +28,19 @@ struct Scene {
 struct Watcher {
     version: &'static str,
     running: Running,
-    /// What it has said on stderr.
-    said: Vec<String>,
+    /// Its lines on stderr.
+    stderr_lines: Vec<String>,
 }
 
 impl Scene {
-    /// Both watches, synced. Nothing where there is no server.
+    /// Starts both watches and waits for their sync; returns `None` without a server.
     fn synced() -> Option<Self> {
         let mut scene = Self::set()?;
         scene.start(&[]);
         Some(scene)
     }
 
-    /// The objects and the proxy, and no watch yet.
+    /// Creates the objects and the proxy without watches.
     fn set() -> Option<Self> {
         let row = Row::of_this_test();
         let OnServer { env, testbed, api, namespace } = TestEnv::on_server()?;
@@ -54,14 +54,14 @@ impl Scene {
     /// Starts both watches and reads them up to their sync.
     fn start(&mut self, arguments: &[&str]) {
         let arguments = [&["watch", "cm", "-o", "json"], arguments].concat();
-        // Both are written before either is read.
+        // Both are configured before either is read.
         let ways = [("HTTP2", "0"), ("HTTP1.1", "8")].map(|(version, alone)| {
             (version, alone, self.proxy.kubeconfig_of(&self.env, &self.namespace, version))
         });
         for (version, alone, config) in ways {
             let kdelta =
                 self.env.kdelta(&arguments).env("KUBECONFIG", config).env("KDELTA_WATCH_CONNECTIONS", alone);
-            self.watchers.push(Watcher { version, running: kdelta.start(), said: Vec::new() });
+            self.watchers.push(Watcher { version, running: kdelta.start(), stderr_lines: Vec::new() });
         }
         for Watcher { version, running, .. } in &self.watchers {
             let initial = running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
@@ -71,7 +71,7 @@ impl Scene {
         eventually("both watches stand", || (self.proxy.open_watches() == 2).then_some(()));
     }
 
-    /// One change, one deletion and one creation.
+    /// Makes one change, one deletion and one creation.
     fn change(&self) {
         let path = config_maps(&self.namespace);
         self.api.patch(&format!("{path}/changed"), &json!({"data": {"n": "1"}}));
@@ -79,25 +79,26 @@ impl Scene {
         self.api.create_config_map(&self.namespace, "made", &json!({}));
     }
 
-    /// The same while nothing of the open watches gets through, so that they miss it.
+    /// The same while no data of the open watches passes, so they miss the changes.
     fn change_unseen(&self) {
         self.proxy.strike(Strike::Stall);
         self.change();
     }
 
-    /// Waits until both watches have said so many lines of the row.
-    fn both_said(&mut self, lines: usize) {
-        for Watcher { version, running, said } in &mut self.watchers {
-            while said.len() < lines {
+    /// Waits until both watches have printed this many lines of the row.
+    fn wait_for_lines(&mut self, lines: usize) {
+        for Watcher { version, running, stderr_lines } in &mut self.watchers {
+            while stderr_lines.len() < lines {
                 let line = running.stderr.within(PATIENCE);
-                said.push(line.unwrap_or_else(|| panic!("{version} said {said:?} and no more")));
+                stderr_lines
+                    .push(line.unwrap_or_else(|| panic!("{version} said {stderr_lines:?} and no more")));
             }
         }
     }
 
-    /// Both have gone on, have told what happened once, and have said what stands in the row and nothing else.
-    fn went_on(mut self) {
-        self.both_said(self.row.stderr.len());
+    /// Asserts that both continued, reported each change once, and printed the lines of the row and no others.
+    fn assert_recovered(mut self) {
+        self.wait_for_lines(self.row.stderr.len());
         self.api.create_config_map(&self.namespace, "after", &json!({}));
         for watcher in &mut self.watchers {
             let version = watcher.version;
@@ -109,21 +110,21 @@ impl Scene {
             watcher.running.signal("INT");
             assert_eq!(watcher.running.wait(), 130, "{version}");
             while let Some(line) = watcher.running.stderr.within(PATIENCE) {
-                watcher.said.push(line);
+                watcher.stderr_lines.push(line);
             }
-            let summary = watcher.said.pop().unwrap_or_default();
+            let summary = watcher.stderr_lines.pop().unwrap_or_default();
             assert!(
                 summary.contains("received"),
                 "{version} ends with its summary: {:?} {summary}",
-                watcher.said
+                watcher.stderr_lines
             );
-            self.row.check_stderr(version, &watcher.said);
+            self.row.check_stderr(version, &watcher.stderr_lines);
         }
     }
 }
 
-/// What a line tells of: type, name and origin; `*` behind the name of a deletion that was inferred.
-pub(super) fn told(line: &Value) -> String {
+/// Returns the type, name and origin of a line; `*` after the name marks an inferred deletion.
+pub(super) fn summary(line: &Value) -> String {
     let text = |field: &str| line[field].as_str().unwrap_or_default();
     let inferred = if line["finalStateUnknown"] == true { "*" } else { "" };
     format!("{} {}{inferred} {}", text("type"), text("name"), text("origin")).trim_end().to_owned()

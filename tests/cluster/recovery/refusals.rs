@@ -1,67 +1,67 @@
-//! A server, or something before it, that refuses the next watch.
+//! A server, or a proxy in front of it, that rejects the next watch.
 
 use super::{Scene, Watcher};
-use crate::support::{FaultAnswer, Strike, Which};
+use crate::support::{FaultResponse, Strike, Which};
 
-/// Both watches miss changes and are cut; the next of each is answered so.
-fn refused_once(answer: FaultAnswer) {
+/// Makes both watches miss changes and cuts them; the next request of each gets this response.
+fn rejected_once(answer: FaultResponse) {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.answer_each(Which::Rewatches, answer);
     scene.proxy.strike(Strike::Cut);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_version_too_old_at_the_start_of_a_watch_is_a_gap() {
-    refused_once(FaultAnswer::status(410));
+fn expired_version_in_the_watch_response_causes_a_gap() {
+    rejected_once(FaultResponse::status(410));
 }
 
 #[test]
-fn a_version_too_old_in_the_first_frame_of_a_watch_is_a_gap() {
-    refused_once(FaultAnswer::error_frame(410));
+fn expired_version_in_the_first_watch_frame_causes_a_gap() {
+    rejected_once(FaultResponse::error_frame(410));
 }
 
 #[test]
-fn an_overload_is_waited_out_as_long_as_the_server_says() {
-    refused_once(FaultAnswer::status(429).retry_after(1));
+fn overload_backs_off_for_the_servers_retry_after() {
+    rejected_once(FaultResponse::status(429).retry_after(1));
 }
 
 #[test]
-fn a_failure_inside_the_server_costs_a_list() {
-    refused_once(FaultAnswer::status(500));
+fn internal_server_error_causes_a_relist() {
+    rejected_once(FaultResponse::status(500));
 }
 
 #[test]
-fn a_load_balancer_without_servers_is_waited_out() {
-    refused_once(FaultAnswer::page(503));
+fn bad_gateway_is_retried() {
+    rejected_once(FaultResponse::page(503));
 }
 
 #[test]
-fn a_server_that_lags_behind_is_listed() {
-    refused_once(FaultAnswer::status(504));
+fn future_version_error_causes_a_relist() {
+    rejected_once(FaultResponse::status(504));
 }
 
 #[test]
-fn a_permission_that_comes_back_is_waited_for() {
+fn forbidden_watch_resumes_when_permission_returns() {
     let Some(mut scene) = Scene::synced() else { return };
-    scene.proxy.answer(Which::All, FaultAnswer::status(403), usize::MAX);
+    scene.proxy.answer(Which::All, FaultResponse::status(403), usize::MAX);
     scene.proxy.strike(Strike::Cut);
-    scene.both_said(2);
+    scene.wait_for_lines(2);
     scene.change();
     scene.proxy.forward_all();
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_token_that_expired_is_read_again_from_its_file() {
+fn expired_token_is_reread_from_its_file() {
     let Some(mut scene) = Scene::synced() else { return };
     scene.proxy.take_token("the second");
     scene.proxy.strike(Strike::Cut);
-    scene.both_said(2);
+    scene.wait_for_lines(2);
     scene.change();
     for Watcher { version, .. } in &scene.watchers {
         scene.proxy.give_token(&scene.env, version, "the second");
     }
-    scene.went_on();
+    scene.assert_recovered();
 }

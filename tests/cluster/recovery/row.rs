@@ -1,4 +1,4 @@
-//! The table of `docs/recovery.md`, read as what the tests have to show.
+//! The table of `docs/recovery.md`, parsed into the tests' expectations.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::told;
+use super::summary;
 
-/// Stands in the table for any text.
-const ANYTHING: char = '…';
+/// Matches any text in the table.
+const WILDCARD: char = '…';
 
-/// One fault.
+/// One row of the table.
 pub(in crate::cluster) struct Row {
-    /// The lines of stderr, in order.
+    /// The expected lines of stderr, in order.
     pub(super) stderr: Vec<String>,
     pub(super) data: Data,
     test: String,
 }
 
-/// What comes on stdout of three changes that happened around the fault.
+/// The expected stdout of three changes around the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Data {
-    /// Each as it happened.
+    /// Each change as it happened.
     Changes,
-    /// GAP, and then the difference.
+    /// A GAP line followed by the net difference.
     Difference,
-    /// Something that the test itself knows.
+    /// Lines that the test checks itself.
     Other,
 }
 
 impl Row {
-    /// The row of the test that runs: the harness names its thread by it.
+    /// Returns the row of the running test, which the harness uses as thread name.
     pub(in crate::cluster) fn of_this_test() -> Self {
         let thread = std::thread::current();
         let test = thread.name().and_then(|path| path.rsplit("::").next()).expect("a name").to_owned();
         rows().into_iter().find(|row| row.test == test).unwrap_or_else(|| panic!("no row for {test}"))
     }
 
-    /// Fails the test unless that was said, line by line.
+    /// Fails the test unless stderr equals the row, line by line.
     #[track_caller]
     pub(in crate::cluster) fn check_stderr(&self, who: &str, said: &[String]) {
         let fits = said.len() == self.stderr.len()
@@ -57,15 +57,15 @@ impl Data {
         }
     }
 
-    /// Fails the test unless these lines are that.
+    /// Fails the test unless the lines on stdout match.
     #[track_caller]
     pub(super) fn check(self, who: &str, lines: &[Value]) {
-        let mut found: Vec<String> = lines.iter().map(told).collect();
+        let mut found: Vec<String> = lines.iter().map(summary).collect();
         let wanted = match self {
             Self::Other => panic!("{who}: the table does not say what comes"),
             Self::Changes => &["MODIFIED changed watch", "DELETED gone watch", "ADDED made watch"][..],
             Self::Difference => {
-                // The order of different objects is nobody's promise.
+                // The order of different objects is unspecified.
                 if let Some(differences) = found.get_mut(1..) {
                     differences.sort();
                 }
@@ -76,9 +76,9 @@ impl Data {
     }
 }
 
-/// Whether the pattern is the line, each `…` of it standing for any text.
+/// Returns whether the line matches the pattern, in which each `…` matches any text.
 fn matches(line: &str, pattern: &str) -> bool {
-    let mut parts = pattern.split(ANYTHING);
+    let mut parts = pattern.split(WILDCARD);
     let Some(mut rest) = parts.next().and_then(|first| line.strip_prefix(first)) else { return false };
     let mut parts = parts.peekable();
     while let Some(part) = parts.next() {
@@ -119,7 +119,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The names of the tests in a source file.
+/// Returns the names of the tests in a source file.
 fn tests_of(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).expect("a source file");
     let marked = text.split("#[test]").skip(1).chain(text.split("#[tokio::test").skip(1));
@@ -128,7 +128,7 @@ fn tests_of(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_row_names_a_test_and_every_test_of_recovery_has_a_row() {
+fn recovery_rows_and_tests_match() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut files = Vec::new();
     sources(&root, &mut files);
@@ -144,7 +144,7 @@ fn every_row_names_a_test_and_every_test_of_recovery_has_a_row() {
 }
 
 #[test]
-fn a_pattern_stands_for_its_line() {
+fn ellipsis_matches_any_text() {
     assert!(matches("pods: lost: EOF", "pods: lost: EOF"));
     assert!(matches("resumed at 7 after 1.2s, nothing", "resumed at … after …s, nothing"));
     assert!(!matches("resumed at 7 after 1.2s, and more", "resumed at … after …s, nothing"));

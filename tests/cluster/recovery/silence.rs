@@ -1,5 +1,5 @@
-//! Nothing arrives, and nothing says so. The machine itself is run here, on real connections and in a time of the test's
-//! own: what takes minutes to notice is not waited for.
+//! Connections that fall silent without an error. The tests run the reflector on real connections under tokio's paused
+//! clock, so detection times of minutes pass at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,20 +15,20 @@ use tokio_util::sync::CancellationToken;
 use super::Scene;
 use crate::support::{Bookmarks, Strike, eventually};
 
-/// How long the wire has, in real time, to carry what a step of the test's time has caused: a server that is asked whether
-/// it is there has three of them to answer.
+/// Real time per step of the paused clock for the network to deliver its effects. A server that gets a liveness probe
+/// has three steps to respond.
 const WIRE: Duration = Duration::from_millis(200);
-/// One step of the test's time.
+/// One step of the paused clock.
 const STEP: Duration = Duration::from_secs(5);
 
 /// A reflector of the scene's config maps.
-struct Watched {
+struct TestReflector {
     store: Arc<Cache>,
     events: Arc<Mutex<Vec<ReflectorEvent>>>,
     running: JoinHandle<Result<(), kdelta::listwatch::Error>>,
 }
 
-impl Watched {
+impl TestReflector {
     fn start(runtime: &Runtime, scene: &Scene, alone: Option<&str>, http1_only: bool) -> Self {
         let kubeconfig = Some(scene.proxy.kubeconfig(&scene.env, &scene.namespace));
         let options = ConfigOptions {
@@ -47,11 +47,11 @@ impl Watched {
         };
         let source = ResourceClient::new(client, resource).namespace(Some(scene.namespace.clone()));
         let events = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&events);
+        let summary = Arc::clone(&events);
         let observer = Arc::new(move |event: &ReflectorEvent| {
-            told.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+            summary.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
         });
-        // Without chance, a watch ends after the shortest time.
+        // Without jitter a watch has the shortest timeout.
         let jitter = Arc::new(|| 0.0);
         let options = ReflectorOptions { observer: Some(observer), jitter, ..ReflectorOptions::default() };
         let store = Arc::new(Cache::new());
@@ -78,14 +78,14 @@ impl Watched {
         })
     }
 
-    /// Lets time pass until the watch is lost, or until it is over, and answers how much has passed.
-    async fn pass(&self, time: Duration) -> Duration {
+    /// Advances the clock until the watch is lost or the time is over, and returns the elapsed time.
+    async fn advance(&self, time: Duration) -> Duration {
         tokio::time::pause();
         let mut passed = Duration::ZERO;
         while passed < time && self.loss().is_none() {
             tokio::time::advance(STEP).await;
             passed += STEP;
-            // While a blocking task runs the paused time stands still, and the wire does not.
+            // The paused clock stands still during a blocking task, while the network continues.
             let _slept = tokio::task::spawn_blocking(|| std::thread::sleep(WIRE)).await;
         }
         tokio::time::resume();
@@ -93,40 +93,41 @@ impl Watched {
     }
 }
 
-/// When a watch was left that had been struck.
+/// The times at which an interrupted watch was abandoned.
 #[derive(Debug)]
-struct Left {
-    /// Since it was struck, in seconds.
+struct Abandoned {
+    /// Seconds since the interruption.
     struck: u64,
-    /// Since before it was asked for.
+    /// Time since before its request.
     asked: Duration,
-    /// Since it stood.
+    /// Time since its start.
     stood: Duration,
 }
 
-/// A watch that is struck is left, made anew, and has missed nothing. Nothing where there is no server.
-fn left_after(way: (Option<&str>, bool), strike: Strike) -> Option<Left> {
+/// Interrupts a watch and asserts that it is abandoned, replaced, and misses no changes; returns `None` without a
+/// server.
+fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Option<Abandoned> {
     let scene = Scene::set()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let now = || runtime.block_on(async { tokio::time::Instant::now() });
     let asked = now();
-    let watched = Watched::start(&runtime, &scene, way.0, way.1);
+    let watched = TestReflector::start(&runtime, &scene, way.0, way.1);
     let wait = || runtime.block_on(async { tokio::time::sleep(WIRE).await });
     eventually("the watch stands", || {
         wait();
         (scene.proxy.open_watches() == 1).then_some(())
     });
     let stood = now();
-    // Bookmarks come by the server's time, and who is used to them waits for less long.
+    // Bookmarks arrive on the server's schedule, and a watch that receives them has a shorter limit.
     scene.proxy.bookmarks(Bookmarks::None);
-    // Longer than the HTTP library keeps a connection that nobody asks anything on.
-    runtime.block_on(watched.pass(Duration::from_mins(2)));
+    // Longer than the HTTP library keeps an idle connection.
+    runtime.block_on(watched.advance(Duration::from_mins(2)));
     assert_eq!(watched.loss(), None, "silence by itself is nothing");
     scene.proxy.strike(strike);
     scene.change();
     wait();
-    let passed = runtime.block_on(watched.pass(Duration::from_hours(1))).as_secs();
-    let left = Left { struck: passed, asked: now() - asked, stood: now() - stood };
+    let passed = runtime.block_on(watched.advance(Duration::from_hours(1))).as_secs();
+    let left = Abandoned { struck: passed, asked: now() - asked, stood: now() - stood };
     let loss = watched.loss().expect("it is found");
     let version = eventually("the watch recovers", || {
         wait();
@@ -147,33 +148,33 @@ fn left_after(way: (Option<&str>, bool), strike: Strike) -> Option<Left> {
     Some(left)
 }
 
-/// All speak HTTP/2.
+/// All requests use HTTP/2.
 const SHARED: (Option<&str>, bool) = (Some("0"), false);
-/// The watch speaks HTTP/1.1 and has its connection for itself.
+/// The watch uses HTTP/1.1 on its own connection.
 const ALONE: (Option<&str>, bool) = (None, false);
-/// All speak HTTP/1.1.
+/// All requests use HTTP/1.1.
 const HTTP1: (Option<&str>, bool) = (None, true);
 
 #[test]
-fn a_connection_with_nobody_behind_it_is_found_by_its_pings() {
-    // Asked after 30 s and waited for 15 s, whatever has passed since the last answer.
-    let Some(left) = left_after(SHARED, Strike::Freeze) else { return };
+fn dead_connection_is_detected_by_pings() {
+    // The ping is sent after 30 s and has 15 s, regardless of earlier responses.
+    let Some(left) = abandoned_after(SHARED, Strike::Freeze) else { return };
     assert!((15..=60).contains(&left.struck), "{left:?}");
 }
 
 #[test]
-fn a_connection_without_pings_is_asked_after_over_another() {
+fn dead_connection_without_pings_is_detected_by_a_probe() {
     for way in [ALONE, HTTP1] {
-        let Some(left) = left_after(way, Strike::Freeze) else { return };
+        let Some(left) = abandoned_after(way, Strike::Freeze) else { return };
         assert!((15..=60).contains(&left.struck), "{left:?}");
     }
 }
 
 #[test]
-fn a_watch_that_stalls_is_left_at_its_end() {
+fn stalled_watch_ends_at_its_timeout() {
     for way in [SHARED, ALONE] {
-        let Some(left) = left_after(way, Strike::Stall) else { return };
-        // Five minutes, and half a minute more. It may have been open for a moment less than it was seen to stand.
+        let Some(left) = abandoned_after(way, Strike::Stall) else { return };
+        // Five minutes plus half a minute. The watch may have started slightly later than observed.
         let due = Duration::from_secs(330);
         assert!(left.asked >= due && left.stood <= due + 2 * STEP, "{left:?}");
     }

@@ -1,4 +1,4 @@
-//! Watches that end, break or bring what can't be read.
+//! Watches that end, break or deliver unreadable data.
 
 use std::time::Duration;
 
@@ -6,86 +6,86 @@ use super::Scene;
 use crate::support::{Bookmarks, Strike};
 
 #[test]
-fn a_watch_that_ends_at_its_timeout_goes_on_without_a_word() {
+fn watch_timeout_is_silent() {
     let Some(scene) = Scene::synced() else { return };
-    // One that ends within a second of its start has failed.
+    // A watch that ends within a second of its start counts as failed.
     std::thread::sleep(Duration::from_secs(1));
     scene.change_unseen();
     scene.proxy.strike(Strike::End);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_watch_cut_off_in_a_frame_gets_that_frame_again() {
+fn frame_cut_by_a_clean_end_is_received_again() {
     let Some(scene) = Scene::synced() else { return };
     scene.proxy.strike(Strike::Truncate);
     scene.change();
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_watch_that_breaks_in_a_frame_gets_that_frame_again() {
+fn frame_cut_by_a_broken_stream_is_received_again() {
     let Some(scene) = Scene::synced() else { return };
     scene.proxy.strike(Strike::Break);
     scene.change();
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_frame_that_can_not_be_read_costs_a_list() {
+fn unreadable_frame_causes_a_relist() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Corrupt);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn what_is_no_frame_costs_a_list() {
+fn invalid_json_causes_a_relist() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Garbage);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn frames_in_pieces_that_come_late_are_whole() {
+fn delayed_partial_frames_are_reassembled() {
     let Some(mut scene) = Scene::set() else { return };
     scene.proxy.pieces(7, Duration::from_millis(1));
     scene.start(&[]);
     scene.change();
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_proxy_that_drops_bookmarks_is_not_noticed() {
+fn dropped_bookmarks_are_tolerated() {
     let Some(scene) = Scene::synced() else { return };
     scene.proxy.bookmarks(Bookmarks::None);
     std::thread::sleep(Duration::from_secs(1));
     scene.change_unseen();
     scene.proxy.strike(Strike::End);
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_version_too_old_in_the_stream_is_a_gap() {
+fn expired_version_in_the_stream_causes_a_gap() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Error(410));
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn an_overload_told_in_the_stream_is_waited_out() {
+fn overload_error_in_the_stream_backs_off() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Error(429));
-    scene.went_on();
+    scene.assert_recovered();
 }
 
 #[test]
-fn a_failure_inside_the_server_told_in_the_stream_costs_a_list() {
+fn internal_server_error_in_the_stream_causes_a_relist() {
     let Some(scene) = Scene::synced() else { return };
     scene.change_unseen();
     scene.proxy.strike(Strike::Error(500));
-    scene.went_on();
+    scene.assert_recovered();
 }

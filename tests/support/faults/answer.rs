@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 /// One answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct FaultResponse {
     code: u16,
     retry_after: Option<u32>,
     content_type: &'static str,
     body: String,
 }
 
-impl Answer {
+impl FaultResponse {
     /// A refusal as a Kubernetes server words it.
     pub(crate) fn status(code: u16) -> Self {
         Self { code, retry_after: None, content_type: "application/json", body: status(code).to_string() }

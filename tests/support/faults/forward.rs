@@ -11,7 +11,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::{Request, Response, header};
 use tokio::sync::mpsc;
 
-use super::answer::Answer;
+use super::answer::FaultResponse;
 use super::body::{carry, carry_frames};
 use super::script::Shared;
 
@@ -30,21 +30,21 @@ pub(super) async fn answer(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, io::Error> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    if let Some(answer) = own_answer(&request, &query, &shared) {
+    if let Some(answer) = scripted_response(&request, &query, &shared) {
         let never = |never: Infallible| -> io::Error { match never {} };
         return Ok(answer.response().map(|body| body.map_err(never).boxed_unsync()));
     }
     forward(&request, &query, shared).await
 }
 
-fn own_answer(request: &Request<Incoming>, query: &str, shared: &Shared) -> Option<Answer> {
+fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) -> Option<FaultResponse> {
     let mut script = shared.script();
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     script.asked.push(target.to_owned());
     let shown = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if script.token.as_deref().is_some_and(|token| !shown.starts_with(token)) {
-        return Some(Answer::status(401));
+        return Some(FaultResponse::status(401));
     }
     if !is_of_a_collection(request.uri().path()) {
         return None;

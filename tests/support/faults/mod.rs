@@ -9,7 +9,7 @@ mod connection;
 mod forward;
 mod script;
 
-pub(crate) use answer::Answer;
+pub(crate) use answer::FaultResponse;
 pub(crate) use script::{Bookmarks, Strike, Which};
 
 use std::collections::HashSet;
@@ -121,12 +121,12 @@ impl FaultProxy {
     }
 
     /// Answers so many of these requests by itself.
-    pub(crate) fn answer(&self, which: Which, answer: Answer, times: usize) {
+    pub(crate) fn answer(&self, which: Which, answer: FaultResponse, times: usize) {
         self.shared.script().answers.push((which, answer, times));
     }
 
     /// Answers the first of these requests of each client by itself.
-    pub(crate) fn answer_each(&self, which: Which, answer: Answer) {
+    pub(crate) fn answer_each(&self, which: Which, answer: FaultResponse) {
         self.shared.script().first_answers.push((which, answer, HashSet::new()));
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 
-use super::answer::Answer;
+use super::answer::FaultResponse;
 use super::connection::Identity;
 use crate::support::Testbed;
 
@@ -75,9 +75,9 @@ pub(crate) enum Bookmarks {
 #[derive(Debug)]
 pub(super) struct Script {
     /// What is answered here, and how many times more. The first that fits counts.
-    pub(super) answers: Vec<(Which, Answer, usize)>,
+    pub(super) answers: Vec<(Which, FaultResponse, usize)>,
     /// What is answered here to each client once, and to the tokens of which it was.
-    pub(super) first_answers: Vec<(Which, Answer, HashSet<String>)>,
+    pub(super) first_answers: Vec<(Which, FaultResponse, HashSet<String>)>,
     pub(super) bookmarks: Bookmarks,
     pub(super) swallow_initial_events: bool,
     /// Whether watches may come in Protocol Buffers. Of those, frames are cut, ended and stalled, and no more.
