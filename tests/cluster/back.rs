@@ -252,12 +252,12 @@ fn early_watch_ends_are_checked_against_the_watch_cache_only() {
         let name = format!("of-{scope}");
         api.create_config_map(&namespace, &name, &json!({}));
         watch.stdout.json_until("the change", |line| line["name"] == *name);
-        let _before = proxy.take_asked();
+        let _before = proxy.take_requests();
         proxy.strike(Strike::End);
         let next = format!("{name}-next");
         api.create_config_map(&namespace, &next, &json!({}));
         watch.stdout.json_until("the next change", |line| line["name"] == *next);
-        let asked = proxy.take_asked();
+        let asked = proxy.take_requests();
         let [lists, watches] = [false, true].map(|is_watch| {
             asked.iter().filter(move |target| target.contains("watch=true") == is_watch).collect::<Vec<_>>()
         });

@@ -27,7 +27,7 @@ const FAULTS: &[Fault] = &[
     ("reset", |proxy, _| proxy.strike(Strike::Reset)),
     ("refused", |proxy, _| proxy.refuse()),
     ("wrong certificate", |proxy, _| {
-        proxy.be_a_stranger(true);
+        proxy.use_unknown_certificate(true);
         proxy.strike(Strike::Cut);
     }),
     ("GOAWAY", |proxy, random| {
@@ -57,7 +57,7 @@ const FAULTS: &[Fault] = &[
     ("401", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(401))),
     ("403", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(403))),
     ("429", |proxy, random| {
-        refuse_some(proxy, random, Which::All, FaultResponse::status(429).retry_after(1))
+        refuse_some(proxy, random, Which::All, FaultResponse::status(429).retry_after(1));
     }),
     ("500", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(500))),
     ("503", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::page(503))),
@@ -166,7 +166,7 @@ impl Chaos {
     /// Ends the fault. Stalled connections are released: the test does not wait for their detection.
     fn heal(&mut self, name: &str) {
         self.proxy.forward_all();
-        self.proxy.be_a_stranger(false);
+        self.proxy.use_unknown_certificate(false);
         self.proxy.pieces(usize::MAX, Duration::ZERO);
         self.proxy.bookmarks(Bookmarks::All);
         self.proxy.accept();

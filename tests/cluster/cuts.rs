@@ -206,7 +206,7 @@ fn protobuf_frames_cut_anywhere_are_reported_once() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "a", &json!({"text": "b"}));
     let proxy = FaultProxy::before(testbed);
-    proxy.pack_watches();
+    proxy.allow_protobuf();
     let config = proxy.kubeconfig(&env, &namespace);
     let watch = ["watch", "cm", "-o", "json", "--fields", "type,name,resourceVersion,origin"];
     let mut running = env.kdelta(&watch).env("KUBECONFIG", config).start();
@@ -228,7 +228,7 @@ fn protobuf_frames_cut_anywhere_are_reported_once() {
         told.extend(running.stdout.json_until("the change", |line| line["resourceVersion"] == version));
         wanted.push(json!({"type": "MODIFIED", "name": "a", "resourceVersion": version, "origin": "watch"}));
     }
-    assert!(proxy.packed_watches() > CUTS_WITHIN, "{}", proxy.packed_watches());
+    assert!(proxy.protobuf_watches() > CUTS_WITHIN, "{}", proxy.protobuf_watches());
     api.delete(&format!("{}/a", config_maps(&namespace)));
     let mut rest = running.stdout.json_until("its end", |line| line["type"] == "DELETED");
     assert_eq!((rest.len(), &rest.remove(0)["name"]), (1, &json!("a")));

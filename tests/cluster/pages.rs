@@ -18,7 +18,7 @@ fn expired_list_does_not_print_objects_twice() {
         let words = [&["get", "cm", "--chunk-size", "2"], rest].concat();
         proxy.answer(Which::LaterPages, FaultResponse::status(410), refusals);
         let printed = env.kdelta(&words).env("KUBECONFIG", &config).finish().quiet_success();
-        let later = proxy.take_asked().iter().filter(|request| request.contains("continue=")).count();
+        let later = proxy.take_requests().iter().filter(|request| request.contains("continue=")).count();
         proxy.forward_all();
         assert_eq!(later, refusals, "{words:?}");
         printed

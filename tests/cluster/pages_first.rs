@@ -29,7 +29,7 @@ impl Scene {
             let done = env.kdelta(&["api-resources", "-v=6"]).env("KUBECONFIG", &config).finish();
             done.stderr.contains(r#"path="/version" status=200"#).then_some(())
         });
-        proxy.take_asked();
+        proxy.take_requests();
         Some(Self { env, proxy, config })
     }
 
@@ -37,7 +37,7 @@ impl Scene {
     fn run(&self, words: &[&str]) -> (String, Vec<&'static str>) {
         let done = self.env.kdelta(words).env("KUBECONFIG", &self.config).finish();
         assert_eq!(done.code, 0, "{}", done.stderr);
-        let asked = self.proxy.take_asked();
+        let asked = self.proxy.take_requests();
         let of_maps = asked.iter().filter(|target| target.contains("/configmaps"));
         let way = |target: &String| {
             let ways = ["sendInitialEvents", "watch=", "continue=", "limit=500", "limit=7"];

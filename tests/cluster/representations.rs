@@ -181,9 +181,9 @@ fn joined_namespace_tables_equal_the_cluster_wide_table() {
         text.lines().map(row).collect()
     };
     get(&[]);
-    proxy.take_asked();
+    proxy.take_requests();
     let joined = cells(&get(&[]));
-    let asked = proxy.take_asked();
+    let asked = proxy.take_requests();
     assert_eq!(joined.len(), 502);
     assert_eq!(joined[0], ["NAMESPACE", "NAME", "DATA"]);
     assert!(joined.contains(&[namespace.clone(), "m250".into(), "1".into()]));
@@ -194,11 +194,11 @@ fn joined_namespace_tables_equal_the_cluster_wide_table() {
     assert!(asked.len() == 3 && rows.contains("Exact"), "{asked:?}");
 
     assert_eq!(joined, cells(&get(&["--chunk-size", "100"])));
-    assert_eq!(proxy.take_asked().len(), 6);
+    assert_eq!(proxy.take_requests().len(), 6);
     let names: Vec<_> = get(&["-o", "name"]).lines().map(str::to_owned).collect();
     let wanted = joined[1..].iter().map(|[_, name, _]| format!("configmap/{name}"));
     assert_eq!(names, wanted.collect::<Vec<_>>());
-    let [only] = &proxy.take_asked()[..] else { panic!("one request") };
+    let [only] = &proxy.take_requests()[..] else { panic!("one request") };
     assert!(only.contains("includeObject=None"), "{only}");
 }
 
@@ -212,7 +212,7 @@ fn cached_type_costs_one_request_even_hours_later() {
         let line = ["--kubeconfig", kubeconfig.to_str().expect("a path"), "get", "cm", "--no-headers"];
         let printed = env.kdelta(&line).finish().quiet_success();
         assert!(printed.starts_with("a   "), "{printed}");
-        proxy.take_asked()
+        proxy.take_requests()
     };
     let own = format!("/api/v1/namespaces/{namespace}/configmaps?includeObject=None");
     let cold = get();
@@ -272,9 +272,9 @@ fn api_version_change_does_not_print_objects_twice() {
         let all = known["resources"].as_array_mut().expect("resources");
         all.retain(|one| one["resource"] != "horizontalpodautoscalers" || one["version"] == "v1");
     });
-    proxy.take_asked();
+    proxy.take_requests();
     assert_eq!(get(), wanted);
-    let asked = proxy.take_asked();
+    let asked = proxy.take_requests();
     let of_hpa: Vec<_> = asked.iter().filter(|path| path.contains("horizontalpodautoscalers")).collect();
     assert!(of_hpa.len() == 1 && of_hpa[0].starts_with("/apis/autoscaling/v1/"), "{asked:?}");
 }

@@ -59,11 +59,11 @@ fn unavailable_parts_are_probed_gradually_by_lists_and_join_together() {
     let watch = ["watch", &types, "-A", "-o", "json", "--as", &user];
     let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
     running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
-    let _first = proxy.take_asked();
+    let _first = proxy.take_requests();
     let mut asked: Vec<String> = Vec::new();
     // Ten at first, more after five seconds.
     eventually("a second time", || {
-        asked.extend(proxy.take_asked());
+        asked.extend(proxy.take_requests());
         (asked.len() > 10).then_some(())
     });
     assert!(asked.len() <= 30, "of some forty that are left out: {asked:#?}");
@@ -114,11 +114,11 @@ fn forbidden_late_parts_are_unavailable_like_initial_ones() {
             .stderr
             .find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
     }
-    let _first = proxy.take_asked();
+    let _first = proxy.take_requests();
     let since = Instant::now();
     let mut asked: Vec<String> = Vec::new();
     eventually("a second time", || {
-        asked.extend(proxy.take_asked());
+        asked.extend(proxy.take_requests());
         (asked.len() > 10).then_some(())
     });
     // Two per second, plus the first ones.
@@ -160,11 +160,11 @@ fn part_that_leaves_before_its_refusal_does_not_end_the_watch() {
 
     // The part still waits for permission when the namespace leaves.
     proxy.bookmarks(Bookmarks::NoEnd);
-    let _before = proxy.take_asked();
+    let _before = proxy.take_requests();
     label(&api, &namespace, true);
     let mut asked: Vec<String> = Vec::new();
     eventually("it is refused", || {
-        asked.extend(proxy.take_asked());
+        asked.extend(proxy.take_requests());
         let is_list = |request: &String| request.contains("/configmaps") && !request.contains("watch=");
         asked.iter().any(is_list).then_some(())
     });

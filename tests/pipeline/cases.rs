@@ -1,12 +1,12 @@
-//! Every case of client-go's own tests is answered: by a test that carries its number, or in the table of those that have
-//! no counterpart. Read from the source.
+//! Coverage of client-go's own test cases: each is named by a test or listed in the table of cases without a
+//! counterpart. The tests read the sources.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The cases there are, by letter: keys and stores, three queues and a mode of the last, deltas and controllers,
-/// the reflector, its watch-list, shared informers, pager and watch tools, doubles. The missing numbers are not used.
+/// The cases by letter: keys and stores, three queues and a mode of the last, deltas and controllers, the reflector,
+/// its watch-list, shared informers, pager and watch tools, doubles. Missing numbers are unused.
 const CASES: &[(char, &[u8])] = &[
     (
         'A',
@@ -27,7 +27,7 @@ const CASES: &[(char, &[u8])] = &[
     ('K', &[1, 2, 3, 4]),
 ];
 
-/// The variants of H4, each a test of its own.
+/// The variants of H4, one test each.
 const VARIANTS: &[&str] = &[
     "no bookmark",
     "feature off",
@@ -42,7 +42,7 @@ const VARIANTS: &[&str] = &[
     "annotation false",
 ];
 
-/// The text of every Rust file below that folder.
+/// Reads the text of every Rust file below a folder.
 fn read_all(folder: &Path, texts: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("a folder of the source") {
         let path = entry.expect("an entry").path();
@@ -63,13 +63,13 @@ fn sources() -> Vec<String> {
     texts
 }
 
-/// A letter and a number and nothing else: `C2`.
+/// Parses a letter followed by a number: `C2`.
 fn case(word: &str) -> Option<(char, u8)> {
     let letter = word.chars().next().filter(char::is_ascii_uppercase)?;
     Some((letter, word[1..].parse().ok()?))
 }
 
-/// The cases that a comment before a test begins with, as in `// C2, C3, without what has no counterpart`.
+/// Returns the cases at the start of comments before tests, as in `// C2, C3, without what has no counterpart`.
 fn tested(text: &str) -> BTreeSet<(char, u8)> {
     let mut found = BTreeSet::new();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -84,7 +84,7 @@ fn tested(text: &str) -> BTreeSet<(char, u8)> {
     found
 }
 
-/// The cases in the first column of the table: `A19`, `A21–A24`, `J2 with a panic`.
+/// Returns the cases in the first column of the table: `A19`, `A21–A24`, `J2 with a panic`.
 fn without_counterpart(table: &str) -> BTreeSet<(char, u8)> {
     let mut found = BTreeSet::new();
     for row in table.lines().filter_map(|line| line.strip_prefix("//! | ")) {
@@ -100,7 +100,7 @@ fn without_counterpart(table: &str) -> BTreeSet<(char, u8)> {
 }
 
 #[test]
-fn every_case_is_tested_or_said_to_have_no_counterpart() {
+fn every_case_is_tested_or_listed_without_counterpart() {
     let tested: BTreeSet<_> = sources().iter().flat_map(|text| tested(text)).collect();
     let listed = without_counterpart(include_str!("mod.rs"));
     let all: BTreeSet<_> =
@@ -113,7 +113,7 @@ fn every_case_is_tested_or_said_to_have_no_counterpart() {
 }
 
 #[test]
-fn every_variant_of_a_watch_list_is_tested() {
+fn every_watch_list_variant_is_tested() {
     let texts = sources();
     let is_tested = |variant: &&&str| {
         let mut comments = texts.iter().flat_map(|text| text.lines()).map(str::trim);
@@ -124,7 +124,7 @@ fn every_variant_of_a_watch_list_is_tested() {
 }
 
 #[test]
-fn numbers_are_read_before_tests_only_and_from_the_first_column() {
+fn case_numbers_are_parsed_before_tests_and_in_the_first_column() {
     let text = "// A1, B2 and more of C3\n#[test]\nfn a() {}\n    // D4\n    let x = 1;\n// E5\n/// f\n#[tokio::test]";
     assert_eq!(tested(text), [('A', 1), ('B', 2), ('E', 5)].into());
     let table = "//! | Case | In |\n//! | A2–A4 | B9 |\n//! | E1, J2 with a panic | |\n//! text";

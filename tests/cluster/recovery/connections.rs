@@ -34,11 +34,11 @@ fn refused_connection_is_retried() {
 #[test]
 fn wrong_certificate_is_retried() {
     let Some(mut scene) = Scene::synced() else { return };
-    scene.proxy.be_a_stranger(true);
+    scene.proxy.use_unknown_certificate(true);
     scene.proxy.strike(Strike::Cut);
     scene.wait_for_lines(2);
     scene.change();
-    scene.proxy.be_a_stranger(false);
+    scene.proxy.use_unknown_certificate(false);
     scene.assert_recovered();
 }
 

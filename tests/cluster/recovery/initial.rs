@@ -54,11 +54,11 @@ fn missing_initial_events_end_falls_back_to_a_list() {
     let Some(mut scene) = Scene::set() else { return };
     scene.proxy.bookmarks(Bookmarks::NoEnd);
     scene.start(&[]);
-    assert_eq!(ways(&scene.proxy.take_asked()), (2, 2), "each tried once and then listed");
+    assert_eq!(ways(&scene.proxy.take_requests()), (2, 2), "each tried once and then listed");
     scene.change_unseen();
     scene.proxy.strike(Strike::Error(410));
     scene.wait_for_lines(3);
-    assert_eq!(ways(&scene.proxy.take_asked()), (0, 2), "that it does not come is remembered");
+    assert_eq!(ways(&scene.proxy.take_requests()), (0, 2), "that it does not come is remembered");
     scene.assert_recovered();
 }
 
@@ -75,13 +75,13 @@ fn server_that_ignores_send_initial_events_is_listed() {
 fn initial_list_method_is_configurable() {
     let Some(mut scene) = Scene::set() else { return };
     scene.start(&["--list-mode", "list"]);
-    assert_eq!(ways(&scene.proxy.take_asked()), (0, 2));
+    assert_eq!(ways(&scene.proxy.take_requests()), (0, 2));
     let ask = |arguments: &[&str], feature: &str| {
         let arguments = [&["watch", "cm", "--until-synced"], arguments].concat();
         let config = scene.proxy.kubeconfig(&scene.env, &scene.namespace);
         let kdelta = scene.env.kdelta(&arguments).env("KUBECONFIG", config);
         let _table = kdelta.env("KUBE_FEATURE_WatchListClient", feature).finish().quiet_success();
-        ways(&scene.proxy.take_asked())
+        ways(&scene.proxy.take_requests())
     };
     assert_eq!(ask(&[], ""), (1, 0));
     assert_eq!(ask(&[], "false"), (0, 1));

@@ -16,7 +16,7 @@ fn large(name: &str, state: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn live_notifications_carry_text_and_the_store_compressed_bodies() {
+async fn notifications_have_text_bodies_and_the_store_compressed_ones() {
     for kind in KINDS {
         let source = FakeSource::new();
         for number in 0..30 {
@@ -50,7 +50,7 @@ async fn live_notifications_carry_text_and_the_store_compressed_bodies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_relist_of_equal_objects_shares_the_stored_ones() {
+async fn relist_shares_equal_stored_objects() {
     for kind in KINDS {
         let source = FakeSource::new();
         for number in 0..30 {

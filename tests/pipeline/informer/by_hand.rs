@@ -1,4 +1,4 @@
-//! The parts without a shared informer: a controller over a queue, an informer with one handler, a plain store.
+//! The components without a shared informer: a controller over a queue, an informer with one handler, a plain store.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -17,9 +17,9 @@ use kdelta::reflector::{Reflector, ReflectorOptions};
 use kdelta::store::{Cache, Store, index_funcs};
 use kdelta::testing::pod;
 
-use super::{Recorder, held, pass, source_of, state, until};
+use super::{Recorder, advance, source_of, source_state, state, until};
 
-/// What the newest delta of a pop is.
+/// Returns the newest delta of a pop as text.
 fn text(popped: &Popped) -> String {
     let Item::Deltas(deltas) = &popped.item else { return "no delta".into() };
     let newest = deltas.newest().expect("a delta");
@@ -37,7 +37,7 @@ fn queues() -> [Arc<dyn Queue>; 3] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_controller_gives_its_function_what_any_queue_holds() {
+async fn controller_processes_every_queue_type() {
     for queue in queues() {
         let source = source_of(&["a", "b"]);
         let lines = Arc::new(Mutex::new(Vec::new()));
@@ -68,16 +68,16 @@ async fn a_controller_gives_its_function_what_any_queue_holds() {
     }
 }
 
-/// A key function of one's own, which not every object has a key by.
-fn all_but_the_odd(object: &Object) -> Result<Key, KeyError> {
+/// A custom key function that fails for some objects.
+fn custom_key(object: &Object) -> Result<Key, KeyError> {
     let no_key = || KeyError::NoKey { object: object.key().to_string(), reason: "it is odd".into() };
     if object.name() == "odd" { Err(no_key()) } else { meta_namespace_key(object) }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_with_an_object_that_has_no_key_is_listed_again_until_all_have_one() {
+async fn list_with_a_key_error_is_retried() {
     let known = || Arc::new(Cache::new()) as KnownObjects;
-    let (key_func, known_objects) = (all_but_the_odd as _, Some(known()));
+    let (key_func, known_objects) = (custom_key as _, Some(known()));
     let queues: [Arc<dyn Queue>; 3] = [
         Arc::new(DeltaFifo::new(DeltaFifoOptions { key_func, known_objects, ..Default::default() })),
         Arc::new(OrderedFifo::new(known(), OrderedFifoOptions { key_func, ..Default::default() })),
@@ -89,10 +89,10 @@ async fn a_list_with_an_object_that_has_no_key_is_listed_again_until_all_have_on
         let controller = Controller::new(Config::new(queue, source.clone(), process));
         let stop = CancellationToken::new();
         let run = tokio::spawn(controller.run(stop.clone()));
-        pass(600).await;
+        advance(600).await;
         assert!(!controller.has_synced() && controller.last_sync_resource_version().is_unset());
         source.delete("odd");
-        pass(60).await;
+        advance(60).await;
         assert!(controller.has_synced());
         assert_eq!(controller.last_sync_resource_version(), source.version());
         stop.cancel();
@@ -101,7 +101,7 @@ async fn a_list_with_an_object_that_has_no_key_is_listed_again_until_all_have_on
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_processed_comes_again_behind_the_others() {
+async fn failed_delta_is_requeued_behind_the_others() {
     for (retry, wanted) in [(true, &["a", "b", "a", "a"][..]), (false, &["a", "b"])] {
         for queue in queues() {
             let source = source_of(&["a", "b"]);
@@ -121,7 +121,7 @@ async fn what_could_not_be_processed_comes_again_behind_the_others() {
             let config = Config { retry_on_error: retry, ..Config::new(queue, source, process) };
             let stop = CancellationToken::new();
             let run = tokio::spawn(Controller::new(config).run(stop.clone()));
-            pass(1).await;
+            advance(1).await;
             stop.cancel();
             run.await.expect("no panic").expect("no error");
             assert_eq!(*lines.lock().expect("lines"), wanted);
@@ -130,7 +130,7 @@ async fn what_could_not_be_processed_comes_again_behind_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_always_fails_is_retried_with_growing_pauses() {
+async fn failing_object_is_retried_with_backoff() {
     for queue in queues() {
         let calls = Arc::new(Mutex::new(0));
         let process = Box::new({
@@ -144,8 +144,8 @@ async fn an_object_that_always_fails_is_retried_with_growing_pauses() {
         let config = Config { retry_on_error: true, ..Config::new(queue, source_of(&["a"]), process) };
         let stop = CancellationToken::new();
         let run = tokio::spawn(Controller::new(config).run(stop.clone()));
-        // 5 ms doubled to one second takes 1.275 s and 9 calls; then there is one call a second.
-        pass(60).await;
+        // 5 ms doubled up to one second takes 1.275 s and 9 calls; then there is one call per second.
+        advance(60).await;
         let calls = *calls.lock().expect("no panic");
         assert!((60..=75).contains(&calls), "{calls} calls in a minute");
         stop.cancel();
@@ -154,7 +154,7 @@ async fn an_object_that_always_fails_is_retried_with_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_newer_takes_the_place_of_what_failed() {
+async fn newer_delta_replaces_a_failed_one() {
     let again = ["Updated a@3", "Updated a@3"];
     for (queue, wanted) in queues().into_iter().zip([again, ["Added a@2", "Updated a@3"], again]) {
         let source = source_of(&["a"]);
@@ -177,14 +177,14 @@ async fn what_is_newer_takes_the_place_of_what_failed() {
                 Err("always".into())
             }
         });
-        // A closed queue takes nothing back, so this comes to its end.
+        // A closed queue accepts no requeues, so the loop ends.
         process_loop(&*queue, process, true).await;
         assert_eq!(*lines.lock().expect("lines"), wanted);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_informer_with_one_handler_tells_it_what_the_store_holds() {
+async fn single_handler_informer_reports_store_changes() {
     let source = source_of(&["shop/a", "bank/b"]);
     let recorder = Recorder::default();
     let (store, controller) = Informer::new(source.clone(), recorder.clone())
@@ -200,12 +200,12 @@ async fn an_informer_with_one_handler_tells_it_what_the_store_holds() {
     source.delete("bank/b");
     until("told", || recorder.len() == 2).await;
     assert_eq!(recorder.take(), ["shop/a@2>4 watch", "-bank/b@5 watch"]);
-    pass(60).await;
+    advance(60).await;
     assert_eq!(recorder.take(), ["shop/a@4>4 resync"]);
     source.add_silently(pod("bank/c"));
     source.reset_watches();
     until("told", || recorder.len() == 1).await;
-    // What the list repeats is not told.
+    // The list does not report unchanged objects again.
     assert_eq!(recorder.take(), ["+bank/c@6 relist"]);
     assert_eq!(store.last_store_sync_resource_version(), source.version());
     stop.cancel();
@@ -214,7 +214,7 @@ async fn an_informer_with_one_handler_tells_it_what_the_store_holds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_informer_has_not_synced_while_its_handler_is_told_of_the_last_object() {
+async fn single_handler_informer_syncs_after_its_last_callback() {
     let source = source_of(&["a", "b"]);
     let informer = Arc::new(OnceLock::<Controller>::new());
     let (asked, synced) = (Arc::clone(&informer), Arc::new(Mutex::new(Vec::new())));
@@ -229,7 +229,7 @@ async fn an_informer_has_not_synced_while_its_handler_is_told_of_the_last_object
     let run = tokio::spawn(controller.run(stop.clone()));
     until("synced", || controller.has_synced()).await;
     assert_eq!(*synced.lock().expect("no panic"), [false, false]);
-    // What is told later takes nothing back.
+    // Later notifications do not revoke the sync.
     source.modify(pod("a"));
     until("told", || synced.lock().expect("no panic").len() == 3).await;
     assert_eq!(*synced.lock().expect("no panic"), [false, false, true]);
@@ -239,13 +239,13 @@ async fn an_informer_has_not_synced_while_its_handler_is_told_of_the_last_object
 
 // F8 has the panic end the run.
 #[tokio::test(start_paused = true)]
-async fn an_only_handler_that_panics_is_told_what_comes_next() {
+async fn single_handler_continues_after_a_panic() {
     let source = source_of(&["a", "b"]);
     let (recorder, panics) = (Recorder::default(), Recorder::default());
-    let (told, hook) = (recorder.clone(), panics.clone());
+    let (notifications, hook) = (recorder.clone(), panics.clone());
     let clumsy = NotificationFn(move |notification: Notification| {
-        let is_first = told.len() == 0;
-        told.on_notification(notification);
+        let is_first = notifications.len() == 0;
+        notifications.on_notification(notification);
         assert!(!is_first, "oh");
     });
     let hook = move |panic: &HandlerPanic| hook.0.lock().expect("lines").push(panic.message.clone());
@@ -262,7 +262,7 @@ async fn an_only_handler_that_panics_is_told_what_comes_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plain_store_follows_its_source() {
+async fn plain_store_follows_its_source() {
     let source = source_of(&["a", "b"]);
     let store = Arc::new(Cache::new());
     let stop = CancellationToken::new();
@@ -273,15 +273,15 @@ async fn a_plain_store_follows_its_source() {
         objects.sort();
         objects
     };
-    until("listed", || stored() == held(&source) && source.open_watches() == 1).await;
+    until("listed", || stored() == source_state(&source) && source.open_watches() == 1).await;
     let unchanged = store.list().into_iter().find(|object| object.name() == "b").expect("listed");
     source.add(pod("c"));
     source.modify(pod("a"));
-    until("watched", || stored() == held(&source)).await;
+    until("watched", || stored() == source_state(&source)).await;
     source.delete_silently("a");
     source.add_silently(pod("d"));
     source.reset_watches();
-    until("relisted", || stored() == held(&source)).await;
+    until("relisted", || stored() == source_state(&source)).await;
     assert_eq!(store.last_store_sync_resource_version(), source.version());
     let still = store.list().into_iter().find(|object| object.name() == "b").expect("listed");
     assert!(Arc::ptr_eq(&unchanged, &still), "held twice while it is listed");
@@ -291,7 +291,7 @@ async fn a_plain_store_follows_its_source() {
 
 // G27: an object is a piece of memory of its own, and not a part of the page it came with.
 #[tokio::test(start_paused = true)]
-async fn what_is_deleted_frees_its_memory_though_others_of_its_page_stay() {
+async fn deleted_object_frees_its_memory_while_its_page_mates_stay() {
     let store = Arc::new(Cache::new());
     let objects: Vec<_> = {
         let source = source_of(&["a", "b", "c", "d", "e", "f"]);

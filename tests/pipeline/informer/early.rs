@@ -1,4 +1,4 @@
-//! Subscriptions that are made before the first sync and read after it, as in the example of the crate's front page.
+//! Subscriptions created before the first sync and read after it, as in the example on the crate's front page.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use kdelta::testing::{FakeSource, pod};
 
 use super::{KINDS, Running, of_kind};
 
-/// A source of that many pods, named in order.
+/// Returns a source of this many pods, named in order.
 fn source_of_many(count: usize) -> FakeSource {
     let source = FakeSource::new();
     for number in 0..count {
@@ -17,14 +17,14 @@ fn source_of_many(count: usize) -> FakeSource {
     source
 }
 
-/// Waits for the first sync; a subscription that holds it up would hold it up for ever.
+/// Waits for the first sync; a blocking subscription would block it forever.
 async fn synced(informer: &SharedIndexInformer) {
     let synced = tokio::time::timeout(Duration::from_hours(1), informer.synced()).await;
     assert_eq!(synced, Ok(true), "the informer syncs while no subscription is read");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unread_subscription_of_any_capacity_does_not_hold_up_the_sync() {
+async fn unread_subscription_does_not_block_the_sync() {
     for kind in KINDS {
         for (count, capacity) in [(3, 1), (18, 16), (40, 39), (2000, 1), (2000, 17), (100_000, 16)] {
             let informer = of_kind(&source_of_many(count), kind);
@@ -46,9 +46,9 @@ async fn an_unread_subscription_of_any_capacity_does_not_hold_up_the_sync() {
     }
 }
 
-/// The bounds hold again for what comes after the initial state.
+/// The bounds apply again after the initial list.
 #[tokio::test(start_paused = true)]
-async fn live_events_behind_an_unread_initial_state_come_after_it_and_hold_up_the_informer() {
+async fn live_events_follow_an_unread_initial_list_and_apply_backpressure() {
     for kind in KINDS {
         let source = source_of_many(50);
         let informer = of_kind(&source, kind);
@@ -75,7 +75,7 @@ async fn live_events_behind_an_unread_initial_state_come_after_it_and_hold_up_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_or_stopped_subscription_with_an_unread_initial_state_ends() {
+async fn dropped_or_stopped_subscription_with_an_unread_initial_list_ends() {
     for kind in KINDS {
         let source = source_of_many(100);
         let informer = of_kind(&source, kind);

@@ -1,4 +1,4 @@
-//! The whole informer on a source that does anything a source may do, at any time.
+//! Property tests of the whole informer on a source with random changes and failures.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use kdelta::listwatch::{Error, Status};
 use kdelta::reflector::{BackoffOptions, ReflectorOptions};
 use kdelta::testing::{FakeSource, InitialEvents, pod};
 
-use super::{KINDS, Replay, Running, held, stored, until};
+use super::{KINDS, Replay, Running, source_state, stored, until};
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// One object comes, changes or goes; the watches that stand may not hear of it.
+    /// One object is added, modified or deleted, visibly or silently for open watches.
     Change {
         name: usize,
         deletes: bool,
@@ -24,7 +24,7 @@ enum Step {
     },
     /// Every watch ends cleanly.
     EndWatches,
-    /// Every watch ends, and what happened is forgotten.
+    /// Every watch ends, and the source loses its history.
     Forget,
     BreakWatches(usize),
     FailList {
@@ -74,7 +74,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// With room for all of a test.
+/// Returns a policy with capacity for all notifications of a test.
 fn blocking() -> OnSlow {
     OnSlow::Block { capacity: 10_000, bytes: usize::MAX }
 }
@@ -115,7 +115,7 @@ async fn survives(initial: InitialEvents, at: usize, steps: Vec<Step>) {
         ..ReflectorOptions::default()
     };
     let informer = SharedIndexInformer::builder(source.clone()).queue(KINDS[at]).reflector(options).build();
-    let mut told = vec![subscribe(&informer, blocking())];
+    let mut notifications = vec![subscribe(&informer, blocking())];
     let running = Running::start(informer.clone());
     for step in steps {
         match step {
@@ -129,16 +129,16 @@ async fn survives(initial: InitialEvents, at: usize, steps: Vec<Step>) {
             Step::ExpireTokens => source.expire_continue_tokens(),
             Step::Bookmark => source.bookmark(),
             Step::Pass(milliseconds) => sleep(Duration::from_millis(milliseconds)).await,
-            Step::Subscribe(on_slow) => told.push(subscribe(&informer, on_slow)),
+            Step::Subscribe(on_slow) => notifications.push(subscribe(&informer, on_slow)),
         }
     }
-    // What nobody heard of is found by the list that a forgotten log makes necessary.
+    // A lost history makes the informer list, which finds the silent change.
     change(&source, NAMES[0], false, false);
     source.reset_watches();
-    until("the store is the source", || stored(&informer) == held(&source)).await;
+    until("the store is the source", || stored(&informer) == source_state(&source)).await;
     running.stop().await;
-    for mut subscription in told {
-        assert_eq!(Replay::to_the_end(&mut subscription).await, held(&source));
+    for mut subscription in notifications {
+        assert_eq!(Replay::replay_to_end(&mut subscription).await, source_state(&source));
     }
     assert_eq!(source.open_watches(), 0);
 }
@@ -146,7 +146,7 @@ async fn survives(initial: InitialEvents, at: usize, steps: Vec<Step>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
-    fn nothing_is_lost_and_nothing_invented_whatever_the_source_does(
+    fn notifications_replay_to_the_source_under_any_faults(
         initial in initial_events(),
         at in 0..KINDS.len(),
         steps in prop::collection::vec(step(), 0..60),

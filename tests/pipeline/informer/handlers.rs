@@ -1,4 +1,4 @@
-//! Handlers: late, removed, panicking, filtered.
+//! Event handlers: late, removed, panicking, filtered.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -9,11 +9,11 @@ use kdelta::informer::{
 use kdelta::object::{DeletedObject, Object, Origin};
 use kdelta::testing::{FakeSource, pod};
 
-use super::{Recorder, Running, of_kind, pass, source_of, stored, until};
+use super::{Recorder, Running, advance, of_kind, source_of, stored, until};
 
 // I17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_handler_has_synced_when_it_has_returned_from_what_was_there() {
+async fn handler_syncs_after_its_initial_callbacks_return() {
     let source = source_of(&["pod1"]);
     let informer = of_kind(&source, QueueKind::Delta);
     let early = Recorder::default();
@@ -52,7 +52,7 @@ async fn a_handler_has_synced_when_it_has_returned_from_what_was_there() {
 
 // I8, I9, I10, I11, I15, I16
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_is_removed_hears_no_more() {
+async fn removed_handler_gets_no_notifications() {
     let source = source_of(&[]);
     let informer = of_kind(&source, QueueKind::Delta);
     let other = of_kind(&source, QueueKind::Delta);
@@ -71,7 +71,7 @@ async fn a_handler_that_is_removed_hears_no_more() {
     informer.remove_event_handler(&second);
     source.add(pod("c"));
     until("stored", || stored(&informer).len() == 3).await;
-    pass(1).await;
+    advance(1).await;
     assert_eq!(recorder.take(), ["+b@3 watch"]);
     assert_eq!(Arc::strong_count(&recorder), 1, "a task still has its handler");
     running.stop().await;
@@ -80,7 +80,7 @@ async fn a_handler_that_is_removed_hears_no_more() {
 
 // I19, without its pauses
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_is_reported_and_called_again() {
+async fn panicking_handler_is_reported_and_called_again() {
     let source = source_of(&["a", "b", "c"]);
     let panics = Recorder::default();
     let informer = SharedIndexInformer::builder(source)
@@ -102,26 +102,26 @@ async fn a_handler_that_panics_is_reported_and_called_again() {
     assert_eq!(panics.take(), states.map(|state| format!("oh: +{state}! list")));
 }
 
-/// Panics when it is called, and when it is dropped.
-struct Hopeless;
+/// A handler that panics in each call and on drop.
+struct AlwaysPanics;
 
-impl ResourceEventHandler for Hopeless {
+impl ResourceEventHandler for AlwaysPanics {
     fn on_notification(&self, _: Notification) {
         panic!("oh");
     }
 }
 
-impl Drop for Hopeless {
+impl Drop for AlwaysPanics {
     fn drop(&mut self) {
         panic!("and oh");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_a_handler_and_the_hook_do_the_others_are_told_and_the_run_ends_well() {
+async fn panics_in_a_handler_and_the_hook_do_not_affect_others() {
     let hook = Arc::new(|_: &HandlerPanic| panic!("the hook too"));
     let informer = SharedIndexInformer::builder(source_of(&["a"])).on_handler_panic(hook).build();
-    let registration = informer.add_event_handler(Hopeless).expect("not stopped");
+    let registration = informer.add_event_handler(AlwaysPanics).expect("not stopped");
     let recorder = Recorder::default();
     informer.add_event_handler(recorder.clone()).expect("not stopped");
     let running = Running::synced(informer).await;
@@ -132,7 +132,7 @@ async fn whatever_a_handler_and_the_hook_do_the_others_are_told_and_the_run_ends
 
 // F12
 #[test]
-fn a_filter_shows_its_handler_a_smaller_world() {
+fn filter_turns_updates_into_adds_and_deletes() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let low = source.objects().remove(0);
@@ -170,7 +170,7 @@ fn a_filter_shows_its_handler_a_smaller_world() {
     }
 }
 
-/// Writes down which of the three callbacks was called.
+/// A handler that records the called callbacks.
 #[derive(Default)]
 struct Callbacks(Mutex<Vec<&'static str>>);
 
@@ -189,7 +189,7 @@ impl ResourceEventHandler for Callbacks {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_three_callbacks_are_called_through_a_filter_too() {
+async fn filtered_handler_gets_all_three_callbacks() {
     let source = source_of(&["a", "hidden"]);
     let informer = of_kind(&source, QueueKind::Ordered);
     let callbacks = Arc::new(Callbacks::default());

@@ -1,5 +1,4 @@
-//! What an informer leaves behind when it has stopped: nothing. Tasks are counted in a runtime of the test's own,
-//! connections where they arrive.
+//! Leftovers of a stopped informer. Tasks are counted in a runtime of the test's own, connections at the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use kdelta::testing::{FakeSource, pod};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use super::{KINDS, Recorder, Replay, held, source_of, until};
+use super::{KINDS, Recorder, Replay, source_of, source_state, until};
 use crate::support::{Proxy, eventually};
 
 fn runtime() -> Runtime {
@@ -25,7 +24,7 @@ fn tasks() -> usize {
     Handle::current().metrics().num_alive_tasks()
 }
 
-/// An informer with all that may have a task, a timer or a channel.
+/// Builds an informer with every feature that may own a task, a timer or a channel.
 fn equipped(builder: kdelta::informer::Builder<FakeSource>) -> SharedIndexInformer {
     builder
         .resync_check_period(Some(Duration::from_secs(1)))
@@ -34,7 +33,7 @@ fn equipped(builder: kdelta::informer::Builder<FakeSource>) -> SharedIndexInform
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_task_and_no_timer_outlives_the_stop_and_nothing_that_was_taken_in_is_lost() {
+async fn stop_ends_all_tasks_and_delivers_queued_deltas() {
     for kind in KINDS {
         let source = source_of(&["a", "b"]);
         let informer = equipped(SharedIndexInformer::builder(source.clone()).queue(kind));
@@ -62,8 +61,8 @@ async fn no_task_and_no_timer_outlives_the_stop_and_nothing_that_was_taken_in_is
         };
         run.await.expect("no error");
         assert_eq!((tasks(), source.open_watches()), (0, 0), "after it has stopped");
-        assert_eq!(Replay::to_the_end(&mut unread).await, held(&source));
-        assert_eq!(Replay::to_the_end(&mut merged).await, held(&source));
+        assert_eq!(Replay::replay_to_end(&mut unread).await, source_state(&source));
+        assert_eq!(Replay::replay_to_end(&mut merged).await, source_state(&source));
         assert_eq!(recorder.take().iter().filter(|line| line.starts_with('+')).count(), 22);
     }
 }
@@ -74,7 +73,7 @@ fn resource(resource: &str, kind: &str, namespaced: bool) -> ApiResource {
 }
 
 #[test]
-fn no_connection_outlives_a_factory_and_its_client() {
+fn dropping_a_factory_and_its_client_closes_all_connections() {
     let (serving, watching) = (runtime(), runtime());
     let demo = serving.block_on(Demo::start(Options::default())).expect("a demo");
     let proxy = Proxy::before(demo.address().port());

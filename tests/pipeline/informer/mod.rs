@@ -1,4 +1,4 @@
-//! The whole informer on a fake source, in the paused time of the runtime where not said otherwise.
+//! The whole informer on a fake source, under the runtime's paused clock unless noted otherwise.
 
 mod body_compression;
 mod by_hand;
@@ -26,7 +26,7 @@ use kdelta::testing::{FakeSource, InitialEvents, pod};
 
 const KINDS: [QueueKind; 2] = [QueueKind::Delta, QueueKind::Ordered];
 
-/// An informer that runs.
+/// A running informer.
 struct Running {
     informer: SharedIndexInformer,
     stop: CancellationToken,
@@ -52,7 +52,7 @@ impl Running {
     }
 }
 
-/// A source that is listed, with these pods at the versions 2, 3, ….
+/// Returns a source with a list of these pods, at the versions 2, 3, ….
 fn source_of(names: &[&str]) -> FakeSource {
     let source = FakeSource::new();
     source.set_initial_events(InitialEvents::Unsupported);
@@ -66,7 +66,7 @@ fn of_kind(source: &FakeSource, kind: QueueKind) -> SharedIndexInformer {
     SharedIndexInformer::builder(source.clone()).queue(kind).build()
 }
 
-/// Waits, in the runtime's time, until that is so.
+/// Waits, in the runtime's time, until the condition holds.
 async fn until(what: &str, mut is: impl FnMut() -> bool) {
     for _ in 0..100_000 {
         if is() {
@@ -77,7 +77,7 @@ async fn until(what: &str, mut is: impl FnMut() -> bool) {
     panic!("never: {what}");
 }
 
-async fn pass(seconds: u64) {
+async fn advance(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
@@ -85,20 +85,20 @@ fn state(object: &Object) -> String {
     format!("{}@{}", object.key(), object.resource_version())
 }
 
-/// What the store holds, in the order of keys.
+/// Returns the stored objects in key order.
 fn stored(informer: &SharedIndexInformer) -> Vec<String> {
     let mut objects = informer.get_store().list();
     objects.sort_by(|one, other| one.key().cmp(other.key()));
     objects.iter().map(|object| state(object)).collect()
 }
 
-/// What the source holds, in the order of keys.
-fn held(source: &FakeSource) -> Vec<String> {
+/// Returns the source's objects in key order.
+fn source_state(source: &FakeSource) -> Vec<String> {
     source.objects().iter().map(|object| state(object)).collect()
 }
 
-/// What a subscription has to say until nothing has come for a minute.
-async fn told(subscription: &mut Subscription) -> Vec<String> {
+/// Returns the notifications of a subscription until none arrives for a minute.
+async fn notifications(subscription: &mut Subscription) -> Vec<String> {
     let mut lines = Vec::new();
     while let Ok(Some(next)) = tokio::time::timeout(Duration::from_mins(1), subscription.recv()).await {
         lines.push(next.to_string());
@@ -106,7 +106,7 @@ async fn told(subscription: &mut Subscription) -> Vec<String> {
     lines
 }
 
-/// Writes down what it is told.
+/// A handler that records its notifications.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<String>>>);
 
@@ -126,7 +126,7 @@ impl ResourceEventHandler for Recorder {
     }
 }
 
-/// Replays notifications over nothing.
+/// The state after replaying notifications.
 #[derive(Default)]
 struct Replay(BTreeMap<Key, String>);
 
@@ -147,8 +147,8 @@ impl Replay {
         }
     }
 
-    /// Reads all that comes until the end, and answers what there is then.
-    async fn to_the_end(subscription: &mut Subscription) -> Vec<String> {
+    /// Reads a subscription to its end and returns the final state.
+    async fn replay_to_end(subscription: &mut Subscription) -> Vec<String> {
         let mut replay = Self::default();
         while let Some(notification) = subscription.recv().await {
             replay.read(&notification);

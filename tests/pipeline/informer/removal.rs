@@ -1,4 +1,4 @@
-//! The removal of handlers that are in a call, and how a caller waits for their end.
+//! Removal of handlers during a call, and waiting for their end.
 
 use std::pin::pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,7 +30,7 @@ impl ResourceEventHandler for Blocking {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn a_stuck_handler_that_is_removed_during_the_stop_does_not_block_the_end() {
+async fn removing_a_blocked_handler_unblocks_the_stop() {
     for kind in KINDS {
         let informer = of_kind(&source_of(&["a"]), kind);
         let (handler, mut entered, release) = blocking();
@@ -54,7 +54,7 @@ async fn a_stuck_handler_that_is_removed_during_the_stop_does_not_block_the_end(
 
 // I21, I22
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn shutting_down_a_handler_waits_for_its_call_and_no_other_follows() {
+async fn handler_shutdown_waits_for_its_last_call() {
     for kind in KINDS {
         let informer = of_kind(&source_of(&["a", "b"]), kind);
         let (handler, mut entered, release) = blocking();
@@ -80,7 +80,7 @@ async fn shutting_down_a_handler_waits_for_its_call_and_no_other_follows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_registration_ends_with_its_informer() {
+async fn registration_ends_with_its_informer() {
     let informer = of_kind(&source_of(&["a"]), KINDS[0]);
     let recorder = Arc::new(Recorder::default());
     let registration = informer.add_event_handler(Arc::clone(&recorder)).expect("not stopped");

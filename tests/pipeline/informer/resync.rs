@@ -1,11 +1,11 @@
-//! Who is told again, and when.
+//! The recipients and times of resyncs.
 
 use std::time::Duration;
 
 use kdelta::informer::{Registration, SharedIndexInformer};
 use kdelta::testing::{FakeSource, pod};
 
-use super::{Recorder, Running, pass, source_of, until};
+use super::{Recorder, Running, advance, source_of, until};
 
 fn resyncing(source: &FakeSource) -> SharedIndexInformer {
     let second = Some(Duration::from_secs(1));
@@ -21,23 +21,23 @@ fn every(informer: &SharedIndexInformer, seconds: u64) -> (Recorder, Registratio
 
 // I1
 #[tokio::test(start_paused = true)]
-async fn each_handler_is_told_again_at_its_own_pace() {
+async fn each_handler_has_its_own_resync_period() {
     let informer = resyncing(&source_of(&["pod1", "pod2"]));
     let handlers = [0, 2, 3].map(|seconds| every(&informer, seconds));
     let running = Running::synced(informer).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let told = || handlers.each_ref().map(|(recorder, _)| recorder.take().len());
-    assert_eq!(told(), [2, 2, 2]);
+    let notifications = || handlers.each_ref().map(|(recorder, _)| recorder.take().len());
+    assert_eq!(notifications(), [2, 2, 2]);
     for wanted in [[0, 0, 0], [0, 2, 0], [0, 0, 2], [0, 2, 0], [0, 0, 0], [0, 2, 2]] {
-        pass(1).await;
-        assert_eq!(told(), wanted);
+        advance(1).await;
+        assert_eq!(notifications(), wanted);
     }
     running.stop().await;
 }
 
 // I4
 #[tokio::test(start_paused = true)]
-async fn a_list_repeats_what_did_not_change_only_to_those_due_a_resync() {
+async fn relist_repeats_unchanged_objects_only_to_handlers_due_a_resync() {
     let source = source_of(&["pod1", "pod2"]);
     let informer = resyncing(&source);
     let (quiet, _) = every(&informer, 0);
@@ -56,7 +56,7 @@ async fn a_list_repeats_what_did_not_change_only_to_those_due_a_resync() {
     until("told again", || eager.len() >= 3).await;
     let lines = eager.take();
     for line in ["+pod3@4 relist", "pod2@3>5 relist", "pod1@2>2 resync"] {
-        assert!(lines.iter().any(|told| told == line), "{line} in {lines:?}");
+        assert!(lines.iter().any(|notifications| notifications == line), "{line} in {lines:?}");
     }
     running.stop().await;
 }

@@ -1,16 +1,18 @@
-//! Handlers that do not keep up, by their policy.
+//! Handlers that can't keep up, by their policy.
 
 use tokio::time::{Duration, sleep};
 
 use kdelta::informer::{HandlerOptions, OnSlow, QueueKind, SharedIndexInformer};
 use kdelta::testing::pod;
 
-use super::{KINDS, Recorder, Replay, Running, held, of_kind, pass, source_of, stored, told, until};
+use super::{
+    KINDS, Recorder, Replay, Running, advance, notifications, of_kind, source_of, source_state, stored, until,
+};
 
 const COALESCE: HandlerOptions = HandlerOptions { resync: None, on_slow: OnSlow::Coalesce };
 
 #[tokio::test(start_paused = true)]
-async fn who_coalesces_holds_nobody_up_and_comes_to_the_same_state() {
+async fn coalescing_handler_does_not_block_others_and_reaches_the_same_state() {
     for kind in KINDS {
         let source = source_of(&["a", "b"]);
         let informer = SharedIndexInformer::builder(source.clone()).queue(kind).queue_capacity(4).build();
@@ -28,32 +30,32 @@ async fn who_coalesces_holds_nobody_up_and_comes_to_the_same_state() {
             }
             sleep(Duration::from_millis(10)).await;
         }
-        until("stored", || stored(&informer) == held(&source)).await;
+        until("stored", || stored(&informer) == source_state(&source)).await;
         assert!(quick.len() >= 200, "only the slow one is told less");
         let mut late = informer.subscribe_with_options(COALESCE).expect("not stopped");
         source.modify(pod("a"));
-        until("stored", || stored(&informer) == held(&source)).await;
-        pass(1).await;
+        until("stored", || stored(&informer) == source_state(&source)).await;
+        advance(1).await;
         assert!(!slow.has_synced());
         running.stop().await;
         let mut replay = Replay::default();
-        let mut notifications = 0;
+        let mut count = 0;
         while let Some(notification) = slow.recv().await {
             replay.read(&notification);
-            notifications += 1;
+            count += 1;
         }
-        assert!(notifications <= 6, "{notifications}");
+        assert!(count <= 6, "{count}");
         assert!(slow.coalesced() > 200, "{}", slow.coalesced());
-        assert_eq!(replay.0.into_values().collect::<Vec<_>>(), held(&source));
+        assert_eq!(replay.0.into_values().collect::<Vec<_>>(), source_state(&source));
         assert!(slow.has_synced());
-        let late_told = told(&mut late).await;
+        let late_notifications = notifications(&mut late).await;
         assert_eq!(late.coalesced(), 0);
-        assert!(late_told.iter().any(|line| line.contains("! list")), "{late_told:?}");
+        assert!(late_notifications.iter().any(|line| line.contains("! list")), "{late_notifications:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_coalesces_is_told_what_waits_when_the_informer_stops() {
+async fn coalescing_handler_gets_queued_notifications_at_stop() {
     let source = source_of(&["a"]);
     let informer = SharedIndexInformer::builder(source.clone()).build();
     let recorder = Recorder::default();
@@ -69,7 +71,7 @@ async fn a_handler_that_coalesces_is_told_what_waits_when_the_informer_stops() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_may_let_as_much_wait_as_there_are_numbers() {
+async fn channel_capacity_may_be_usize_max() {
     let source = source_of(&["a", "b"]);
     let informer = of_kind(&source, QueueKind::Delta);
     let on_slow = OnSlow::Block { capacity: usize::MAX, bytes: usize::MAX };
@@ -82,5 +84,5 @@ async fn a_reader_may_let_as_much_wait_as_there_are_numbers() {
     running.stop().await;
     let wanted = ["+a@2! list", "+b@3! list"];
     assert_eq!(recorder.take(), wanted);
-    assert_eq!(told(&mut subscription).await, wanted);
+    assert_eq!(notifications(&mut subscription).await, wanted);
 }

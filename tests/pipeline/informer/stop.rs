@@ -1,4 +1,4 @@
-//! How an informer ends, what it holds up and what holds it up.
+//! The end of an informer: its causes, and blocked handlers.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -12,11 +12,13 @@ use kdelta::listwatch::{Error, ListOptions, ListWatch, PageStream};
 use kdelta::reflector::{Observer, ReflectorOptions};
 use kdelta::testing::{FakeWatch, pod};
 
-use super::{KINDS, Recorder, Replay, Running, held, of_kind, pass, source_of, stored, told, until};
+use super::{
+    KINDS, Recorder, Replay, Running, advance, notifications, of_kind, source_of, source_state, stored, until,
+};
 
 // I13, I14, I18
 #[tokio::test(start_paused = true)]
-async fn what_has_stopped_stays_stopped() {
+async fn stopped_informer_stays_stopped() {
     let source = source_of(&["a"]);
     let informer = of_kind(&source, QueueKind::Delta);
     let handler = Arc::new(Recorder::default());
@@ -37,13 +39,13 @@ async fn what_has_stopped_stays_stopped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_never_syncs_says_so_in_the_end() {
+async fn wait_for_sync_returns_false_after_a_stop_without_sync() {
     let source = source_of(&[]);
     source.hold(true);
     let informer = of_kind(&source, QueueKind::Delta);
     let registration = informer.add_event_handler(Recorder::default()).expect("not stopped");
     let running = Running::start(informer.clone());
-    pass(10).await;
+    advance(10).await;
     let waits = tokio::spawn({
         let informer = informer.clone();
         async move { informer.synced().await }
@@ -55,7 +57,7 @@ async fn what_never_syncs_says_so_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_ends_with_the_error_the_reflector_gave_up_with() {
+async fn run_returns_the_reflectors_error() {
     let source = source_of(&[]);
     source.fail_list(Error::Refused("nobody there".into()));
     let options = ReflectorOptions { give_up: Some(Arc::new(|_| true)), ..ReflectorOptions::default() };
@@ -67,7 +69,7 @@ async fn a_run_ends_with_the_error_the_reflector_gave_up_with() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_panics_ends_the_run_with_its_panic() {
+async fn run_propagates_a_panic_of_the_source() {
     let list = |options: ListOptions| async move {
         assert!(options.limit > 1_000_000, "oh");
         Ok::<_, Error>(PageStream::default())
@@ -81,7 +83,7 @@ async fn a_source_that_panics_ends_the_run_with_its_panic() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_observer_that_panics_does_not_end_the_run() {
+async fn panicking_observer_does_not_end_the_run() {
     let source = source_of(&["a"]);
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
@@ -101,7 +103,7 @@ async fn an_observer_that_panics_does_not_end_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_the_run_ends_everything() {
+async fn dropping_the_run_future_ends_all_tasks() {
     let source = source_of(&[]);
     let informer = of_kind(&source, QueueKind::Delta);
     let handler = Arc::new(Recorder::default());
@@ -115,7 +117,7 @@ async fn dropping_the_run_ends_everything() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_what_can_never_sync_ends() {
+async fn wait_for_sync_ends_when_a_sync_is_impossible() {
     let source = source_of(&["a"]);
     let informer = of_kind(&source, QueueKind::Delta);
     let running = Running::synced(informer.clone()).await;
@@ -131,7 +133,7 @@ async fn waiting_for_what_can_never_sync_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_reader_presses_back_and_loses_nothing() {
+async fn slow_reader_applies_backpressure_and_loses_nothing() {
     for kind in KINDS {
         let source = source_of(&["first"]);
         let informer = SharedIndexInformer::builder(source.clone()).queue(kind).queue_capacity(4).build();
@@ -141,19 +143,19 @@ async fn a_slow_reader_presses_back_and_loses_nothing() {
         for at in 0..100 {
             source.add(pod(&format!("p{at}")));
         }
-        pass(10).await;
-        // Two in the channel, one on its way there; the queue; the rest is not read from the source.
+        advance(10).await;
+        // Two in the channel, one being sent, and the queue; the rest is not read from the source.
         assert!(stored(&informer).len() <= 4, "{}", stored(&informer).len());
         let received = informer.last_sync_resource_version();
         assert!(received.compare(&"12".into()).is_ok_and(Ordering::is_lt), "{received}");
-        let lines = told(&mut slow).await;
+        let lines = notifications(&mut slow).await;
         assert_eq!(lines.iter().filter(|line| line.starts_with('+')).count(), 101);
         running.stop().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_waits_for_no_reader_and_loses_nothing_that_was_taken_in() {
+async fn stop_does_not_wait_for_readers_and_keeps_queued_notifications() {
     for kind in KINDS {
         let names: Vec<_> = (0..50).map(|at| format!("p{at}")).collect();
         let source = source_of(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -162,14 +164,14 @@ async fn a_stop_waits_for_no_reader_and_loses_nothing_that_was_taken_in() {
         let running = Running::start(informer.clone());
         until("queued", || informer.last_sync_resource_version() == source.version()).await;
         running.stop().await;
-        assert_eq!(Replay::to_the_end(&mut unread).await, held(&source));
-        assert_eq!(stored(&informer), held(&source));
+        assert_eq!(Replay::replay_to_end(&mut unread).await, source_state(&source));
+        assert_eq!(stored(&informer), source_state(&source));
         assert!(unread.has_synced());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscription_that_is_dropped_holds_nobody_up() {
+async fn dropped_subscription_does_not_block_others() {
     let source = source_of(&[]);
     let informer = of_kind(&source, QueueKind::Ordered);
     let unread = informer.subscribe(1, None).expect("not stopped");
@@ -177,7 +179,7 @@ async fn a_subscription_that_is_dropped_holds_nobody_up() {
     for at in 0..10 {
         source.add(pod(&format!("p{at}")));
     }
-    pass(1).await;
+    advance(1).await;
     assert!(stored(&informer).len() < 10);
     drop(unread);
     until("stored", || stored(&informer).len() == 10).await;

@@ -1,4 +1,4 @@
-//! What is told, in which order, and what the store holds then.
+//! Notifications, their order, and the content of the store at that time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,32 +13,34 @@ use kdelta::reflector::ReflectorEvent;
 use kdelta::store::{IndexFunc, Indexers};
 use kdelta::testing::{FakeSource, InitialEvents, pod};
 
-use super::{KINDS, Recorder, Running, held, of_kind, pass, source_of, stored, told, until};
+use super::{
+    KINDS, Recorder, Running, advance, notifications, of_kind, source_of, source_state, stored, until,
+};
 
 #[tokio::test(start_paused = true)]
-async fn an_ordered_informer_tells_all_with_its_marks() {
+async fn ordered_informer_reports_changes_with_marks() {
     let source = source_of(&["a", "b"]);
     let informer = of_kind(&source, QueueKind::Ordered);
     let mut subscription = informer.subscribe(10, None).expect("not stopped");
     let running = Running::start(informer.clone());
-    assert_eq!(told(&mut subscription).await, ["+a@2! list", "+b@3! list", "SYNCED 3"]);
+    assert_eq!(notifications(&mut subscription).await, ["+a@2! list", "+b@3! list", "SYNCED 3"]);
     assert!(subscription.has_synced());
     source.add(pod("c"));
     source.modify(pod("a"));
     source.delete("b");
-    assert_eq!(told(&mut subscription).await, ["+c@4 watch", "a@2>5 watch", "-b@6 watch"]);
+    assert_eq!(notifications(&mut subscription).await, ["+c@4 watch", "a@2>5 watch", "-b@6 watch"]);
     let a = informer.get_store().get_by_key("a").expect("stored");
     source.delete_silently("c");
     source.add_silently(pod("d"));
     source.reset_watches();
-    assert_eq!(told(&mut subscription).await, ["GAP 6 8", "-c@4? relist", "+d@8 relist"]);
+    assert_eq!(notifications(&mut subscription).await, ["GAP 6 8", "-c@4? relist", "+d@8 relist"]);
     let same = informer.get_store().get_by_key("a").expect("stored");
     assert!(Arc::ptr_eq(&a, &same), "a list brought a second copy of what was stored");
     for version in [informer.last_sync_resource_version(), informer.last_store_sync_resource_version()] {
         assert_eq!(version, "8".into());
     }
     let mut late = informer.subscribe(1, None).expect("not stopped");
-    let mut lines = told(&mut late).await;
+    let mut lines = notifications(&mut late).await;
     assert_eq!(lines.pop().as_deref(), Some("SYNCED 8"));
     lines.sort();
     assert_eq!(lines, ["+a@5! list", "+d@8! list"]);
@@ -49,9 +51,9 @@ async fn an_ordered_informer_tells_all_with_its_marks() {
     assert!(subscription.recv().await.is_none());
 }
 
-/// A server that was restored from a backup gives its versions a second time.
+/// A server restored from a backup assigns its versions a second time.
 #[tokio::test(start_paused = true)]
-async fn what_differs_is_told_also_where_uid_and_version_are_those_of_another_history() {
+async fn relist_compares_content_when_versions_may_repeat() {
     let labelled = |value: &str| {
         let mut pod = pod("a");
         pod["metadata"]["labels"] = serde_json::json!({"in": value});
@@ -62,43 +64,43 @@ async fn what_differs_is_told_also_where_uid_and_version_are_those_of_another_hi
         let informer = of_kind(&source, kind);
         let mut subscription = informer.subscribe(10, None).expect("not stopped");
         let running = Running::start(informer.clone());
-        told(&mut subscription).await;
+        notifications(&mut subscription).await;
         source.modify(labelled("one history"));
         source.add(pod("b"));
-        told(&mut subscription).await;
+        notifications(&mut subscription).await;
         source.restore(3, &Error::Transport("cut".into()));
         source.modify_silently(labelled("another history"));
-        let mut lines = told(&mut subscription).await;
+        let mut lines = notifications(&mut subscription).await;
         lines.retain(|line| !line.starts_with("GAP"));
         lines.sort();
         assert_eq!(lines, ["-b@5? relist", "a@4>4 relist"], "{kind:?}");
-        let held = informer.get_store().get_by_key("a").expect("stored");
-        assert_eq!(held.json(), source.objects()[0].json());
+        let source_state = informer.get_store().get_by_key("a").expect("stored");
+        assert_eq!(source_state.json(), source.objects()[0].json());
         running.stop().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delta_informer_tells_the_same_without_marks() {
+async fn delta_informer_reports_changes_without_marks() {
     let source = source_of(&["a", "b"]);
     let informer = of_kind(&source, QueueKind::Delta);
     let mut subscription = informer.subscribe(10, None).expect("not stopped");
     let running = Running::start(informer);
-    assert_eq!(told(&mut subscription).await, ["+a@2! list", "+b@3! list"]);
+    assert_eq!(notifications(&mut subscription).await, ["+a@2! list", "+b@3! list"]);
     source.delete_silently("a");
-    // Made again under the same name: another object.
+    // Recreated under the same name: another object.
     source.delete_silently("b");
     source.add_silently(pod("b"));
     source.add_silently(pod("d"));
     source.reset_watches();
-    let lines = told(&mut subscription).await;
+    let lines = notifications(&mut subscription).await;
     assert_eq!(lines, ["-b@3? relist", "+b@6 relist", "+d@7 relist", "-a@2? relist"]);
     assert_eq!(running.informer.last_store_sync_resource_version(), "7".into());
     running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_breaks_off_told_the_truth_and_is_made_up_for() {
+async fn interrupted_list_is_completed_by_the_next() {
     let source = source_of(&["a", "b"]);
     source.fail_list_after(1, Error::Transport("cut".into()));
     let informer = of_kind(&source, QueueKind::Ordered);
@@ -108,12 +110,12 @@ async fn a_list_that_breaks_off_told_the_truth_and_is_made_up_for() {
     assert_eq!(first.to_string(), "+a@2! list");
     assert!(!running.informer.has_synced());
     source.delete("a");
-    assert_eq!(told(&mut subscription).await, ["+b@3! list", "-a@2? list", "SYNCED 4"]);
+    assert_eq!(notifications(&mut subscription).await, ["+b@3! list", "-a@2? list", "SYNCED 4"]);
     running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_initial_state_may_change_while_it_comes_through_a_watch() {
+async fn streaming_list_may_contain_changes() {
     for (kind, wanted) in [
         (QueueKind::Ordered, &["+a@2! list", "+b@3! list", "-a@4 list", "b@3>5 list", "SYNCED 5"][..]),
         (QueueKind::Delta, &["+b@5! list"]),
@@ -123,33 +125,34 @@ async fn the_initial_state_may_change_while_it_comes_through_a_watch() {
         let informer = of_kind(&source, kind);
         let mut subscription = informer.subscribe(10, None).expect("not stopped");
         let running = Running::start(informer.clone());
-        pass(1).await;
+        advance(1).await;
         source.delete("a");
         source.modify(pod("b"));
-        pass(1).await;
+        advance(1).await;
         assert!(!informer.has_synced());
         source.end_initial_events();
         assert!(informer.synced().await);
         source.add(pod("c"));
-        let mut lines = told(&mut subscription).await;
+        let mut lines = notifications(&mut subscription).await;
         assert_eq!(lines.pop().as_deref(), Some("+c@6 watch"));
         assert_eq!(lines, wanted);
-        assert_eq!(stored(&informer), held(&source));
+        assert_eq!(stored(&informer), source_state(&source));
         running.stop().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscription_is_a_stream_and_ends_as_one() {
+async fn subscription_implements_stream_and_ends() {
     for on_slow in [OnSlow::Block { capacity: 1, bytes: 1 }, OnSlow::Coalesce] {
         let source = source_of(&["a", "b"]);
         let informer = of_kind(&source, QueueKind::Ordered);
         let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
         let mut stream = informer.subscribe_with_options(options).expect("not stopped").take(4);
         let running = Running::start(informer);
-        let mut lines: Vec<_> = stream.by_ref().take(3).map(|told| told.to_string()).collect().await;
+        let mut lines: Vec<_> =
+            stream.by_ref().take(3).map(|notifications| notifications.to_string()).collect().await;
         source.delete("a");
-        lines.extend(stream.next().await.map(|told| told.to_string()));
+        lines.extend(stream.next().await.map(|notifications| notifications.to_string()));
         assert_eq!(lines, ["+a@2! list", "+b@3! list", "SYNCED 3", "-a@4 watch"]);
         running.stop().await;
         assert!(stream.into_inner().next().await.is_none());
@@ -158,7 +161,7 @@ async fn a_subscription_is_a_stream_and_ends_as_one() {
 
 // A16
 #[tokio::test(start_paused = true)]
-async fn indices_follow_and_can_be_added_while_it_runs() {
+async fn indexers_update_and_can_be_added_while_running() {
     let source = source_of(&["one", "two"]);
     let by_first = || IndexFunc::returning(|object: &Object| Ok(vec![object.name()[..1].to_owned()]));
     let informer = SharedIndexInformer::builder(source.clone())
@@ -177,7 +180,7 @@ async fn indices_follow_and_can_be_added_while_it_runs() {
     assert_eq!(informer.add_indexers(again), Err(InformerError::IndexersAfterStop));
 }
 
-/// Sets `seen` in an object, and counts those in which it was.
+/// Sets `seen` in an object, and counts objects that had it.
 fn seeing(again: &Arc<AtomicUsize>) -> Transformer {
     let again = Arc::clone(again);
     Arc::new(move |object| {
@@ -197,7 +200,7 @@ fn is_seen(object: &Object) -> bool {
 
 // F9
 #[tokio::test(start_paused = true)]
-async fn what_is_stored_and_told_is_transformed() {
+async fn transform_applies_to_stored_and_reported_objects() {
     for kind in KINDS {
         let source = source_of(&["pod1"]);
         let informer = SharedIndexInformer::builder(source.clone())
@@ -228,7 +231,7 @@ async fn what_is_stored_and_told_is_transformed() {
 
 // F10
 #[tokio::test(start_paused = true)]
-async fn what_is_stored_is_never_transformed_again() {
+async fn stored_objects_are_not_transformed_again() {
     let source = source_of(&["a", "b", "c"]);
     let again = Arc::default();
     let informer = SharedIndexInformer::builder(source.clone())
@@ -238,10 +241,10 @@ async fn what_is_stored_is_never_transformed_again() {
     let recorder = Recorder::default();
     informer.add_event_handler(recorder.clone()).expect("not stopped");
     let running = Running::synced(informer.clone()).await;
-    pass(10).await;
+    advance(10).await;
     source.modify_silently(pod("b"));
     source.reset_watches();
-    until("listed anew", || stored(&informer) == held(&source)).await;
+    until("listed anew", || stored(&informer) == source_state(&source)).await;
     assert!(recorder.take().len() > 30);
     assert_eq!(again.load(Ordering::Relaxed), 0);
     running.stop().await;
@@ -249,7 +252,7 @@ async fn what_is_stored_is_never_transformed_again() {
 
 // F6, F7, I3, I12
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn changes_and_handlers_come_from_all_sides_at_once() {
+async fn concurrent_changes_and_registrations_are_consistent() {
     for kind in KINDS {
         let source = FakeSource::new();
         let informer = of_kind(&source, kind);
@@ -283,20 +286,20 @@ async fn changes_and_handlers_come_from_all_sides_at_once() {
                 }
             });
         }
-        let reading = tokio::spawn(async move { super::Replay::to_the_end(&mut first).await });
+        let reading = tokio::spawn(async move { super::Replay::replay_to_end(&mut first).await });
         work.join_all().await;
         source.add(pod("last"));
         assert!(informer.synced().await);
-        while stored(&informer) != held(&source) {
+        while stored(&informer) != source_state(&source) {
             tokio::task::yield_now().await;
         }
         running.stop().await;
-        assert_eq!(reading.await.expect("no panic"), held(&source));
+        assert_eq!(reading.await.expect("no panic"), source_state(&source));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_chosen_before_the_start_can_be_chosen_on_the_informer_and_the_last_word_counts() {
+async fn informer_setters_override_the_builder_before_start() {
     let source = source_of(&["a"]);
     let informer = SharedIndexInformer::builder(source.clone())
         .transform(Arc::new(|_| Err("replaced before the start".into())))

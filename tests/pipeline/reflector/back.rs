@@ -1,4 +1,4 @@
-//! A source that is not as far as it was: restored from a backup, or another one in its place.
+//! A source whose version went back: restored from a backup, or replaced by another one.
 
 use super::*;
 use kdelta::listwatch::ListerWatcher;
@@ -6,7 +6,7 @@ use kdelta::object::KeyGetter;
 use kdelta::store::{Cache, Store};
 use kdelta::testing::{InitialEvents, pod};
 
-/// Pods a and b at the versions 2 and 3, and a reflector that has seen them change up to version 6.
+/// Starts a reflector of the pods a and b at the versions 2 and 3, which has seen changes up to version 6.
 async fn at_six(options: ReflectorOptions) -> Running {
     let source = FakeSource::new();
     source.add(pod("a"));
@@ -21,13 +21,13 @@ async fn at_six(options: ReflectorOptions) -> Running {
 }
 
 #[tokio::test(start_paused = true)]
-async fn versions_that_went_back_are_noticed_said_and_listed() {
+async fn version_rollback_is_reported_and_relisted() {
     let run = at_six(plain()).await;
     let _before = (run.source.take_requests(), run.events.take(), run.store.calls.take());
     run.source.restore(3, &cut());
     run.source.add_silently(pod("d"));
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests()), ["list /1", "list /500", "watch 4"]);
+    assert_eq!(request_lines(&run.source.requests()), ["list /1", "list /500", "watch 4"]);
     let said = run.events.all();
     assert_eq!(
         said,
@@ -49,23 +49,23 @@ async fn versions_that_went_back_are_noticed_said_and_listed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_through_a_watch_is_asked_for_without_the_version_that_is_gone() {
+async fn streaming_relist_after_a_rollback_has_no_version() {
     let run = at_six(ReflectorOptions { watch_list: true, ..plain() }).await;
     let _ = run.source.take_requests();
     run.source.restore(3, &refused());
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests()), ["list /1", "watch-list "]);
+    assert_eq!(request_lines(&run.source.requests()), ["list /1", "watch-list "]);
     assert_eq!(run.store.content(), ["a@2", "b@3"]);
 }
 
-/// A source that lost track and is asked for a state no older than the last comes to the same.
+/// The same for a source that loses its history and is listed with a not-older-than version.
 #[tokio::test(start_paused = true)]
-async fn versions_that_went_back_are_said_also_where_a_list_finds_out() {
+async fn version_rollback_found_by_a_list_is_reported() {
     let run = at_six(plain()).await;
     let _before = (run.source.take_requests(), run.events.take());
     run.source.restore(3, &expired());
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests()), ["list 6/0", "list /500", "watch 3"]);
+    assert_eq!(request_lines(&run.source.requests()), ["list 6/0", "list /500", "watch 3"]);
     assert_eq!(
         run.events.all(),
         [
@@ -79,11 +79,11 @@ async fn versions_that_went_back_are_said_also_where_a_list_finds_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn versions_that_went_back_are_said_once_however_often_the_store_refuses_the_list() {
+async fn version_rollback_is_reported_once_when_the_store_rejects_lists() {
     let source = FakeSource::new();
     source.add(pod("a"));
     source.add(pod("b"));
-    let run = start_into(&source, Notebook { refused: "bad", ..Notebook::default() }, plain());
+    let run = start_into(&source, RecordingStore { refused: "bad", ..RecordingStore::default() }, plain());
     run.caught_up().await;
     source.restore(1, &expired());
     source.add_silently(pod("bad"));
@@ -93,51 +93,51 @@ async fn versions_that_went_back_are_said_once_however_often_the_store_refuses_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_a_source_stands_is_asked_only_after_it_was_out_of_sight() {
+async fn version_check_follows_outages_only() {
     for error in [too_many(None), Error::Forbidden(said("no"))] {
         let run = at_six(plain()).await;
         let _ = run.source.take_requests();
-        pass_most_of_a_watch().await;
+        advance_most_of_a_watch().await;
         run.source.drop_watches();
         run.caught_up().await;
         run.source.break_watches(&error);
         run.caught_up().await;
-        assert_eq!(asked(&run.source.requests()), ["watch 6", "watch 6"], "{error:?}");
+        assert_eq!(request_lines(&run.source.requests()), ["watch 6", "watch 6"], "{error:?}");
     }
     for error in [cut(), refused(), Error::Timeout("silent".into()), Error::Unauthorized(said("who?"))] {
         let run = at_six(plain()).await;
         let _ = run.source.take_requests();
-        pass(2).await;
+        advance(2).await;
         run.source.break_watches(&error);
         run.caught_up().await;
-        pass_most_of_a_watch().await;
+        advance_most_of_a_watch().await;
         run.source.drop_watches();
         run.caught_up().await;
-        assert_eq!(asked(&run.source.requests()), ["list /1", "watch 6", "watch 6"], "{error:?}");
+        assert_eq!(request_lines(&run.source.requests()), ["list /1", "watch 6", "watch 6"], "{error:?}");
     }
 }
 
-/// A server that shuts down ends its watches in order, and behind a balancer another one answers at once.
+/// A server that shuts down ends its watches cleanly, and behind a load balancer another one responds at once.
 #[tokio::test(start_paused = true)]
-async fn where_a_source_stands_is_asked_after_a_watch_was_ended_before_its_time() {
+async fn version_check_follows_an_early_watch_end() {
     let run = at_six(plain()).await;
     let _ = run.source.take_requests();
     for seconds in [2, 100, 280] {
-        pass(seconds).await;
+        advance(seconds).await;
         run.source.drop_watches();
         run.caught_up().await;
-        assert_eq!(asked(&run.source.take_requests()), ["list /1", "watch 6"], "{seconds}");
+        assert_eq!(request_lines(&run.source.take_requests()), ["list /1", "watch 6"], "{seconds}");
     }
     assert_eq!(run.events.all()[1..], ["retrying in 0.8s"], "nothing is lost, and only the first was short");
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_watch_that_was_ended_in_order_the_next_is_asked_for_without_waiting_for_an_answer() {
+async fn watch_after_a_clean_end_does_not_wait_for_the_version_check() {
     let run = at_six(plain()).await;
     let _before = (run.source.take_requests(), run.store.calls.take());
     run.source.hold(true);
     run.source.drop_watches();
-    until(|| asked(&run.source.requests()) == ["list /1", "watch 6"]).await;
+    until(|| request_lines(&run.source.requests()) == ["list /1", "watch 6"]).await;
     run.source.add(pod("d"));
     run.source.hold(false);
     run.caught_up().await;
@@ -145,31 +145,31 @@ async fn after_a_watch_that_was_ended_in_order_the_next_is_asked_for_without_wai
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_source_that_went_back_nothing_is_read_before_that_is_known() {
+async fn watch_is_not_read_before_the_version_check() {
     let run = at_six(plain()).await;
     let _before = (run.source.take_requests(), run.store.calls.take());
     run.source.drop_watches();
     run.source.restore(3, &cut());
     run.source.add_silently(pod("d"));
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests()), ["list /1", "list /500", "watch 4"]);
+    assert_eq!(request_lines(&run.source.requests()), ["list /1", "list /500", "watch 4"]);
     let calls = run.store.calls.all();
     assert_eq!(calls[..2], ["begin relist", "in doubt"], "{calls:?}");
     assert_eq!(run.source.open_watches(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_does_not_say_where_it_stands_is_watched_all_the_same() {
+async fn watch_continues_without_a_version_check_result() {
     let run = at_six(plain()).await;
     let _ = run.source.take_requests();
     run.source.fail_list(Error::Forbidden(said("no list")));
     run.source.break_watches(&cut());
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests()), ["list /1", "watch 6"]);
+    assert_eq!(request_lines(&run.source.requests()), ["list /1", "watch 6"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_a_source_stands_is_asked_until_it_answers() {
+async fn version_check_is_retried_until_it_succeeds() {
     let run = at_six(plain()).await;
     let _before = (run.source.take_requests(), run.events.take());
     for error in [refused(), Error::Internal(said("starting")), too_many(Some(3))] {
@@ -177,20 +177,23 @@ async fn where_a_source_stands_is_asked_until_it_answers() {
     }
     run.source.restore(3, &cut());
     run.caught_up().await;
-    assert_eq!(asked(&run.source.requests())[..5], ["list /1", "list /1", "list /1", "list /1", "list /500"]);
+    assert_eq!(
+        request_lines(&run.source.requests())[..5],
+        ["list /1", "list /1", "list /1", "list /1", "list /500"]
+    );
     assert!(run.events.all().contains(&"went back from 6 to 3".to_owned()), "{:?}", run.events.all());
 }
 
-/// Until it has come to that version, a source says nothing to a watch from it; so nobody may go on from there.
+/// A source does not respond to a watch from a version it has not reached, so resuming there must fail.
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_goes_on_from_a_version_to_come_ends_at_once_with_both_versions() {
+async fn resume_from_a_future_version_fails_with_both_of_them() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let from = |version: &str| ReflectorOptions { resume_from: Some(version.into()), ..plain() };
     let error = start(&source, from("7")).task.await.expect("no panic").expect_err("to come");
     assert!(matches!(error, Error::TooLargeResourceVersion(_)), "{error:?}");
     assert_eq!(error.to_string(), "Too large resource version: 7, current: 2");
-    assert_eq!(asked(&source.take_requests()), ["list /1"]);
+    assert_eq!(request_lines(&source.take_requests()), ["list /1"]);
 
     let run = start(&source, from("2"));
     run.caught_up().await;
@@ -202,9 +205,9 @@ async fn a_watch_that_goes_on_from_a_version_to_come_ends_at_once_with_both_vers
     assert_eq!(error.to_string(), "Too large resource version: 4, current: 2");
 }
 
-/// A restored source gives its versions a second time, also to the same object.
+/// A restored source assigns its versions a second time, possibly to the same object.
 #[tokio::test(start_paused = true)]
-async fn a_state_is_not_taken_for_another_one_of_the_same_version() {
+async fn equal_versions_after_a_rollback_are_compared_by_content() {
     let source = FakeSource::new();
     source.set_initial_events(InitialEvents::Unsupported);
     let labelled = |value: &str| {
@@ -227,19 +230,19 @@ async fn a_state_is_not_taken_for_another_one_of_the_same_version() {
     assert_eq!(stored.json(), source.objects()[0].json());
 }
 
-/// Whether the next list is said to be one whose versions may name other states.
+/// Returns how many lists the store received as lists whose versions may repeat.
 fn doubts(run: &Running) -> usize {
     run.store.calls.take().iter().filter(|call| *call == "in doubt").count()
 }
 
 #[tokio::test(start_paused = true)]
-async fn versions_are_doubted_once_the_source_was_out_of_sight_and_only_then() {
+async fn versions_are_doubted_after_outages_only() {
     for watch_list in [false, true] {
         let run = at_six(ReflectorOptions { watch_list, ..plain() }).await;
         run.source.break_watches(&expired());
         run.caught_up().await;
         assert_eq!(doubts(&run), 0, "the first list, and one after the other");
-        pass(2).await;
+        advance(2).await;
         run.source.break_watches(&cut());
         run.caught_up().await;
         run.source.modify(pod("a"));
@@ -260,14 +263,14 @@ async fn versions_are_doubted_once_the_source_was_out_of_sight_and_only_then() {
     }
 }
 
-/// A source that keeps what those have seen of it who ask how far it has come.
-struct Asked {
+/// A source that records the versions passed to its version checks.
+struct CheckRecorder {
     source: FakeSource,
-    /// A std mutex: it is held for one push.
+    /// A std mutex, locked for one push.
     seen: Arc<Mutex<Vec<ResourceVersion>>>,
 }
 
-impl ListerWatcher for Asked {
+impl ListerWatcher for CheckRecorder {
     type List = <FakeSource as ListerWatcher>::List;
     type Watch = <FakeSource as ListerWatcher>::Watch;
 
@@ -285,9 +288,9 @@ impl ListerWatcher for Asked {
     }
 }
 
-/// The memory of a server will do for who was told something by it a moment ago, and for nobody else.
+/// The server's watch cache suffices for a caller that just received an event from it, and for no other.
 #[tokio::test(start_paused = true)]
-async fn only_a_source_that_was_in_sight_is_told_what_was_seen_of_it() {
+async fn version_check_passes_the_last_version_only_without_an_outage() {
     for (resume_from, ends, expected) in [
         (None, None, "2"),
         (None, Some(cut()), ""),
@@ -297,13 +300,14 @@ async fn only_a_source_that_was_in_sight_is_told_what_was_seen_of_it() {
         let source = FakeSource::new();
         source.add(pod("a"));
         let seen = Arc::default();
-        let asked = Asked { source: source.clone(), seen: Arc::clone(&seen) };
+        let request_lines = CheckRecorder { source: source.clone(), seen: Arc::clone(&seen) };
         let options = ReflectorOptions { resume_from, ..plain() };
         let task = tokio::spawn(
-            Reflector::new(asked, Arc::new(Notebook::default()), options).run(CancellationToken::new()),
+            Reflector::new(request_lines, Arc::new(RecordingStore::default()), options)
+                .run(CancellationToken::new()),
         );
         until(|| source.open_watches() == 1).await;
-        pass(2).await;
+        advance(2).await;
         match &ends {
             Some(error) => source.break_watches(error),
             None => source.drop_watches(),

@@ -1,6 +1,7 @@
-//! The rates of requests at failing sources, held against client-go's on the same sources.
+//! The request rates at failing sources, compared with client-go's on the same sources.
 //!
-//! `tests/testbed/pacing` draws the sources and counts what client-go's Reflector asks of them in a few virtual hours.
+//! `tests/testbed/pacing` generates the sources and counts the requests of client-go's Reflector in a few virtual
+//! hours.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use super::*;
 use kdelta::listwatch::{ListMeta, ListStream, ListerWatcher, WatchEvent, WatchStream};
 use kdelta::object::{Ingest, TypeMeta};
 
-/// A watch whose timeout is no more than this away has not ended early.
+/// A watch that ends within this time of its timeout has not ended early.
 const EARLY: Duration = Duration::from_secs(15);
 
 #[derive(Deserialize)]
@@ -60,7 +61,7 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> T {
 struct Counts {
     lists: AtomicUsize,
     watches: AtomicUsize,
-    /// Watches that failed to start, or ended well before their timeout.
+    /// Watches that failed to start or ended well before their timeout.
     ended_early: AtomicUsize,
     progress: AtomicUsize,
     version: AtomicUsize,
@@ -70,14 +71,15 @@ fn get(count: &AtomicUsize) -> usize {
     count.load(Ordering::Relaxed)
 }
 
-/// Adds one, and returns the count before. A loop in which no time passes would never end: it panics here.
+/// Increments a counter and returns its previous value. Panics in a loop that makes no progress in time, which would
+/// never end.
 fn add(count: &AtomicUsize) -> usize {
     let before = count.fetch_add(1, Ordering::Relaxed);
     assert!(before < 100_000, "a hot loop");
     before
 }
 
-/// A source that answers from the scripts of its scenario.
+/// A source that follows the scripts of its scenario.
 #[derive(Clone)]
 struct Scripted {
     scenario: Arc<Scenario>,
@@ -89,7 +91,7 @@ impl Scripted {
         ResourceVersion::new(&(get(&self.counts.version) + 1).to_string())
     }
 
-    /// The one object, as it is now.
+    /// Returns the current state of the only object.
     fn object(&self) -> Arc<Object> {
         let version = self.version().to_string();
         let json = serde_json::json!({
@@ -100,7 +102,7 @@ impl Scripted {
     }
 }
 
-/// The errors as kdelta's own client returns them.
+/// Returns the error as kdelta's own client does.
 fn failure(name: &str) -> Error {
     match name {
         "410" => expired(),
@@ -166,7 +168,7 @@ impl WatchStream for ScriptedWatch {
 }
 
 impl Drop for ScriptedWatch {
-    /// The source ended it, or the reflector gave it up, as one that is silent.
+    /// Either the source ended it, or the reflector abandoned it as silent.
     fn drop(&mut self) {
         if tokio::time::Instant::now() + EARLY < self.timeout {
             add(&self.source.counts.ended_early);
@@ -219,27 +221,27 @@ impl ListerWatcher for Scripted {
     }
 }
 
-/// Requests in the hours of one scenario.
-struct Asked {
+/// The number of requests in the hours of one scenario.
+struct RequestCounts {
     lists: usize,
     watches: usize,
     progress: usize,
     ended_early: usize,
 }
 
-/// Runs a reflector with the library's defaults for that time.
-async fn run(scenario: Scenario, hours: u64, seed: u64) -> Asked {
+/// Runs a reflector with the library's defaults for this time.
+async fn run(scenario: Scenario, hours: u64, seed: u64) -> RequestCounts {
     let source = Scripted { scenario: Arc::new(scenario), counts: Arc::default() };
     let counts = Arc::clone(&source.counts);
     let random = Mutex::new(fastrand::Rng::with_seed(seed));
     let jitter = Arc::new(move || random.lock().expect("no panic").f64());
     let options = ReflectorOptions { jitter, ..ReflectorOptions::default() };
-    let reflector = Reflector::new(source, Arc::new(Notebook::default()), options);
+    let reflector = Reflector::new(source, Arc::new(RecordingStore::default()), options);
     let mut run = std::pin::pin!(reflector.run(CancellationToken::new()));
     let ended = tokio::time::timeout(Duration::from_hours(hours), &mut run).await;
     ended.expect_err("it goes on");
-    // Read while the last watch stands: its end is none of the source's.
-    Asked {
+    // Read while the last watch is open: the test ends it, not the source.
+    RequestCounts {
         lists: get(&counts.lists),
         watches: get(&counts.watches),
         progress: get(&counts.progress),
@@ -247,22 +249,23 @@ async fn run(scenario: Scenario, hours: u64, seed: u64) -> Asked {
     }
 }
 
-/// 1.1 × client-go's and 3 more an hour.
+/// Returns 1.1 × client-go's figure plus 3 per hour.
 fn bound(figure: usize, hours: u64) -> usize {
     figure * 11 / 10 + 3 * usize::try_from(hours).expect("a few")
 }
 
-/// Lists and watches count together: kdelta watches again after many errors after which client-go lists and watches. Of
-/// sources that are only listed, the lists count on their own too.
+/// Lists and watches count together: after many errors kdelta watches again where client-go lists and watches. For
+/// sources that are only listed, lists also count alone.
 #[tokio::test(start_paused = true)]
-async fn failing_sources_are_asked_no_more_often_than_by_client_go() {
+async fn request_rates_at_failing_sources_stay_below_client_gos() {
     let client_go: ClientGo = read("client-go.json");
     let scenarios: Vec<Scenario> = read("scenarios.json");
     assert_eq!((scenarios.len(), client_go.scenarios.len()), (200, 200));
     let (mut over, mut sums) = (Vec::new(), [0; 5]);
     for (number, (scenario, theirs)) in scenarios.into_iter().zip(&client_go.scenarios).enumerate() {
         let is_listed = !scenario.watch_list;
-        let Asked { lists, watches, progress, ended_early: early } = run(scenario, client_go.hours, 17).await;
+        let RequestCounts { lists, watches, progress, ended_early: early } =
+            run(scenario, client_go.hours, 17).await;
         let line = format!(
             "{number}: {lists} lists of {}, {watches} watches of {}, {progress} progress requests after {early} early ends",
             theirs.lists, theirs.watches

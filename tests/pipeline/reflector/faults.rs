@@ -1,4 +1,4 @@
-//! What goes wrong, and what the reflector makes of it.
+//! Faults of a source and the reflector's reactions.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use kdelta::testing::pod;
 
 // G1
 #[tokio::test(start_paused = true)]
-async fn an_error_in_the_stream_closes_it_and_the_watch_resumes() {
+async fn stream_error_closes_the_watch_and_it_resumes() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
@@ -17,14 +17,14 @@ async fn an_error_in_the_stream_closes_it_and_the_watch_resumes() {
     until(|| !run.events.all()[1..].is_empty()).await;
     assert_eq!(source.open_watches(), 0);
     run.caught_up().await;
-    pass(2).await;
+    advance(2).await;
     assert_eq!(run.events.all()[1..], ["Watch lost: cut", "retrying in 0.8s", "recovered at 1 after 0s"]);
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "list /1", "watch 1"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 1", "list /1", "watch 1"]);
     assert_eq!(run.store.content(), ["a@2"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_has_recovered_once_it_has_stood_for_a_second() {
+async fn recovery_is_reported_after_a_second_of_watching() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
@@ -32,13 +32,13 @@ async fn a_watch_has_recovered_once_it_has_stood_for_a_second() {
     run.caught_up().await;
     tokio::time::sleep(Duration::from_millis(900)).await;
     assert_eq!(run.events.all()[1..], ["Watch lost: cut", "retrying in 0.8s"]);
-    pass(1).await;
+    advance(1).await;
     assert_eq!(run.events.all().last().expect("an event"), "recovered at 1 after 1s");
 }
 
 // G12, G13
 #[tokio::test(start_paused = true)]
-async fn too_many_requests_wait_as_the_server_says_and_need_no_list() {
+async fn too_many_requests_waits_for_retry_after_without_a_list() {
     let source = FakeSource::new();
     for retry_after in [None, None, Some(7)] {
         source.fail_watch(too_many(retry_after));
@@ -50,14 +50,14 @@ async fn too_many_requests_wait_as_the_server_says_and_need_no_list() {
     let waits: Vec<_> = run.events.all().into_iter().filter(|line| line.starts_with("retrying")).collect();
     assert_eq!(waits, ["retrying in 0.8s", "retrying in 1.6s", "retrying in 7s", "retrying in 5s"]);
     assert_eq!(
-        asked(&source.requests()),
+        request_lines(&source.requests()),
         ["list 0/500", "watch 1", "watch 1", "watch 1", "watch 1", "watch 1"]
     );
 }
 
 // G12 in the stream
 #[tokio::test(start_paused = true)]
-async fn too_many_requests_in_the_stream_need_no_list_however_often() {
+async fn too_many_requests_in_the_stream_never_cause_a_list() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     for _ in 0..5 {
@@ -65,12 +65,12 @@ async fn too_many_requests_in_the_stream_need_no_list_however_often() {
         source.break_watches(&too_many(None));
     }
     run.caught_up().await;
-    assert_eq!(asked(&source.requests())[1..], ["watch 1"; 6]);
+    assert_eq!(request_lines(&source.requests())[1..], ["watch 1"; 6]);
 }
 
 // K4
 #[tokio::test]
-async fn all_time_is_that_of_the_clock_handed_in() {
+async fn all_waits_use_the_injected_clock() {
     let clock = FakeClock::new();
     let source = FakeSource::new();
     source.fail_list(refused());
@@ -81,7 +81,7 @@ async fn all_time_is_that_of_the_clock_handed_in() {
         tokio::task::yield_now().await;
     }
     assert_eq!(clock.advance_to_next().await, Duration::from_millis(1600));
-    // The watch waits for the end of its own timeout and margin, all at once.
+    // The watch waits for its own timeout plus the margin, all in one step.
     while source.open_watches() == 0 {
         tokio::task::yield_now().await;
     }
@@ -94,7 +94,7 @@ async fn all_time_is_that_of_the_clock_handed_in() {
 
 // G10, G11
 #[tokio::test(start_paused = true)]
-async fn refused_connections_are_tried_at_growing_intervals() {
+async fn refused_connections_back_off() {
     for (jitter, refusals, low, high) in [(0.0, 5, 250, 260), (0.999, 5, 490, 510), (0.5, 40, 5600, 5700)] {
         let source = FakeSource::new();
         (0..refusals).for_each(|_| source.fail_list(refused()));
@@ -109,23 +109,23 @@ async fn refused_connections_are_tried_at_growing_intervals() {
     }
 }
 
-/// What stands between may cut a connection on which nothing happens, again and again.
+/// An intermediary may cut idle connections again and again.
 #[tokio::test(start_paused = true)]
-async fn a_quiet_watch_that_is_cut_now_and_then_is_not_waited_for_longer_each_time() {
+async fn occasional_cuts_of_a_quiet_watch_do_not_grow_the_backoff() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     for _ in 0..4 {
         run.caught_up().await;
-        pass(30).await;
+        advance(30).await;
         source.break_watches(&cut());
-        pass(1).await;
+        advance(1).await;
     }
     let waits: Vec<_> = run.events.all().into_iter().filter(|line| line.starts_with("retrying")).collect();
     assert_eq!(waits, ["retrying in 0.8s"; 4]);
     run.caught_up().await;
     for _ in 0..3 {
         run.caught_up().await;
-        pass(10).await;
+        advance(10).await;
         source.break_watches(&cut());
     }
     run.caught_up().await;
@@ -136,14 +136,14 @@ async fn a_quiet_watch_that_is_cut_now_and_then_is_not_waited_for_longer_each_ti
 
 // G6
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_ends_at_once_is_an_error_and_the_third_in_a_row_relists() {
+async fn third_watch_in_a_row_that_ends_at_once_causes_a_relist() {
     let source = FakeSource::new();
     (0..3).for_each(|_| source.end_watch_at_once());
     let run = start(&source, plain());
     run.caught_up().await;
-    pass(30).await;
+    advance(30).await;
     assert_eq!(
-        asked(&source.requests()),
+        request_lines(&source.requests()),
         ["list 0/500", "watch 1", "watch 1", "watch 1", "list 1/0", "watch 1"]
     );
     let lost = "Watch lost: the watch ended at once, without an event";
@@ -163,17 +163,17 @@ async fn a_watch_that_ends_at_once_is_an_error_and_the_third_in_a_row_relists() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_goes_silent_beyond_its_timeout_is_opened_again() {
+async fn watch_silent_past_its_timeout_is_reopened() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
-    pass(200).await;
+    advance(200).await;
     source.bookmark();
-    pass(129).await;
+    advance(129).await;
     assert_eq!(source.requests().len(), 2);
-    pass(2).await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "list /1", "watch 1"]);
-    pass(1).await;
+    advance(2).await;
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 1", "list /1", "watch 1"]);
+    advance(1).await;
     assert_eq!(
         run.events.all()[1..],
         ["Watch lost: the watch was silent for 129s", "recovered at 1 after 1s"]
@@ -181,7 +181,7 @@ async fn a_watch_that_goes_silent_beyond_its_timeout_is_opened_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_too_old_in_the_stream_or_at_its_start_relists_and_says_the_gap() {
+async fn expired_version_causes_a_relist_with_a_gap() {
     for in_stream in [true, false] {
         let source = FakeSource::new();
         source.set_expired_in_stream(in_stream);
@@ -190,7 +190,7 @@ async fn a_version_too_old_in_the_stream_or_at_its_start_relists_and_says_the_ga
         let run = start(&source, plain());
         run.caught_up().await;
         source.bookmark();
-        pass_most_of_a_watch().await;
+        advance_most_of_a_watch().await;
         run.store.calls.take();
         source.delete_silently("gone");
         source.add_silently(pod("new"));
@@ -211,12 +211,12 @@ async fn a_version_too_old_in_the_stream_or_at_its_start_relists_and_says_the_ga
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gap_lasts_from_the_loss_to_the_list() {
+async fn gap_duration_spans_loss_to_list() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
     source.bookmark();
-    pass(121).await;
+    advance(121).await;
     source.fail_list(refused());
     source.fail_list(refused());
     source.add_silently(pod("a"));
@@ -228,31 +228,31 @@ async fn a_gap_lasts_from_the_loss_to_the_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_sends_bookmarks_is_not_silent_for_long() {
+async fn missing_bookmarks_shorten_the_silence_limit() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
     source.bookmark();
-    pass(200).await;
+    advance(200).await;
     assert_eq!(run.events.all().len(), 1, "one bookmark promises nothing");
     source.drop_watches();
     run.caught_up().await;
     source.bookmark();
-    pass(60).await;
+    advance(60).await;
     source.bookmark();
-    pass(170).await;
+    advance(170).await;
     assert_eq!(run.events.all().len(), 1);
     source.add_silently(pod("a"));
-    pass(15).await;
+    advance(15).await;
     run.caught_up().await;
-    pass(1).await;
+    advance(1).await;
     assert_eq!(run.events.all()[1], "Watch lost: the watch was silent for 180s");
     assert_eq!(run.store.content(), ["a@2"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stalled_watch_is_noticed_however_often_the_store_repeats_itself() {
-    // More often than each of the limits on silence: that of bookmarks, and that after the timeout of the watch.
+async fn store_resyncs_do_not_delay_stall_detection() {
+    // More often than each silence limit: the one for bookmarks, and the one after the watch's timeout.
     for (period, sends_bookmarks, silence) in [(60, true, 180), (25, true, 180), (20, false, 330)] {
         let source = FakeSource::new();
         let resync_period = Some(Duration::from_secs(period));
@@ -260,19 +260,19 @@ async fn a_stalled_watch_is_noticed_however_often_the_store_repeats_itself() {
         run.caught_up().await;
         if sends_bookmarks {
             source.bookmark();
-            pass(1).await;
+            advance(1).await;
             source.bookmark();
         }
-        pass(silence - 5).await;
+        advance(silence - 5).await;
         assert_eq!(run.events.all().len(), 1, "{period}: too early");
-        pass(10).await;
+        advance(10).await;
         let lost = format!("Watch lost: the watch was silent for {silence}s");
         assert_eq!(run.events.all().get(1), Some(&lost), "{period}");
     }
 }
 
 #[tokio::test]
-async fn after_a_sleep_of_hours_the_watch_is_made_anew_and_the_gap_told() {
+async fn watch_reopens_and_reports_a_gap_after_hours_of_sleep() {
     let clock = FakeClock::new();
     let source = FakeSource::new();
     source.add(pod("gone"));
@@ -288,7 +288,7 @@ async fn after_a_sleep_of_hours_the_watch_is_made_anew_and_the_gap_told() {
         if run.store.content() == ["new@4"] {
             break;
         }
-        // What comes after may wait a little.
+        // Later steps may take a moment.
         clock.advance(Duration::from_millis(10));
         tokio::task::yield_now().await;
     }
@@ -299,7 +299,7 @@ async fn after_a_sleep_of_hours_the_watch_is_made_anew_and_the_gap_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_whose_watches_never_work_are_made_ever_more_rarely() {
+async fn lists_back_off_while_watches_fail() {
     let source = FakeSource::new();
     (0..5).for_each(|_| source.fail_watch(Error::Internal(said("broken"))));
     let run = start(&source, plain());
@@ -312,7 +312,7 @@ async fn lists_whose_watches_never_work_are_made_ever_more_rarely() {
 
 // G28
 #[tokio::test(start_paused = true)]
-async fn an_object_the_server_can_no_longer_read_goes_with_the_relist() {
+async fn unreadable_object_is_deleted_by_the_relist() {
     let source = FakeSource::new();
     for name in ["a", "b"] {
         source.add(pod(name));
@@ -330,7 +330,7 @@ async fn an_object_the_server_can_no_longer_read_goes_with_the_relist() {
 
 // G9
 #[tokio::test(start_paused = true)]
-async fn every_relist_leaves_exactly_what_is_listed() {
+async fn relist_leaves_exactly_the_listed_objects() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
@@ -340,18 +340,18 @@ async fn every_relist_leaves_exactly_what_is_listed() {
     source.add(pod("qux"));
     run.caught_up().await;
     assert_eq!(run.store.content(), ["bar@3", "qux@5"]);
-    pass_most_of_a_watch().await;
+    advance_most_of_a_watch().await;
     source.fail_list(cut());
     source.fail_watch(Error::NotFound(said("gone")));
     source.add_silently(pod("baz"));
     source.reset_watches();
     run.caught_up().await;
     assert_eq!(run.store.content(), ["bar@3", "baz@6", "qux@5"]);
-    assert_eq!(asked(&source.requests())[2..], ["watch 5", "list 5/0", "list 5/0", "watch 6"]);
+    assert_eq!(request_lines(&source.requests())[2..], ["watch 5", "list 5/0", "list 5/0", "watch 6"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn before_the_first_sync_an_error_may_end_the_run() {
+async fn fatal_error_before_the_first_sync_ends_the_run() {
     let options = || ReflectorOptions {
         give_up: Some(Arc::new(|error| matches!(error, Error::Refused(_)))),
         watch_list: true,
@@ -373,7 +373,7 @@ async fn before_the_first_sync_an_error_may_end_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_resource_that_can_not_be_watched_ends_the_run_after_its_list() {
+async fn unwatchable_resource_ends_the_run_after_its_list() {
     let source = FakeSource::new();
     source.add(pod("a"));
     source.fail_watch(Error::NotSupported(said("the server does not allow this method")));
@@ -384,12 +384,12 @@ async fn a_resource_that_can_not_be_watched_ends_the_run_after_its_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_breaks_or_goes_silent_is_made_again() {
+async fn broken_or_silent_list_is_retried() {
     let source = FakeSource::new();
     source.add(pod("a"));
     source.add(pod("b"));
     source.fail_list_after(1, cut());
-    let store = Notebook { streams: true, ..Notebook::default() };
+    let store = RecordingStore { streams: true, ..RecordingStore::default() };
     let run = start_into(&source, store, plain());
     run.caught_up().await;
     assert_eq!(run.store.calls.all()[..3], ["begin list", "item a@2 list", "begin list"]);
@@ -398,14 +398,14 @@ async fn a_list_that_breaks_or_goes_silent_is_made_again() {
     let source = FakeSource::new();
     source.hold(true);
     let run = start(&source, plain());
-    pass(91).await;
+    advance(91).await;
     source.hold(false);
     run.caught_up().await;
     assert_eq!(run.events.all()[0], "List lost: the list was silent for 90s");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_table_is_no_object() {
+async fn table_event_is_an_error() {
     let source = FakeSource::new();
     let mut table = pod("a");
     table["apiVersion"] = "meta.k8s.io/v1".into();
@@ -416,13 +416,13 @@ async fn a_table_is_no_object() {
     assert_eq!(run.events.all()[0], "List lost: meta.k8s.io/v1, Kind=Table is no object to reflect");
 }
 
-/// One thing that may happen to a source and those who watch it.
+/// A random event of a source and its watches.
 #[derive(Debug, Clone)]
-enum Happening {
+enum SourceEvent {
     Change(u8),
-    /// Changes that are missed, then the end of the watch, cleanly or not.
+    /// Missed changes, then the end of the watch, clean or not.
     Cut(Vec<u8>, bool),
-    /// The same, and the log is forgotten.
+    /// The same, and the source loses its history.
     Forget(Vec<u8>),
     FailList(u8),
     FailWatch(u8),
@@ -430,16 +430,16 @@ enum Happening {
     Pass(u16),
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn source_event() -> impl Strategy<Value = SourceEvent> {
     let changes = || prop::collection::vec(any::<u8>(), 0..5);
     prop_oneof![
-        4 => any::<u8>().prop_map(Happening::Change),
-        2 => (changes(), any::<bool>()).prop_map(|(changes, clean)| Happening::Cut(changes, clean)),
-        1 => changes().prop_map(Happening::Forget),
-        1 => any::<u8>().prop_map(Happening::FailList),
-        1 => any::<u8>().prop_map(Happening::FailWatch),
-        1 => Just(Happening::Bookmark),
-        2 => (0u16..3000).prop_map(Happening::Pass),
+        4 => any::<u8>().prop_map(SourceEvent::Change),
+        2 => (changes(), any::<bool>()).prop_map(|(changes, clean)| SourceEvent::Cut(changes, clean)),
+        1 => changes().prop_map(SourceEvent::Forget),
+        1 => any::<u8>().prop_map(SourceEvent::FailList),
+        1 => any::<u8>().prop_map(SourceEvent::FailWatch),
+        1 => Just(SourceEvent::Bookmark),
+        2 => (0u16..3000).prop_map(SourceEvent::Pass),
     ]
 }
 
@@ -476,39 +476,39 @@ fn some_error(what: u8) -> Error {
     }
 }
 
-async fn happen(source: &FakeSource, happening: Happening) {
-    match happening {
-        Happening::Change(what) => change(source, what, true),
-        Happening::Cut(changes, clean) => {
+async fn happen(source: &FakeSource, source_event: SourceEvent) {
+    match source_event {
+        SourceEvent::Change(what) => change(source, what, true),
+        SourceEvent::Cut(changes, clean) => {
             change_silently(source, &changes);
             if clean { source.drop_watches() } else { source.break_watches(&cut()) }
         }
-        Happening::Forget(changes) => {
+        SourceEvent::Forget(changes) => {
             change_silently(source, &changes);
             source.reset_watches();
         }
-        Happening::FailList(what) if what % 2 == 0 => source.fail_list_after(1, some_error(what / 2)),
-        Happening::FailList(what) => source.fail_list(some_error(what / 2)),
-        Happening::FailWatch(what) => source.fail_watch(some_error(what)),
-        Happening::Bookmark => source.bookmark(),
-        Happening::Pass(millis) => tokio::time::sleep(Duration::from_millis(millis.into())).await,
+        SourceEvent::FailList(what) if what % 2 == 0 => source.fail_list_after(1, some_error(what / 2)),
+        SourceEvent::FailList(what) => source.fail_list(some_error(what / 2)),
+        SourceEvent::FailWatch(what) => source.fail_watch(some_error(what)),
+        SourceEvent::Bookmark => source.bookmark(),
+        SourceEvent::Pass(millis) => tokio::time::sleep(Duration::from_millis(millis.into())).await,
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_happens_the_store_ends_with_what_the_source_holds(
-        happenings in prop::collection::vec(happening(), 0..30),
+    fn store_converges_to_the_source_under_random_events(
+        happenings in prop::collection::vec(source_event(), 0..30),
         watch_list in any::<bool>(),
         streams in any::<bool>(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
         runtime.block_on(async {
             let source = FakeSource::new();
-            let store = Notebook { streams, ..Notebook::default() };
+            let store = RecordingStore { streams, ..RecordingStore::default() };
             let run = start_into(&source, store, ReflectorOptions { watch_list, ..plain() });
-            for happening in happenings {
-                happen(&source, happening).await;
+            for source_event in happenings {
+                happen(&source, source_event).await;
             }
             run.caught_up().await;
             let there: Vec<_> = source.objects().iter().map(|object| short(object)).collect();

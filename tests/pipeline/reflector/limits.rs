@@ -1,4 +1,4 @@
-//! Limits on sources that go on without delivering anything.
+//! Limits on sources that continue without delivering objects.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,8 +7,10 @@ use kdelta::listwatch::{ListMeta, ListWatch, ListerWatcher, PageStream};
 use kdelta::testing::{FakeWatch, pod};
 use tokio::time::Instant;
 
-/// Pages without an object, each with a token of its own, up to that page.
-fn empty_pages(count: usize) -> (FakeSource, impl Fn() -> usize, Reflector<impl ListerWatcher, Notebook>) {
+/// Returns a source of this many empty pages, each with a new token, with a page counter and a reflector.
+fn empty_pages(
+    count: usize,
+) -> (FakeSource, impl Fn() -> usize, Reflector<impl ListerWatcher, RecordingStore>) {
     let source = FakeSource::new();
     source.add(pod("a"));
     let pages = Arc::new(AtomicUsize::new(0));
@@ -21,16 +23,16 @@ fn empty_pages(count: usize) -> (FakeSource, impl Fn() -> usize, Reflector<impl 
         async move { Ok::<_, Error>(page) }
     };
     let watch = |_: WatchOptions| std::future::pending::<Result<FakeWatch, Error>>();
-    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::new(Notebook::default()), plain());
+    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::new(RecordingStore::default()), plain());
     (source, move || pages.load(Ordering::SeqCst), reflector)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_empty_pages_ends_with_an_error() {
+async fn too_many_empty_pages_are_an_error() {
     let (_source, pages, reflector) = empty_pages(100);
     assert_eq!(reflector.list_once().await.expect("a list"), "7".into());
     assert_eq!(pages(), 101);
-    // Many, and not without end: a list that follows them all is to fail this test.
+    // A finite number, so that a list that follows all of them fails this test.
     let (_source, pages, reflector) = empty_pages(10_000);
     let error = reflector.list_once().await.expect_err("it never delivers an object");
     assert!(matches!(error, Error::Decode(_)), "{error:?}");
@@ -38,9 +40,9 @@ async fn a_run_of_empty_pages_ends_with_an_error() {
     assert_eq!(pages(), 101);
 }
 
-/// The request for the initial state is not even accepted.
+/// The request for the initial list is never answered.
 #[tokio::test(start_paused = true)]
-async fn the_deadline_of_an_initial_state_covers_the_start_of_its_watch() {
+async fn initial_events_deadline_covers_the_watch_request() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let list = {
@@ -66,7 +68,7 @@ async fn the_deadline_of_an_initial_state_covers_the_start_of_its_watch() {
     let lines = events.clone();
     let observer: kdelta::reflector::Observer = Arc::new(move |event| lines.push(line(event)));
     let options = ReflectorOptions { watch_list: true, observer: Some(observer), ..plain() };
-    let store = Arc::new(Notebook::default());
+    let store = Arc::new(RecordingStore::default());
     let reflector =
         Reflector::new(ListWatch::new(list, watch).with_watch_list(), Arc::clone(&store), options);
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! List, watch, and the requests they make.
+//! List and watch requests and their parameters.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +8,7 @@ use kdelta::testing::pod;
 
 // G8, H4 feature off
 #[tokio::test(start_paused = true)]
-async fn a_list_at_any_version_is_followed_by_a_watch_at_the_lists() {
+async fn watch_starts_at_the_version_of_the_list() {
     let source = FakeSource::new();
     source.add(pod("foo"));
     let run = start(&source, plain());
@@ -39,7 +39,7 @@ async fn a_list_at_any_version_is_followed_by_a_watch_at_the_lists() {
 
 // G26
 #[tokio::test(start_paused = true)]
-async fn the_version_received_last_is_that_of_the_last_event_or_bookmark() {
+async fn last_sync_version_follows_events_and_bookmarks() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     assert!(run.handle.last_sync_resource_version().is_unset());
@@ -56,25 +56,25 @@ async fn the_version_received_last_is_that_of_the_last_event_or_bookmark() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_the_source_ends_goes_on_at_the_last_version_without_a_word() {
+async fn watch_resumes_silently_after_a_clean_end() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
-    pass_most_of_a_watch().await;
+    advance_most_of_a_watch().await;
     source.skip_to(7);
     source.bookmark();
     run.at("7").await;
     source.add_silently(pod("missed"));
     source.drop_watches();
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1", "watch 7"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 1", "watch 7"]);
     assert_eq!(run.events.all(), ["list of 0 at 1 by list"]);
     assert_eq!(run.store.content(), ["missed@8"]);
 }
 
 // G17
 #[tokio::test(start_paused = true)]
-async fn pages_follow_each_other_by_token_and_without_a_version() {
+async fn later_pages_have_a_token_and_no_version() {
     let source = FakeSource::new();
     source.set_pages_at_any(true);
     for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] {
@@ -82,14 +82,14 @@ async fn pages_follow_each_other_by_token_and_without_a_version() {
     }
     let run = start(&source, ReflectorOptions { page_size: Some(4), ..plain() });
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list 0/4", "list C1/4", "list C2/4", "watch 10"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/4", "list C1/4", "list C2/4", "watch 10"]);
     assert_eq!(run.store.content().len(), 9);
     assert_eq!(run.events.all(), ["list of 9 at 10 by list"]);
 }
 
 // G18, G20
 #[tokio::test(start_paused = true)]
-async fn a_relist_asks_for_the_last_version_in_one_page() {
+async fn relist_requests_the_last_version_unpaged() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let run = start(&source, plain());
@@ -97,13 +97,16 @@ async fn a_relist_asks_for_the_last_version_in_one_page() {
     source.add_silently(pod("b"));
     source.reset_watches();
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 2", "watch 2", "list 2/0", "watch 3"]);
+    assert_eq!(
+        request_lines(&source.requests()),
+        ["list 0/500", "watch 2", "watch 2", "list 2/0", "watch 3"]
+    );
 }
 
-/// A limit beside a version means exactly that version to a server, which may be able to list it for long after it has
-/// forgotten what happened since.
+/// With a version, a limit means exactly that version, which a server may be able to list long after its watch history
+/// has expired.
 #[tokio::test(start_paused = true)]
-async fn a_relist_in_pages_asks_for_a_state_that_is_not_older() {
+async fn paged_relist_uses_not_older_than() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let run = start(&source, ReflectorOptions { page_size: Some(4), ..plain() });
@@ -111,19 +114,23 @@ async fn a_relist_in_pages_asks_for_a_state_that_is_not_older() {
     source.add_silently(pod("b"));
     source.reset_watches();
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list 0/4", "watch 2", "watch 2", "list 2/4", "watch 3"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/4", "watch 2", "watch 2", "list 2/4", "watch 3"]);
     let Request::List(options) = &source.requests()[3] else { panic!("a list") };
     assert_eq!(options.version_match, Some(ResourceVersionMatch::NotOlderThan));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_lists_what_it_can_not_watch_is_asked_for_its_latest() {
+async fn unwatchable_list_version_causes_a_most_recent_list() {
     let source = FakeSource::new();
-    // Whatever way the version is meant, the list is of exactly that version, as it was in servers before 1.19.
+    // Every version match behaves as exact here, as in servers before 1.19.
     let listing = source.clone();
     let list = move |options: ListOptions| {
-        let asked = options.resource_version;
-        let number = if asked.is_any() || asked.is_unset() { listing.version() } else { asked };
+        let request_lines = options.resource_version;
+        let number = if request_lines.is_any() || request_lines.is_unset() {
+            listing.version()
+        } else {
+            request_lines
+        };
         let meta = ListMeta { resource_version: number, continue_token: String::new() };
         async { Ok(PageStream::new(Vec::new(), meta)) }
     };
@@ -132,7 +139,7 @@ async fn a_source_that_lists_what_it_can_not_watch_is_asked_for_its_latest() {
         let source = watching.clone();
         async move { source.watch(&options).await }
     };
-    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::new(Notebook::default()), plain());
+    let reflector = Reflector::new(ListWatch::new(list, watch), Arc::new(RecordingStore::default()), plain());
     let (handle, stop) = (reflector.handle(), CancellationToken::new());
     let task = tokio::spawn(reflector.run(stop.clone()));
     until(|| source.open_watches() == 1).await;
@@ -146,7 +153,7 @@ async fn a_source_that_lists_what_it_can_not_watch_is_asked_for_its_latest() {
 
 // G19
 #[tokio::test(start_paused = true)]
-async fn a_source_that_pages_at_any_version_is_paged_ever_after() {
+async fn source_that_pages_at_version_zero_is_paged_afterwards() {
     let source = FakeSource::new();
     source.set_pages_at_any(true);
     for number in 0..501 {
@@ -157,34 +164,34 @@ async fn a_source_that_pages_at_any_version_is_paged_ever_after() {
     source.reset_watches();
     source.fail_watch(expired());
     until(|| run.store.calls.all().last().is_some_and(|call| call.ends_with("relist"))).await;
-    let requests = asked(&source.requests());
+    let requests = request_lines(&source.requests());
     assert_eq!(requests[..2], ["list 0/500", "list C1/500"]);
     assert_eq!(requests[4..6], ["list 502/500", "list C2/500"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_version_is_the_one_that_is_set() {
+async fn first_list_uses_the_configured_version() {
     let source = FakeSource::new();
     let run = start(&source, ReflectorOptions { first_version: ResourceVersion::UNSET, ..plain() });
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list /500", "watch 1"]);
+    assert_eq!(request_lines(&source.requests()), ["list /500", "watch 1"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_continue_token_that_expired_costs_one_list_without_a_limit() {
+async fn expired_continue_token_causes_one_list_without_a_limit() {
     let source = FakeSource::new();
     for name in ["a", "b", "c"] {
         source.add(pod(name));
     }
     let options = ReflectorOptions { first_version: ResourceVersion::UNSET, page_size: Some(2), ..plain() };
-    let store = Notebook { streams: true, ..Notebook::default() };
+    let store = RecordingStore { streams: true, ..RecordingStore::default() };
     store.full.send_replace(true);
     let run = start_into(&source, store, options);
     until(|| source.requests().len() == 1).await;
     source.expire_continue_tokens();
     run.store.full.send_replace(false);
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list /2", "list C1/2", "list /0", "watch 4"]);
+    assert_eq!(request_lines(&source.requests()), ["list /2", "list C1/2", "list /0", "watch 4"]);
     assert_eq!(run.events.all(), ["list of 3 at 4 by list"]);
     let calls = run.store.calls.all();
     assert_eq!(calls[..4], ["begin list", "item a@2 list", "item b@3 list", "begin list"]);
@@ -194,7 +201,7 @@ async fn a_continue_token_that_expired_costs_one_list_without_a_limit() {
 
 // G23
 #[tokio::test(start_paused = true)]
-async fn a_version_that_can_not_be_had_is_left_out_once_and_at_once() {
+async fn unavailable_version_is_dropped_at_once_for_one_list() {
     for error in [expired(), Error::TooLargeResourceVersion(said("too large"))] {
         let source = FakeSource::new();
         let run = start(&source, plain());
@@ -212,41 +219,41 @@ async fn a_version_that_can_not_be_had_is_left_out_once_and_at_once() {
                 "list /500".into(),
                 format!("watch {version}"),
             ];
-            assert_eq!(asked(&source.requests()), wanted);
-            // What the watch delivers makes the next gap one to be closed at once.
+            assert_eq!(request_lines(&source.requests()), wanted);
+            // The watch delivers a version, so the next gap is closed at once.
             source.bookmark();
-            pass_most_of_a_watch().await;
+            advance_most_of_a_watch().await;
         }
         assert!(!run.events.all().iter().any(|line| line.starts_with("List lost")));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_can_not_be_had_without_a_version_either_waits() {
+async fn failed_list_without_a_version_backs_off() {
     let source = FakeSource::new();
     source.fail_list(expired());
     source.fail_list(expired());
     let run = start(&source, plain());
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "list /500", "list /500", "watch 1"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "list /500", "list /500", "watch 1"]);
     assert_eq!(run.events.all()[..2], ["List lost: too old", "retrying in 0.8s"]);
 }
 
 // G16, I3 of the rule that an error of the store ends nothing
 #[tokio::test(start_paused = true)]
-async fn the_store_repeats_itself_once_a_period_while_a_watch_stands() {
+async fn store_resyncs_once_per_period_while_watching() {
     let source = FakeSource::new();
     let due = Arc::new(AtomicUsize::new(0));
-    let asked = Arc::clone(&due);
+    let request_lines = Arc::clone(&due);
     let options = ReflectorOptions {
         resync_period: Some(Duration::from_secs(10)),
-        should_resync: Some(Arc::new(move || asked.fetch_add(1, Ordering::Relaxed) != 1)),
+        should_resync: Some(Arc::new(move || request_lines.fetch_add(1, Ordering::Relaxed) != 1)),
         ..plain()
     };
-    let store = Notebook { refused: "resync", ..Notebook::default() };
+    let store = RecordingStore { refused: "resync", ..RecordingStore::default() };
     let run = start_into(&source, store, options);
     run.caught_up().await;
-    pass(45).await;
+    advance(45).await;
     assert_eq!(due.load(Ordering::Relaxed), 4);
     let resyncs = |run: &Running| run.store.calls.all().iter().filter(|call| *call == "resync").count();
     assert_eq!(resyncs(&run), 3);
@@ -255,17 +262,17 @@ async fn the_store_repeats_itself_once_a_period_while_a_watch_stands() {
         source.fail_watch(refused());
     }
     source.break_watches(&cut());
-    // 0.8 + 1.6 + 3.2 + 6.4 s without a watch: the resync in between waits for it.
-    pass(11).await;
+    // 0.8 + 1.6 + 3.2 + 6.4 s without a watch: a resync due meanwhile waits for it.
+    advance(11).await;
     assert_eq!(resyncs(&run), 3);
     run.caught_up().await;
     assert_eq!(resyncs(&run), 4);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_store_refuses_is_told_and_left_behind() {
+async fn rejected_watch_event_is_reported_and_skipped() {
     let source = FakeSource::new();
-    let store = Notebook { refused: "bad", ..Notebook::default() };
+    let store = RecordingStore { refused: "bad", ..RecordingStore::default() };
     let run = start_into(&source, store, plain());
     run.caught_up().await;
     source.add(pod("bad"));
@@ -276,12 +283,12 @@ async fn what_the_store_refuses_is_told_and_left_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_the_store_refuses_is_lost_and_fetched_again_later() {
+async fn rejected_list_is_reported_and_retried() {
     let lost = "the store refused the list at 2: no room for bad";
     for (watch_list, phase) in [(false, "List"), (true, "WatchList")] {
         let source = FakeSource::new();
         source.add(pod("bad"));
-        let store = Notebook { refused: "bad", ..Notebook::default() };
+        let store = RecordingStore { refused: "bad", ..RecordingStore::default() };
         let run = start_into(&source, store, ReflectorOptions { watch_list, ..plain() });
         until(|| run.events.all().len() == 4).await;
         let lost = format!("{phase} lost: {lost}");
@@ -293,7 +300,7 @@ async fn a_list_that_the_store_refuses_is_lost_and_fetched_again_later() {
         assert_eq!(run.store.content(), ["good@4"]);
         let [listed] = &run.events.take()[..] else { panic!("one event") };
         assert!(listed.starts_with("list of 1 at 4 by "), "{listed}");
-        // One that comes later leaves what was stored, and the gap is told with each list that is to make up for it.
+        // A rejected relist keeps the stored objects, and each later list reports the gap again.
         source.add_silently(pod("bad"));
         source.break_watches(&expired());
         until(|| run.events.all().iter().any(|event| event.contains("refused"))).await;
@@ -318,19 +325,19 @@ async fn a_list_that_the_store_refuses_is_lost_and_fetched_again_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_is_not_read_while_the_store_has_no_room() {
+async fn full_store_applies_backpressure() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
-    // The read that is under way brings one event; the next is left where it is, however long that takes.
-    pass(1).await;
+    // The pending read delivers one event; the next is not read, however long that takes.
+    advance(1).await;
     run.store.full.send_replace(true);
     source.add(pod("a"));
     source.add(pod("b"));
     run.at("2").await;
-    pass(4000).await;
+    advance(4000).await;
     assert_eq!(run.store.content(), ["a@2"]);
     run.store.full.send_replace(false);
     run.at("3").await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 1"]);
 }

@@ -1,4 +1,4 @@
-//! The reflector's behaviour, case by case, on a fake source and the paused time of the runtime.
+//! The reflector's behaviour on a fake source, under the runtime's paused clock.
 
 mod back;
 mod client_go;
@@ -28,7 +28,7 @@ use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorHandle, ReflectorOptions, ReflectorStore};
 use kdelta::testing::{FakeSource, Request};
 
-/// What happened, one line each: the calls of a store, or the events of a reflector.
+/// A log with one line per store call or reflector event.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -48,22 +48,22 @@ impl Lines {
 
 #[derive(Debug, thiserror::Error)]
 #[error("no room for {0}")]
-struct NoRoom(String);
+struct Rejected(String);
 
-/// A store that writes down what it is told.
-struct Notebook {
+/// A store that records its calls.
+struct RecordingStore {
     calls: Lines,
     objects: Mutex<BTreeMap<Key, Arc<Object>>>,
-    /// Whether it takes the items of a list as they arrive.
+    /// True if it accepts list items as they arrive.
     streams: bool,
-    /// What it took since the list began.
+    /// The items since the list began.
     listed: Mutex<BTreeMap<Key, Arc<Object>>>,
-    /// The name of an object it does not want.
+    /// The name of an object that it rejects.
     refused: &'static str,
     full: watch::Sender<bool>,
 }
 
-impl Default for Notebook {
+impl Default for RecordingStore {
     fn default() -> Self {
         Self {
             calls: Lines::default(),
@@ -76,20 +76,20 @@ impl Default for Notebook {
     }
 }
 
-impl Notebook {
+impl RecordingStore {
     fn objects(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Object>>> {
         self.objects.lock().expect("objects")
     }
 
-    /// `name@version` of each object, in the order of keys.
+    /// Returns `name@version` of each object in key order.
     fn content(&self) -> Vec<String> {
         self.objects().values().map(|object| short(object)).collect()
     }
 
-    fn write(&self, verb: &str, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+    fn write(&self, verb: &str, object: Arc<Object>, origin: Origin) -> Result<(), Rejected> {
         self.calls.push(format!("{verb} {} {origin}", short(&object)));
         if object.name() == self.refused {
-            return Err(NoRoom(object.name().to_owned()));
+            return Err(Rejected(object.name().to_owned()));
         }
         let key = object.key().clone();
         match verb {
@@ -103,22 +103,22 @@ impl Notebook {
     }
 }
 
-impl ReflectorStore for Notebook {
-    type Error = NoRoom;
+impl ReflectorStore for RecordingStore {
+    type Error = Rejected;
 
     async fn ready(&self) {
         self.full.subscribe().wait_for(|full| !full).await.expect("a store");
     }
 
-    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+    fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), Rejected> {
         self.write("add", object, origin)
     }
 
-    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), Rejected> {
         self.write("update", object, origin)
     }
 
-    fn delete(&self, object: Arc<Object>, origin: Origin) -> Result<(), NoRoom> {
+    fn delete(&self, object: Arc<Object>, origin: Origin) -> Result<(), Rejected> {
         self.write("delete", object, origin)
     }
 
@@ -145,11 +145,11 @@ impl ReflectorStore for Notebook {
         objects: Vec<Arc<Object>>,
         version: &ResourceVersion,
         origin: Origin,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), Rejected> {
         let names: Vec<_> = objects.iter().map(|object| short(object)).collect();
         self.calls.push(format!("replace [{}] at {version} {origin}", names.join(" ")));
         if objects.iter().any(|object| object.name() == self.refused) {
-            return Err(NoRoom(self.refused.to_owned()));
+            return Err(Rejected(self.refused.to_owned()));
         }
         let mut all = std::mem::take(&mut *self.listed.lock().expect("listed"));
         all.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
@@ -161,9 +161,9 @@ impl ReflectorStore for Notebook {
         self.calls.push(format!("gap {from} to {to}, {:.1}s", lasted.as_secs_f64()));
     }
 
-    fn resync(&self) -> Result<(), NoRoom> {
+    fn resync(&self) -> Result<(), Rejected> {
         self.calls.push("resync".into());
-        if self.refused == "resync" { Err(NoRoom("a resync".into())) } else { Ok(()) }
+        if self.refused == "resync" { Err(Rejected("a resync".into())) } else { Ok(()) }
     }
 
     fn bookmark(&self, version: &ResourceVersion) {
@@ -171,26 +171,26 @@ impl ReflectorStore for Notebook {
     }
 }
 
-/// A reflector at work.
+/// A running reflector.
 struct Running {
     source: FakeSource,
-    store: Arc<Notebook>,
+    store: Arc<RecordingStore>,
     handle: ReflectorHandle,
     events: Lines,
     stop: CancellationToken,
     task: JoinHandle<Result<(), Error>>,
 }
 
-/// Options of a test: no chance, and list and watch only.
+/// Returns options without jitter that use list and watch only.
 fn plain() -> ReflectorOptions {
     ReflectorOptions { watch_list: false, jitter: Arc::new(|| 0.0), ..ReflectorOptions::default() }
 }
 
 fn start(source: &FakeSource, options: ReflectorOptions) -> Running {
-    start_into(source, Notebook::default(), options)
+    start_into(source, RecordingStore::default(), options)
 }
 
-fn start_into(source: &FakeSource, store: Notebook, mut options: ReflectorOptions) -> Running {
+fn start_into(source: &FakeSource, store: RecordingStore, mut options: ReflectorOptions) -> Running {
     let events = Lines::default();
     let lines = events.clone();
     options.observer = Some(Arc::new(move |event| lines.push(line(event))));
@@ -202,13 +202,13 @@ fn start_into(source: &FakeSource, store: Notebook, mut options: ReflectorOption
 }
 
 impl Running {
-    /// Waits until the reflector has received that version.
+    /// Waits until the reflector has received this version.
     async fn at(&self, version: &str) {
         let version = ResourceVersion::new(version);
         until(|| self.handle.last_sync_resource_version() == version).await;
     }
 
-    /// Waits until the reflector has received all there is, and has a watch that stands.
+    /// Waits until the reflector has received all events and has an open watch.
     async fn caught_up(&self) {
         until(|| {
             self.handle.last_sync_resource_version() == self.source.version()
@@ -217,14 +217,14 @@ impl Running {
         .await;
     }
 
-    /// Stops it, and answers how it ended.
+    /// Stops it and returns its result.
     async fn stop(self) -> Result<(), Error> {
         self.stop.cancel();
         self.task.await.expect("no panic")
     }
 }
 
-/// Waits, in the runtime's paused time, until that is so.
+/// Waits, in the runtime's paused time, until the condition holds.
 async fn until(condition: impl Fn() -> bool) {
     for _ in 0..100_000 {
         if condition() {
@@ -235,12 +235,12 @@ async fn until(condition: impl Fn() -> bool) {
     panic!("it never is so");
 }
 
-/// Waits until a watch that was just begun is about to end at its timeout, when a clean end is none before its time.
-async fn pass_most_of_a_watch() {
-    pass(290).await;
+/// Waits until a new watch is close to its timeout, when a clean end is not early.
+async fn advance_most_of_a_watch() {
+    advance(290).await;
 }
 
-async fn pass(seconds: u64) {
+async fn advance(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
@@ -248,7 +248,7 @@ fn short(object: &Object) -> String {
     format!("{}@{}", object.key(), object.resource_version())
 }
 
-/// One line for one event.
+/// Returns an event as one line.
 fn line(event: &ReflectorEvent) -> String {
     match event {
         ReflectorEvent::Listed { phase, origin, version, items, .. } => {
@@ -274,8 +274,8 @@ fn line(event: &ReflectorEvent) -> String {
     }
 }
 
-/// Requests as lines: `list 0/500`, `list C1/4`, `watch 7`, `watch-list 7`.
-fn asked(requests: &[Request]) -> Vec<String> {
+/// Returns requests as lines: `list 0/500`, `list C1/4`, `watch 7`, `watch-list 7`.
+fn request_lines(requests: &[Request]) -> Vec<String> {
     let text = |request: &Request| match request {
         Request::List(ListOptions { resource_version, limit, continue_token, .. }) => {
             format!("list {resource_version}{continue_token}/{limit}")

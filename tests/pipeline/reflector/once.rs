@@ -1,4 +1,4 @@
-//! A list that is not followed by a watch.
+//! A list without a following watch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,8 +9,8 @@ use kdelta::testing::{FakeWatch, pod};
 async fn list_once(
     source: &FakeSource,
     options: ReflectorOptions,
-) -> (Result<ResourceVersion, Error>, Notebook) {
-    let store = Arc::new(Notebook::default());
+) -> (Result<ResourceVersion, Error>, RecordingStore) {
+    let store = Arc::new(RecordingStore::default());
     let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
     let version = reflector.list_once().await;
     drop(reflector);
@@ -31,16 +31,16 @@ fn consistent() -> ReflectorOptions {
 
 // J1 in its parts that are not the pager's own
 #[tokio::test(start_paused = true)]
-async fn a_list_by_pages_is_one_list() {
+async fn paged_list_is_delivered_as_one_list() {
     let source = five();
     let (version, store) = list_once(&source, consistent()).await;
     assert_eq!(version.expect("a list"), "6".into());
-    assert_eq!(asked(&source.requests()), ["list /2", "list C1/2", "list C2/2"]);
+    assert_eq!(request_lines(&source.requests()), ["list /2", "list C1/2", "list C2/2"]);
     assert_eq!(store.calls.all(), ["begin list", "replace [a@2 b@3 c@4 d@5 e@6] at 6 list"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_is_asked_for_again_when_the_server_says_so_and_ten_times_at_most() {
+async fn page_is_retried_after_retry_after_at_most_ten_times() {
     let source = five();
     (0..9).for_each(|_| source.fail_list(too_many(Some(3))));
     let before = tokio::time::Instant::now();
@@ -55,8 +55,8 @@ async fn a_page_is_asked_for_again_when_the_server_says_so_and_ten_times_at_most
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_the_store_refused_has_no_version() {
-    let store = Arc::new(Notebook { refused: "c", ..Notebook::default() });
+async fn rejected_list_sets_no_version() {
+    let store = Arc::new(RecordingStore { refused: "c", ..RecordingStore::default() });
     let reflector = Reflector::new(five(), Arc::clone(&store), consistent());
     let refused = reflector.list_once().await.expect_err("c is refused");
     assert!(matches!(&refused, Error::NotStored(why) if why.ends_with("no room for c")), "{refused}");
@@ -65,7 +65,7 @@ async fn a_list_that_the_store_refused_has_no_version() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn any_other_error_is_the_answer() {
+async fn other_errors_are_returned() {
     let source = five();
     source.fail_list(Error::Forbidden(said("pods is forbidden")));
     let (answer, store) = list_once(&source, consistent()).await;
@@ -75,15 +75,15 @@ async fn any_other_error_is_the_answer() {
 
 // J1
 #[tokio::test(start_paused = true)]
-async fn an_expired_token_or_version_is_got_round() {
+async fn expired_token_or_version_falls_back_to_a_full_list() {
     let source = five();
     source.fail_list_after(2, expired());
     list_once(&source, ReflectorOptions { first_version: "3".into(), ..consistent() })
         .await
         .0
         .expect("a list");
-    assert_eq!(asked(&source.take_requests()), ["list 3/2", "list /2", "list C2/2", "list C3/2"]);
-    let store = Notebook::default();
+    assert_eq!(request_lines(&source.take_requests()), ["list 3/2", "list /2", "list C2/2", "list C3/2"]);
+    let store = RecordingStore::default();
     store.full.send_replace(true);
     let store = Arc::new(store);
     let reflector = Reflector::new(source.clone(), Arc::clone(&store), consistent());
@@ -93,17 +93,17 @@ async fn an_expired_token_or_version_is_got_round() {
         store.full.send_replace(false);
     });
     assert_eq!(answer.expect("a list"), "6".into());
-    assert_eq!(asked(&source.requests()).last().expect("a request"), "list /0");
+    assert_eq!(request_lines(&source.requests()).last().expect("a request"), "list /0");
     assert_eq!(store.content().len(), 5);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_whose_tokens_are_never_good_is_not_asked_for_ever() {
-    let asked = Arc::new(AtomicUsize::new(0));
+async fn always_expired_tokens_end_with_an_error() {
+    let request_lines = Arc::new(AtomicUsize::new(0));
     let list = {
-        let asked = Arc::clone(&asked);
+        let request_lines = Arc::clone(&request_lines);
         move |options: ListOptions| {
-            asked.fetch_add(1, Ordering::Relaxed);
+            request_lines.fetch_add(1, Ordering::Relaxed);
             async move {
                 if !options.continue_token.is_empty() {
                     return Err(expired());
@@ -115,13 +115,13 @@ async fn a_source_whose_tokens_are_never_good_is_not_asked_for_ever() {
     };
     let watch = |_| async { Err::<FakeWatch, _>(expired()) };
     let source = ListWatch::new(list, watch);
-    let refused = Reflector::new(source, Arc::new(Notebook::default()), consistent()).list_once().await;
+    let refused = Reflector::new(source, Arc::new(RecordingStore::default()), consistent()).list_once().await;
     assert!(matches!(refused, Err(Error::Expired(_))), "{refused:?}");
-    assert_eq!(asked.load(Ordering::Relaxed), 4);
+    assert_eq!(request_lines.load(Ordering::Relaxed), 4);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_whose_tokens_go_in_a_circle_is_not_asked_for_ever() {
+async fn cyclic_tokens_end_with_an_error() {
     let list = |options: ListOptions| async move {
         let next = match options.continue_token.as_str() {
             "a" => "b",
@@ -133,11 +133,11 @@ async fn a_source_whose_tokens_go_in_a_circle_is_not_asked_for_ever() {
     };
     let watch = |_| async { Err::<FakeWatch, _>(expired()) };
     let source = ListWatch::new(list, watch);
-    let refused = Reflector::new(source, Arc::new(Notebook::default()), consistent()).list_once().await;
+    let refused = Reflector::new(source, Arc::new(RecordingStore::default()), consistent()).list_once().await;
     assert!(matches!(refused, Err(Error::Decode(_))), "{refused:?}");
 }
 
-/// A list into a store that takes each item as it comes: what it saw, and how the list ended.
+/// Lists into a store that accepts items as they arrive; returns the items and the result.
 async fn visited(
     items: usize,
     prepare: impl FnOnce(&FakeSource),
@@ -147,7 +147,7 @@ async fn visited(
         source.add(pod(&format!("p{number:02}")));
     }
     prepare(&source);
-    let store = Arc::new(Notebook { streams: true, ..Notebook::default() });
+    let store = Arc::new(RecordingStore { streams: true, ..RecordingStore::default() });
     let options = ReflectorOptions { page_size: Some(10), ..consistent() };
     let ended = Reflector::new(source, Arc::clone(&store), options).list_once().await;
     let items =
@@ -155,9 +155,9 @@ async fn visited(
     (items.collect(), ended)
 }
 
-// J2, as items that a store takes as they come; an expired token is got round here
+// J2, as items that a store takes as they arrive; an expired token falls back to a full list here
 #[tokio::test(start_paused = true)]
-async fn each_item_is_handed_over_once_and_in_order_however_many_pages_there_are() {
+async fn items_are_delivered_once_and_in_order_across_pages() {
     let names = |items: usize| (0..items).map(|number| format!("p{number:02}")).collect::<Vec<_>>();
     for items in [0, 9, 10, 11, 21] {
         let (seen, ended) = visited(items, |_| ()).await;

@@ -1,10 +1,10 @@
-//! The back-offs: waits between lists and between watches, reset by the lifetimes of watches and by nothing else.
+//! Back-offs: waits between lists and between watches, reset only by the lifetimes of watches.
 
 use super::*;
 use kdelta::reflector::BackoffOptions;
 use kdelta::testing::pod;
 
-/// The waits so far, in seconds.
+/// Returns the waits so far, in seconds.
 fn waits(run: &Running) -> Vec<String> {
     let events = run.events.all();
     let seconds = events.iter().filter_map(|line| line.strip_prefix("retrying in ")?.strip_suffix('s'));
@@ -45,7 +45,7 @@ async fn bookmark_and_then_410_is_listed_with_growing_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn event_and_then_an_error_is_tried_with_growing_waits() {
+async fn event_and_then_an_error_is_retried_with_growing_waits() {
     let errors = [Error::Internal(said("broken")), Error::Decode("garbage".into()), too_many(None), cut()];
     for error in errors.into_iter().chain([Error::Timeout("silent".into())]) {
         let source = FakeSource::new();
@@ -62,7 +62,7 @@ async fn event_and_then_an_error_is_tried_with_growing_waits() {
     }
 }
 
-/// Each watch that ends early costs one question how far the source has come.
+/// Each watch that ends early costs one version check.
 #[tokio::test(start_paused = true)]
 async fn event_and_then_a_clean_end_is_watched_with_growing_waits() {
     let source = FakeSource::new();
@@ -76,7 +76,7 @@ async fn event_and_then_a_clean_end_is_watched_with_growing_waits() {
     .await;
     assert_eq!(waits(&run)[..7], ["0.8", "1.6", "3.2", "6.4", "12.8", "25.6", "30"]);
     assert!(watches(&source) < 130, "{} watches", watches(&source));
-    // Of the lists one was the first, the others asked how far the source has come.
+    // The first list is the initial one, the others are version checks.
     assert!(lists(&source) <= watches(&source), "{} of {}", lists(&source), watches(&source));
 }
 
@@ -92,15 +92,15 @@ async fn watch_of_thirty_seconds_resets_the_waits_between_watches_only() {
     }
     run.caught_up().await;
     assert_eq!(waits(&run), ["0.8", "0.8", "1.6", "1.6", "3.2", "3.2"]);
-    pass(29).await;
+    advance(29).await;
     source.break_watches(&cut());
     run.caught_up().await;
     assert_eq!(waits(&run).last().expect("a wait"), "6.4", "not yet");
-    pass(31).await;
+    advance(31).await;
     source.break_watches(&cut());
     run.caught_up().await;
     assert_eq!(waits(&run).last().expect("a wait"), "0.8");
-    pass(100).await;
+    advance(100).await;
     source.break_watches(&expired());
     run.caught_up().await;
     assert_eq!(waits(&run).last().expect("a wait"), "6.4", "lists go on");
@@ -124,9 +124,9 @@ async fn first_list_after_a_watch_of_two_minutes_is_sent_at_once() {
         source.break_watches(&expired());
         run.caught_up().await;
         let before = waits(&run).len();
-        pass(60).await;
+        advance(60).await;
         source.bookmark();
-        pass(61).await;
+        advance(61).await;
         let listed = lists(&source);
         fail(&source);
         until(|| lists(&source) > listed).await;
@@ -138,14 +138,15 @@ async fn first_list_after_a_watch_of_two_minutes_is_sent_at_once() {
     }
 }
 
-/// The wait is for short watches: a server that ends each after half a minute or more is followed without a gap.
+/// The wait applies to short watches: a server that ends each watch after half a minute or more is followed without a
+/// gap.
 #[tokio::test(start_paused = true)]
 async fn clean_end_of_a_longer_watch_is_followed_by_the_next_at_once() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     for seconds in [30, 31, 290] {
         run.caught_up().await;
-        pass(seconds).await;
+        advance(seconds).await;
         let before = tokio::time::Instant::now();
         let watched = watches(&source);
         source.drop_watches();
@@ -155,9 +156,9 @@ async fn clean_end_of_a_longer_watch_is_followed_by_the_next_at_once() {
     assert!(waits(&run).is_empty());
 }
 
-/// Recovery from a plain cut: the connection breaks after a long watch, and the source is there.
+/// Recovery from a plain cut: the connection breaks after a long watch, and the source is reachable.
 #[tokio::test(start_paused = true)]
-async fn watch_that_was_cut_goes_on_after_the_first_wait() {
+async fn cut_watch_resumes_after_the_first_wait() {
     for (jitter, longest) in [(0.0, 810), (0.999, 1610)] {
         let source = FakeSource::new();
         source.add(pod("a"));
@@ -165,7 +166,7 @@ async fn watch_that_was_cut_goes_on_after_the_first_wait() {
         for _ in 0..3 {
             run.caught_up().await;
             source.modify(pod("a"));
-            pass(40).await;
+            advance(40).await;
             source.add_silently(pod("b"));
             let before = tokio::time::Instant::now();
             source.break_watches(&cut());
@@ -176,7 +177,7 @@ async fn watch_that_was_cut_goes_on_after_the_first_wait() {
     }
 }
 
-/// What the program sets: a cap of 2.5 s and jitter up to as much again.
+/// The program's settings: a cap of 2.5 s and jitter of up to the same again.
 #[tokio::test(start_paused = true)]
 async fn waits_at_a_cap_are_spread_up_to_twice_it() {
     for (jitter, last) in [(0.0, "2.5"), (0.5, "3.75")] {

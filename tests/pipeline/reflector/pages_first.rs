@@ -1,4 +1,4 @@
-//! A first state that is listed before it is asked for in another way, each page ahead of its turn.
+//! An initial list that is paged before other methods are tried, with prefetched pages.
 
 use super::*;
 use kdelta::listwatch::{ListMeta, ListStream, ListWatch, ListerWatcher};
@@ -19,7 +19,7 @@ fn three() -> FakeSource {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_first_state_is_listed_before_it_is_asked_for_in_another_way() {
+async fn only_the_initial_list_is_paged_first() {
     let source = three();
     let run = start(&source, pages_first());
     run.caught_up().await;
@@ -27,13 +27,13 @@ async fn only_the_first_state_is_listed_before_it_is_asked_for_in_another_way() 
     source.reset_watches();
     source.fail_watch(expired());
     until(|| run.store.calls.all().last().is_some_and(|call| call.ends_with("relist"))).await;
-    let requests = asked(&source.requests());
+    let requests = request_lines(&source.requests());
     assert_eq!(requests[..3], ["list /500", "watch 4", "watch 4"]);
     assert_eq!(requests.last().expect("a request"), "watch-list 4");
     assert_eq!(run.store.content(), ["a@2", "c@4"]);
 }
 
-/// What may be answered better to another question.
+/// Errors that another list method may avoid.
 fn refusals() -> [Error; 8] {
     [
         expired(),
@@ -43,13 +43,13 @@ fn refusals() -> [Error; 8] {
         Error::NotFound(said("no")),
         Error::NotSupported(said("no")),
         Error::Invalid(said("no")),
-        // The answer may have been on its way.
+        // The response may have been in flight.
         cut(),
     ]
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_refused_in_pages_is_asked_for_in_another_way_at_once() {
+async fn rejected_paged_list_falls_back_to_a_streaming_list_at_once() {
     for error in refusals() {
         for (watch_list, other) in [(true, "watch-list "), (false, "list /500")] {
             let source = three();
@@ -59,20 +59,20 @@ async fn what_is_refused_in_pages_is_asked_for_in_another_way_at_once() {
             let run = start(&source, ReflectorOptions { watch_list, give_up, ..pages_first() });
             run.caught_up().await;
             assert!(before.elapsed() < Duration::from_millis(100), "{error:?}");
-            assert_eq!(asked(&source.requests())[..2], ["list /500", other]);
+            assert_eq!(request_lines(&source.requests())[..2], ["list /500", other]);
             assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_wants_to_be_asked_later_or_by_somebody_else_is_asked_the_same_again() {
+async fn retryable_errors_repeat_the_same_request() {
     for error in [too_many(Some(9)), Error::Unauthorized(said("who?"))] {
         let source = three();
         source.fail_list(error.clone());
         let run = start(&source, pages_first());
         run.caught_up().await;
-        assert_eq!(asked(&source.requests()), ["list /500", "list /500", "watch 4"], "{error:?}");
+        assert_eq!(request_lines(&source.requests()), ["list /500", "list /500", "watch 4"], "{error:?}");
         let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
         source.fail_list(error.clone());
         let run = start(&source, ReflectorOptions { give_up, ..pages_first() });
@@ -81,13 +81,13 @@ async fn who_wants_to_be_asked_later_or_by_somebody_else_is_asked_the_same_again
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_breaks_off_is_asked_for_in_another_way_unless_that_ends_the_run() {
+async fn interrupted_paged_list_falls_back_unless_the_error_ends_the_run() {
     for error in [cut(), Error::Timeout("too slow".into()), Error::Decode("no JSON".into())] {
         let source = three();
         source.fail_list_after(2, error.clone());
         let run = start(&source, pages_first());
         run.caught_up().await;
-        assert_eq!(asked(&source.requests()), ["list /500", "watch-list "]);
+        assert_eq!(request_lines(&source.requests()), ["list /500", "watch-list "]);
         assert_eq!(run.events.all()[0], format!("no pages: {error}"));
         assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
     }
@@ -102,13 +102,13 @@ async fn what_breaks_off_is_asked_for_in_another_way_unless_that_ends_the_run() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_it_what_a_source_can_not_do_is_got_round_as_ever() {
+async fn fallbacks_still_apply_after_the_paged_list() {
     let source = three();
     source.fail_list_after(1, cut());
     source.set_initial_events(InitialEvents::WithoutEnd);
     let run = start(&source, pages_first());
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list /500", "watch-list ", "list /500", "watch 4"]);
+    assert_eq!(request_lines(&source.requests()), ["list /500", "watch-list ", "list /500", "watch 4"]);
     assert_eq!(run.store.content(), ["a@2", "b@3", "c@4"]);
 }
 
@@ -116,33 +116,33 @@ fn in_ones() -> ReflectorOptions {
     ReflectorOptions { page_size: Some(1), watch_list: false, ..pages_first() }
 }
 
-/// What has been asked when each object is handed to the store.
+/// A source that records the requests sent before each object is delivered.
 #[derive(Clone)]
-struct Asked {
+struct RecordingSource {
     source: FakeSource,
-    /// A std mutex: it is held for one push.
+    /// A std mutex, locked for one push.
     then: Arc<Mutex<Vec<String>>>,
-    /// Which of its lists is refused, once.
+    /// The index and the error of a list that is rejected once.
     refused: Option<(usize, Error)>,
-    /// How long it takes to answer, and each object to come.
+    /// The delay of each response, and of each object.
     takes: [Duration; 2],
 }
 
-impl Asked {
+impl RecordingSource {
     fn of(source: &FakeSource) -> Self {
         Self { source: source.clone(), then: Arc::default(), refused: None, takes: [Duration::ZERO; 2] }
     }
 }
 
-/// A page of it.
-struct AskedList(<FakeSource as ListerWatcher>::List, Asked);
+/// A page of the source.
+struct RecordingList(<FakeSource as ListerWatcher>::List, RecordingSource);
 
-impl ListStream for AskedList {
+impl ListStream for RecordingList {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         tokio::time::sleep(self.1.takes[1]).await;
         let next = self.0.next().await?;
         let name = next.as_ref().map_or("end".into(), |object| object.name().to_string());
-        let then = format!("{name} after {}", asked(&self.1.source.requests()).len());
+        let then = format!("{name} after {}", request_lines(&self.1.source.requests()).len());
         self.1.then.lock().expect("no panic").push(then);
         Ok(next)
     }
@@ -152,16 +152,16 @@ impl ListStream for AskedList {
     }
 }
 
-impl ListerWatcher for Asked {
-    type List = AskedList;
+impl ListerWatcher for RecordingSource {
+    type List = RecordingList;
     type Watch = <FakeSource as ListerWatcher>::Watch;
 
-    async fn list(&self, options: &ListOptions) -> Result<AskedList, Error> {
+    async fn list(&self, options: &ListOptions) -> Result<RecordingList, Error> {
         let list = self.source.list(options).await?;
         tokio::time::sleep(self.takes[0]).await;
         match &self.refused {
             Some((number, error)) if self.source.requests().len() == *number => Err(error.clone()),
-            _ => Ok(AskedList(list, self.clone())),
+            _ => Ok(RecordingList(list, self.clone())),
         }
     }
 
@@ -171,7 +171,7 @@ impl ListerWatcher for Asked {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_page_is_asked_for_once_the_one_before_has_begun_to_come_and_two_wait_at_most() {
+async fn pages_are_prefetched_with_at_most_two_pending() {
     let ahead =
         "a after 1, b after 2, end after 3, c after 3, end after 4, d after 4, end after 4, end after 4";
     let in_turn =
@@ -179,26 +179,31 @@ async fn each_page_is_asked_for_once_the_one_before_has_begun_to_come_and_two_wa
     for (pages_first, expected) in [(true, ahead), (false, in_turn)] {
         let source = three();
         source.add(pod("d"));
-        let asked_of = Asked::of(&source);
+        let asked_of = RecordingSource::of(&source);
         let then = Arc::clone(&asked_of.then);
         let content = state_of(asked_of, ReflectorOptions { pages_first, ..in_ones() }).await;
         assert_eq!(then.lock().expect("no panic").join(", "), expected);
-        assert_eq!(asked(&source.requests()), ["list /1", "list C1/1", "list C2/1", "list C3/1", "watch 5"]);
+        assert_eq!(
+            request_lines(&source.requests()),
+            ["list /1", "list C1/1", "list C2/1", "list C3/1", "watch 5"]
+        );
         assert_eq!(content, ["a@2", "b@3", "c@4", "d@5"]);
     }
 }
 
-/// What a reflector of it has stored once its watch stands.
-async fn state_of(asked: Asked, options: ReflectorOptions) -> Vec<String> {
-    let (source, store) = (asked.source.clone(), Arc::new(Notebook::default()));
-    let task = tokio::spawn(Reflector::new(asked, Arc::clone(&store), options).run(CancellationToken::new()));
+/// Returns the stored objects once the reflector's watch is open.
+async fn state_of(request_lines: RecordingSource, options: ReflectorOptions) -> Vec<String> {
+    let (source, store) = (request_lines.source.clone(), Arc::new(RecordingStore::default()));
+    let task = tokio::spawn(
+        Reflector::new(request_lines, Arc::clone(&store), options).run(CancellationToken::new()),
+    );
     until(|| source.open_watches() == 1).await;
     task.abort();
     store.content()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_was_refused_ahead_is_asked_for_again_in_its_turn() {
+async fn rejected_prefetch_is_retried_in_order() {
     for (number, expected) in [
         (2, ["list /1", "list C1/1", "list C1/1", "list C3/1", "watch 4"]),
         (3, ["list /1", "list C1/1", "list C2/1", "list C2/1", "watch 4"]),
@@ -206,30 +211,30 @@ async fn a_page_that_was_refused_ahead_is_asked_for_again_in_its_turn() {
         let source = three();
         let refused = Some((number, too_many(Some(2))));
         let before = tokio::time::Instant::now();
-        let content = state_of(Asked { refused, ..Asked::of(&source) }, in_ones()).await;
+        let content = state_of(RecordingSource { refused, ..RecordingSource::of(&source) }, in_ones()).await;
         assert!(before.elapsed() >= Duration::from_secs(2));
-        assert_eq!(asked(&source.requests()), expected);
+        assert_eq!(request_lines(&source.requests()), expected);
         assert_eq!(content, ["a@2", "b@3", "c@4"]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_pages_that_expired_ahead_nothing_is_kept() {
+async fn expired_prefetched_pages_are_discarded() {
     for number in [2, 3] {
         let source = three();
         let refused = Some((number, expired()));
-        let content = state_of(Asked { refused, ..Asked::of(&source) }, in_ones()).await;
-        let anew = asked(&source.requests()).into_iter().skip(number).collect::<Vec<_>>();
+        let content = state_of(RecordingSource { refused, ..RecordingSource::of(&source) }, in_ones()).await;
+        let anew = request_lines(&source.requests()).into_iter().skip(number).collect::<Vec<_>>();
         assert_eq!(anew, ["list /0", "watch 4"], "{number}");
         assert_eq!(content, ["a@2", "b@3", "c@4"]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_are_slow_to_be_made_or_to_come_are_each_read_once() {
+async fn slow_pages_are_each_read_once() {
     let [none, second, eleven] = [0, 1, 11].map(Duration::from_secs);
     let each = ["list /1", "list C1/1", "list C2/1", "watch 4"];
-    // What waited for its turn for too long is asked for again, and one page less is asked for ahead.
+    // A page that waited too long is requested again, and one page less is prefetched.
     let anew = ["list /1", "list C1/1", "list C2/1", "list C1/1", "list C3/1", "list C3/1", "watch 4"];
     for (takes, expected) in [
         ([none, none], &each[..]),
@@ -239,16 +244,16 @@ async fn pages_that_are_slow_to_be_made_or_to_come_are_each_read_once() {
         ([none, eleven], &anew),
     ] {
         let source = three();
-        let content = state_of(Asked { takes, ..Asked::of(&source) }, in_ones()).await;
-        assert_eq!(asked(&source.requests()), expected, "{takes:?}");
+        let content = state_of(RecordingSource { takes, ..RecordingSource::of(&source) }, in_ones()).await;
+        assert_eq!(request_lines(&source.requests()), expected, "{takes:?}");
         assert_eq!(content, ["a@2", "b@3", "c@4"], "{takes:?}");
     }
 }
 
-/// A page whose token is another one at its end.
-struct Fickle(<FakeSource as ListerWatcher>::List, ListMeta);
+/// A page whose token differs at its end.
+struct ChangingToken(<FakeSource as ListerWatcher>::List, ListMeta);
 
-impl ListStream for Fickle {
+impl ListStream for ChangingToken {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         let next = self.0.next().await?;
         if next.is_none() {
@@ -263,7 +268,7 @@ impl ListStream for Fickle {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_tokens_the_last_is_right() {
+async fn token_at_the_end_of_a_page_wins() {
     let source = three();
     let (listing, watching) = (source.clone(), source.clone());
     let list = move |options: ListOptions| {
@@ -271,14 +276,14 @@ async fn of_two_tokens_the_last_is_right() {
         async move {
             let list = source.list(&options).await?;
             let first = ListMeta { continue_token: "another".into(), ..ListMeta::default() };
-            Ok(Fickle(list, first))
+            Ok(ChangingToken(list, first))
         }
     };
     let watch = move |options: WatchOptions| {
         let source = watching.clone();
         async move { source.watch(&options).await }
     };
-    let store = Arc::new(Notebook::default());
+    let store = Arc::new(RecordingStore::default());
     let reflector = Reflector::new(ListWatch::new(list, watch), Arc::clone(&store), in_ones());
     let task = tokio::spawn(reflector.run(CancellationToken::new()));
     until(|| source.open_watches() == 1).await;

@@ -1,4 +1,4 @@
-//! A watch that goes on from a version, without a list.
+//! A watch that resumes from a version without a list.
 
 use super::*;
 use kdelta::testing::pod;
@@ -7,14 +7,14 @@ fn from(version: &str) -> ReflectorOptions {
     ReflectorOptions { resume_from: Some(version.into()), ..plain() }
 }
 
-/// The error that it ends with.
+/// Returns the error of a task.
 async fn ended(task: JoinHandle<Result<(), Error>>) -> Error {
     let ended = tokio::time::timeout(Duration::from_hours(1), task).await;
     ended.expect("it ends").expect("no panic").expect_err("it gives up")
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happened_since_the_version_is_told_in_the_sources_words_and_nothing_is_listed() {
+async fn resume_reports_changes_since_the_version_without_a_list() {
     let source = FakeSource::new();
     source.add(pod("old"));
     source.add(pod("known"));
@@ -25,12 +25,12 @@ async fn what_happened_since_the_version_is_told_in_the_sources_words_and_nothin
     source.add(pod("new"));
     run.caught_up().await;
     assert_eq!(run.store.calls.all(), ["update old@4 watch", "delete known@5 watch", "add new@6 watch"]);
-    assert_eq!(asked(&source.requests()), ["list /1", "watch 3"], "where it stands, and no more");
+    assert_eq!(request_lines(&source.requests()), ["list /1", "watch 3"], "where it stands, and no more");
     run.stop().await.expect("a stop is no error");
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_survives_what_a_watch_survives_and_still_never_lists() {
+async fn resume_recovers_from_watch_failures_without_a_list() {
     let source = FakeSource::new();
     source.add(pod("a"));
     for error in [refused(), Error::Internal(said("oops")), Error::TooLargeResourceVersion(said("not yet"))] {
@@ -39,20 +39,23 @@ async fn it_survives_what_a_watch_survives_and_still_never_lists() {
     let run = start(&source, from("2"));
     run.caught_up().await;
     for error in [cut(), Error::Internal(said("leader changed"))] {
-        // Long enough for the watch to count as standing.
-        pass(2).await;
+        // Long enough for the watch to count as established.
+        advance(2).await;
         source.break_watches(&error);
         source.modify(pod("a"));
         run.caught_up().await;
     }
-    let asked = asked(&source.requests());
-    assert!(asked.iter().all(|request| request.starts_with("watch ") || request == "list /1"), "{asked:?}");
+    let request_lines = request_lines(&source.requests());
+    assert!(
+        request_lines.iter().all(|request| request.starts_with("watch ") || request == "list /1"),
+        "{request_lines:?}"
+    );
     assert_eq!(run.store.calls.all(), ["update a@3 watch", "update a@4 watch"]);
     assert_eq!(run.events.all().iter().filter(|event| event.starts_with("recovered")).count(), 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_that_is_too_old_ends_it_at_any_time() {
+async fn resume_fails_with_an_expired_version_at_any_time() {
     let source = FakeSource::new();
     source.skip_to(2);
     source.fail_watch(expired());
@@ -70,32 +73,33 @@ async fn a_version_that_is_too_old_ends_it_at_any_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_that_cannot_be_read_ends_it_at_once_for_the_same_watch_would_bring_it_again() {
+async fn resume_fails_at_once_on_an_unreadable_event() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let run = start(&source, from("1"));
     run.caught_up().await;
-    pass(2).await;
+    advance(2).await;
     source.break_watches(&Error::Decode("garbage".into()));
     let error = ended(run.task).await;
     assert!(matches!(error, Error::Decode(_)), "{error:?}");
-    assert_eq!(asked(&source.requests()), ["list /1", "watch 1"]);
+    assert_eq!(request_lines(&source.requests()), ["list /1", "watch 1"]);
     assert_eq!(run.handle.last_sync_resource_version(), "2".into(), "the last that was read");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_that_the_source_never_comes_to_ends_it_at_the_fifth_try() {
+async fn resume_from_an_unreachable_version_fails_after_five_tries() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let run = start(&source, from("2"));
     run.caught_up().await;
     let too_large = || Error::TooLargeResourceVersion(said("not yet"));
     for _ in 0..2 {
-        // In the stream and at its start, four times in a row: then it stands, for longer than the longest wait.
+        // In the stream and at its start, four times in a row: then the watch stays open for longer than the longest
+        // wait.
         (0..3).for_each(|_| source.fail_watch(too_large()));
         source.break_watches(&too_large());
         until(|| source.open_watches() == 1 && source.requests().len() % 4 == 2).await;
-        pass(60).await;
+        advance(60).await;
     }
     (0..4).for_each(|_| source.fail_watch(too_large()));
     source.break_watches(&too_large());
@@ -105,7 +109,7 @@ async fn a_version_that_the_source_never_comes_to_ends_it_at_the_fifth_try() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn before_its_first_watch_it_gives_up_as_any_other() {
+async fn resume_gives_up_before_the_first_watch_like_a_list() {
     let source = FakeSource::new();
     source.fail_watch(refused());
     let options = ReflectorOptions { give_up: Some(Arc::new(|_| true)), ..from("1") };
@@ -118,9 +122,9 @@ async fn before_its_first_watch_it_gives_up_as_any_other() {
     run.caught_up().await;
 }
 
-/// What stands between may answer the question where the source stands with a page of its own.
+/// An intermediary may answer the version check with a page of its own.
 #[tokio::test(start_paused = true)]
-async fn a_source_that_can_not_say_where_it_stands_is_watched_all_the_same() {
+async fn resume_continues_when_the_version_check_fails() {
     let source = FakeSource::new();
     source.add(pod("a"));
     let run = start(&source, from("2"));
@@ -131,11 +135,11 @@ async fn a_source_that_can_not_say_where_it_stands_is_watched_all_the_same() {
         .chain((0..6).map(|_| too_large()))
     {
         let _ = source.take_requests();
-        pass(2).await;
+        advance(2).await;
         source.fail_list(error.clone());
         source.break_watches(&cut());
         run.caught_up().await;
-        assert_eq!(asked(&source.requests()), ["list /1", "watch 2"], "{error:?}");
+        assert_eq!(request_lines(&source.requests()), ["list /1", "watch 2"], "{error:?}");
     }
     source.modify(pod("a"));
     run.caught_up().await;

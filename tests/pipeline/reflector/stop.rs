@@ -1,4 +1,4 @@
-//! A stop ends whatever the reflector is waiting for, and closes the stream.
+//! Stopping the reflector in each of its waits, which also closes the stream.
 
 use super::*;
 use kdelta::reflector::GiveUp;
@@ -6,9 +6,9 @@ use kdelta::testing::pod;
 
 // G3
 #[tokio::test(start_paused = true)]
-async fn a_reflector_stopped_before_it_ran_asks_nothing() {
+async fn reflector_stopped_before_its_run_sends_no_request() {
     let source = FakeSource::new();
-    let reflector = Reflector::new(source.clone(), Arc::new(Notebook::default()), plain());
+    let reflector = Reflector::new(source.clone(), Arc::new(RecordingStore::default()), plain());
     let stop = CancellationToken::new();
     stop.cancel();
     reflector.run(stop).await.expect("a stop is no error");
@@ -17,7 +17,7 @@ async fn a_reflector_stopped_before_it_ran_asks_nothing() {
 
 // G2, G4
 #[tokio::test(start_paused = true)]
-async fn a_stop_closes_the_watch() {
+async fn stop_closes_the_watch() {
     let source = FakeSource::new();
     let run = start(&source, plain());
     run.caught_up().await;
@@ -25,11 +25,11 @@ async fn a_stop_closes_the_watch() {
     run.at("2").await;
     run.stop().await.expect("a stop is no error");
     assert_eq!(source.open_watches(), 0);
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 1"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 1"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_a_request_that_is_not_answered() {
+async fn stop_cancels_a_pending_request() {
     for watch_list in [false, true] {
         let source = FakeSource::new();
         source.hold(true);
@@ -40,7 +40,7 @@ async fn a_stop_ends_a_request_that_is_not_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_a_wait() {
+async fn stop_ends_a_backoff() {
     let source = FakeSource::new();
     source.fail_list(too_many(Some(100)));
     let run = start(&source, plain());
@@ -51,48 +51,48 @@ async fn a_stop_ends_a_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_the_wait_for_room() {
+async fn stop_ends_the_wait_for_queue_capacity() {
     let source = FakeSource::new();
     source.add(pod("a"));
-    let store = Notebook::default();
+    let store = RecordingStore::default();
     store.full.send_replace(true);
     let run = start_into(&source, store, plain());
     until(|| !source.requests().is_empty()).await;
     run.stop().await.expect("a stop is no error");
 }
 
-/// A source that never makes anybody wait.
-struct Torrent(Arc<Object>);
+/// A source that is always ready.
+struct AlwaysReady(Arc<Object>);
 
-struct Flood(Arc<Object>);
+struct EndlessWatch(Arc<Object>);
 
-impl kdelta::listwatch::ListerWatcher for Torrent {
+impl kdelta::listwatch::ListerWatcher for AlwaysReady {
     type List = kdelta::listwatch::PageStream;
-    type Watch = Flood;
+    type Watch = EndlessWatch;
 
     async fn list(&self, _: &ListOptions) -> Result<Self::List, Error> {
         Ok(Self::List::default())
     }
 
-    async fn watch(&self, _: &WatchOptions) -> Result<Flood, Error> {
-        Ok(Flood(Arc::clone(&self.0)))
+    async fn watch(&self, _: &WatchOptions) -> Result<EndlessWatch, Error> {
+        Ok(EndlessWatch(Arc::clone(&self.0)))
     }
 }
 
-impl kdelta::listwatch::WatchStream for Flood {
+impl kdelta::listwatch::WatchStream for EndlessWatch {
     async fn next(&mut self) -> Option<Result<kdelta::listwatch::WatchEvent, Error>> {
         Some(Ok(kdelta::listwatch::WatchEvent::Modified(Arc::clone(&self.0))))
     }
 }
 
 #[tokio::test]
-async fn a_stop_is_heard_over_a_source_that_never_pauses() {
+async fn stop_works_with_a_source_that_never_pauses() {
     let source = FakeSource::new();
     source.add(pod("a"));
     for watch_list in [false, true] {
-        let torrent = Torrent(source.objects().remove(0));
+        let torrent = AlwaysReady(source.objects().remove(0));
         let options = ReflectorOptions { watch_list, ..plain() };
-        let reflector = Reflector::new(torrent, Arc::new(Notebook::default()), options);
+        let reflector = Reflector::new(torrent, Arc::new(RecordingStore::default()), options);
         let stop = CancellationToken::new();
         let task = tokio::spawn(reflector.run(stop.clone()));
         tokio::task::yield_now().await;
@@ -102,7 +102,7 @@ async fn a_stop_is_heard_over_a_source_that_never_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_was_never_allowed_ends_a_run_that_asks_for_it_and_no_other() {
+async fn forbidden_first_watch_ends_the_run_if_configured() {
     let forbidden = || Error::Forbidden(said("no watch"));
     let gives_up: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
     let asks = ReflectorOptions { give_up_watch: Some(gives_up), ..plain() };
@@ -116,7 +116,7 @@ async fn a_watch_that_was_never_allowed_ends_a_run_that_asks_for_it_and_no_other
     assert!(matches!(error, Error::Forbidden(_)), "{error:?}");
     assert_eq!(run.store.content(), ["a@2"], "what was listed stays");
 
-    // Without being asked for, and where a watch has stood, it is waited out.
+    // By default, and once a watch was established, the error is retried.
     source.fail_watch(forbidden());
     let run = start(&source, plain());
     run.caught_up().await;

@@ -4,7 +4,7 @@ use kdelta::reflector::ReflectorOptions;
 use kdelta::testing::{FakeSource, InitialEvents, pod};
 use serde_json::{Value, json};
 
-use super::{pass, plain, start};
+use super::{advance, plain, start};
 
 fn service(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}})
@@ -19,7 +19,7 @@ fn source_of_pods() -> FakeSource {
 const REPORT: &str = "Service b in place of a Pod";
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_drops_an_object_of_another_kind_and_its_version() {
+async fn watch_drops_objects_of_another_kind() {
     let source = source_of_pods();
     source.add(pod("a"));
     source.add(pod("b"));
@@ -31,7 +31,7 @@ async fn a_watch_drops_an_object_of_another_kind_and_its_version() {
     run.caught_up().await;
     assert_eq!(run.store.content(), ["a@6", "b@3"], "the service has not replaced the pod of its name");
     source.delete("b");
-    pass(1).await;
+    advance(1).await;
     assert_eq!(
         run.handle.last_sync_resource_version(),
         "6".into(),
@@ -43,7 +43,7 @@ async fn a_watch_drops_an_object_of_another_kind_and_its_version() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_initial_state_drops_objects_of_another_kind() {
+async fn initial_list_drops_objects_of_another_kind() {
     for watch_list in [false, true] {
         let source = source_of_pods();
         let initial = if watch_list { InitialEvents::Sent } else { InitialEvents::Unsupported };

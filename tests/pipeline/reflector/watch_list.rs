@@ -1,4 +1,4 @@
-//! The initial state through a watch.
+//! Initial lists streamed through a watch.
 
 use super::*;
 use kdelta::listwatch::ResourceVersionMatch;
@@ -18,7 +18,7 @@ fn pods(names: &[&str]) -> FakeSource {
 
 // G8, H3, H4 synced
 #[tokio::test(start_paused = true)]
-async fn one_watch_brings_the_state_and_goes_on() {
+async fn one_watch_delivers_the_initial_list_and_continues() {
     let source = pods(&["a", "b"]);
     let run = start(&source, streaming());
     run.caught_up().await;
@@ -38,25 +38,25 @@ async fn one_watch_brings_the_state_and_goes_on() {
 
 // H1
 #[tokio::test(start_paused = true)]
-async fn a_source_that_can_not_is_not_asked() {
+async fn unsupported_source_is_listed() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::Unsupported);
     let run = start(&source, streaming());
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["list 0/500", "watch 2"]);
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 2"]);
     assert_eq!(run.events.all(), ["list of 1 at 2 by list"]);
 }
 
 // H3, H4 no bookmark, annotation false
 #[tokio::test(start_paused = true)]
-async fn without_the_bookmark_there_is_no_state() {
+async fn initial_list_needs_its_end_bookmark() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::WithoutEnd);
     let run = start(&source, streaming());
     until(|| source.open_watches() == 1).await;
-    // A bookmark that does not end the state is not the one (annotation "false").
+    // A bookmark that does not end the initial list (annotation "false").
     source.bookmark();
-    pass(9).await;
+    advance(9).await;
     assert!(run.handle.last_sync_resource_version().is_unset());
     assert_eq!(run.store.content(), [""; 0]);
     source.end_initial_events();
@@ -65,30 +65,30 @@ async fn without_the_bookmark_there_is_no_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bookmark_that_does_not_come_is_waited_for_as_long_as_objects_do() {
+async fn missing_end_bookmark_times_out_after_the_last_object() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::WithoutEnd);
     let run = start(&source, streaming());
     for name in ["b", "c", "d"] {
-        pass(9).await;
+        advance(9).await;
         source.add(pod(name));
     }
-    pass(9).await;
-    assert_eq!(asked(&source.requests()), ["watch-list "]);
+    advance(9).await;
+    assert_eq!(request_lines(&source.requests()), ["watch-list "]);
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["watch-list ", "list 0/500", "watch 5"]);
+    assert_eq!(request_lines(&source.requests()), ["watch-list ", "list 0/500", "watch 5"]);
     let text = "no watch-list any more: no bookmark ended the initial state within 10s of its last object";
     assert_eq!(run.events.all(), [text, "list of 4 at 5 by list"]);
 
-    // Remembered: the next state is listed straight away.
+    // Remembered: the next initial list is a plain list.
     source.reset_watches();
     source.fail_watch(expired());
     run.caught_up().await;
-    assert!(!asked(&source.requests())[3..].iter().any(|request| request.starts_with("watch-list")));
+    assert!(!request_lines(&source.requests())[3..].iter().any(|request| request.starts_with("watch-list")));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_one_finds_out_all_know_who_share_the_source() {
+async fn missing_watch_list_support_is_shared_between_reflectors() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::WithoutEnd);
     let runs = [start(&source, streaming()), start(&source, streaming())];
@@ -100,26 +100,26 @@ async fn what_one_finds_out_all_know_who_share_the_source() {
     until(|| source.open_watches() == 2).await;
     let before = source.requests().len();
     start(&source, streaming()).at("2").await;
-    assert_eq!(asked(&source.requests())[before..=before], ["list 0/500"], "and not tried again");
+    assert_eq!(request_lines(&source.requests())[before..=before], ["list 0/500"], "and not tried again");
 }
 
 #[tokio::test(start_paused = true)]
-async fn live_events_do_not_put_the_deadline_off() {
+async fn live_events_do_not_extend_the_deadline() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::Ignored);
     let run = start(&source, streaming());
     until(|| source.open_watches() == 1).await;
     for _ in 0..12 {
-        pass(1).await;
+        advance(1).await;
         source.modify(pod("a"));
     }
     run.caught_up().await;
-    assert_eq!(asked(&source.requests())[..2], ["watch-list ", "list 0/500"]);
+    assert_eq!(request_lines(&source.requests())[..2], ["watch-list ", "list 0/500"]);
 }
 
 // H4 any start error
 #[tokio::test(start_paused = true)]
-async fn an_error_at_the_start_falls_back_to_a_list_this_once() {
+async fn start_error_falls_back_to_a_list_once() {
     for error in
         [Error::Internal(said("dummy")), Error::Forbidden(said("no watch")), Error::Decode("html".into())]
     {
@@ -127,54 +127,54 @@ async fn an_error_at_the_start_falls_back_to_a_list_this_once() {
         source.fail_watch(error.clone());
         let run = start(&source, streaming());
         run.caught_up().await;
-        assert_eq!(asked(&source.requests()), ["watch-list ", "list 0/500", "watch 2"]);
+        assert_eq!(request_lines(&source.requests()), ["watch-list ", "list 0/500", "watch 2"]);
         assert_eq!(run.events.all(), [format!("no watch-list: {error}"), "list of 1 at 2 by list".into()]);
         source.add(pod("b"));
         run.at("3").await;
-        pass_most_of_a_watch().await;
+        advance_most_of_a_watch().await;
         source.reset_watches();
         source.fail_watch(expired());
         run.caught_up().await;
-        assert_eq!(asked(&source.requests())[3..], ["watch 3", "watch-list 3"]);
+        assert_eq!(request_lines(&source.requests())[3..], ["watch 3", "watch-list 3"]);
     }
 }
 
 // H4 Invalid
 #[tokio::test(start_paused = true)]
-async fn a_refusal_is_remembered() {
+async fn unsupported_watch_list_is_remembered() {
     let source = pods(&["a"]);
     source.set_initial_events(InitialEvents::Refused(Error::Invalid(said("sendInitialEvents is forbidden"))));
     let run = start(&source, streaming());
     run.caught_up().await;
     source.add(pod("b"));
     run.at("3").await;
-    pass_most_of_a_watch().await;
+    advance_most_of_a_watch().await;
     source.reset_watches();
     source.fail_watch(expired());
     run.caught_up().await;
     assert_eq!(
-        asked(&source.requests()),
+        request_lines(&source.requests()),
         ["watch-list ", "list 0/500", "watch 2", "watch 3", "list 3/0", "watch 3"]
     );
 }
 
 // H4 429 twice at start
 #[tokio::test(start_paused = true)]
-async fn a_source_that_is_busy_or_away_is_asked_again() {
+async fn busy_or_unreachable_source_is_retried() {
     for error in [too_many(None), refused()] {
         let source = pods(&["a"]);
         source.fail_watch(error.clone());
         source.fail_watch(error);
         let run = start(&source, streaming());
         run.caught_up().await;
-        assert_eq!(asked(&source.requests()), ["watch-list "; 3]);
+        assert_eq!(request_lines(&source.requests()), ["watch-list "; 3]);
         assert_eq!(run.store.content(), ["a@2"]);
     }
 }
 
 // H4 stream ends before sync
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_breaks_before_the_bookmark_starts_over_once_and_is_then_a_list() {
+async fn watch_broken_before_its_bookmark_restarts_once_and_then_lists() {
     for times in [1, 2] {
         let source = pods(&["a"]);
         source.set_initial_events(InitialEvents::WithoutEnd);
@@ -194,12 +194,12 @@ async fn a_watch_that_breaks_before_the_bookmark_starts_over_once_and_is_then_a_
         } else {
             &["watch-list ", "watch-list ", "list 0/500", "watch 2"]
         };
-        assert_eq!(asked(&source.requests()), wanted);
+        assert_eq!(request_lines(&source.requests()), wanted);
         assert_eq!(run.store.content(), ["a@2"]);
     }
 }
 
-/// A Kubernetes server ends the watch of a slow reader in order when more changes happen than it buffers.
+/// A Kubernetes server cleanly ends the watch of a slow reader when more changes happen than it buffers.
 #[tokio::test(start_paused = true)]
 async fn initial_state_whose_watch_ends_cleanly_is_listed_at_once() {
     let source = pods(&["a"]);
@@ -211,7 +211,7 @@ async fn initial_state_whose_watch_ends_cleanly_is_listed_at_once() {
     source.drop_watches();
     run.caught_up().await;
     assert!(before.elapsed().as_millis() < 100, "no back-off: the source is there");
-    assert_eq!(asked(&source.requests()), ["watch-list ", "list 0/500", "watch 3"]);
+    assert_eq!(request_lines(&source.requests()), ["watch-list ", "list 0/500", "watch 3"]);
     let text = "no watch-list: the watch ended before its initial state did";
     assert_eq!(run.events.all(), [text, "list of 2 at 3 by list"]);
     assert_eq!(run.store.content(), ["a@2", "b@3"]);
@@ -219,47 +219,47 @@ async fn initial_state_whose_watch_ends_cleanly_is_listed_at_once() {
 
 // H4 stream ends after sync
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_ends_after_the_bookmark_goes_on_at_the_last_version() {
+async fn watch_ended_after_its_bookmark_resumes_at_the_last_version() {
     let source = pods(&["a", "b"]);
     let run = start(&source, streaming());
     run.caught_up().await;
     source.add(pod("c"));
     run.at("4").await;
-    pass_most_of_a_watch().await;
+    advance_most_of_a_watch().await;
     source.drop_watches();
     source.add_silently(pod("d"));
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["watch-list ", "watch 4"]);
+    assert_eq!(request_lines(&source.requests()), ["watch-list ", "watch 4"]);
     assert_eq!(run.store.content(), ["a@2", "b@3", "c@4", "d@5"]);
 }
 
 // H4 expired at re-watch
 #[tokio::test(start_paused = true)]
-async fn a_gap_is_closed_by_a_watch_not_older_than_the_last_version() {
+async fn gap_is_closed_by_a_streaming_list_not_older_than_the_last_version() {
     let source = pods(&["a", "b"]);
     let run = start(&source, streaming());
     run.caught_up().await;
     source.bookmark();
-    pass_most_of_a_watch().await;
+    advance_most_of_a_watch().await;
     source.delete_silently("a");
     source.reset_watches();
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["watch-list ", "watch 3", "watch-list 3"]);
+    assert_eq!(request_lines(&source.requests()), ["watch-list ", "watch 3", "watch-list 3"]);
     assert_eq!(run.store.calls.all()[3..], ["begin relist", "gap 3 to 4, 0.0s", "replace [b@3] at 4 relist"]);
     assert_eq!(run.events.all().last().expect("an event"), "relist of 1 at 4 by watch");
 }
 
 // H4 expired or too large at start
 #[tokio::test(start_paused = true)]
-async fn a_version_that_can_not_be_had_is_left_out() {
+async fn unavailable_version_is_dropped() {
     let source = pods(&["a"]);
     source.fail_watch(Error::TooLargeResourceVersion(said("too large")));
     let run = start(&source, ReflectorOptions { first_version: "9".into(), ..streaming() });
     run.caught_up().await;
-    assert_eq!(asked(&source.requests()), ["watch-list 9", "watch-list "]);
+    assert_eq!(request_lines(&source.requests()), ["watch-list 9", "watch-list "]);
 }
 
-/// What comes while the state comes in: changes of objects that came already.
+/// Changes objects while the initial list arrives, including objects that arrived already.
 fn changes(source: &FakeSource) {
     source.modify(pod("a"));
     source.add(pod("c"));
@@ -271,7 +271,7 @@ fn changes(source: &FakeSource) {
 
 // H4 changes during init
 #[tokio::test(start_paused = true)]
-async fn the_state_at_the_bookmark_is_what_counts() {
+async fn state_at_the_bookmark_is_the_list() {
     let source = pods(&["a", "b"]);
     source.set_initial_events(InitialEvents::WithoutEnd);
     let run = start(&source, streaming());
@@ -282,10 +282,10 @@ async fn the_state_at_the_bookmark_is_what_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_takes_items_as_they_come_gets_their_changes_too() {
+async fn streaming_store_gets_changes_during_the_initial_list() {
     let source = pods(&["a", "b"]);
     source.set_initial_events(InitialEvents::WithoutEnd);
-    let store = Notebook { streams: true, ..Notebook::default() };
+    let store = RecordingStore { streams: true, ..RecordingStore::default() };
     let run = start_into(&source, store, streaming());
     until(|| source.open_watches() == 1).await;
     changes(&source);

@@ -1,11 +1,11 @@
-//! What a proxy answers in its own right, in the words of a Kubernetes server or of something before it.
+//! The proxy's own responses, worded as by a Kubernetes server or by an intermediary.
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;
 use serde_json::{Value, json};
 
-/// One answer.
+/// A scripted response.
 #[derive(Debug, Clone)]
 pub(crate) struct FaultResponse {
     code: u16,
@@ -15,24 +15,24 @@ pub(crate) struct FaultResponse {
 }
 
 impl FaultResponse {
-    /// A refusal as a Kubernetes server words it.
+    /// Returns an error status as a Kubernetes server words it.
     pub(crate) fn status(code: u16) -> Self {
         Self { code, retry_after: None, content_type: "application/json", body: status(code).to_string() }
     }
 
-    /// The page of something in between that knows nothing of Kubernetes.
+    /// Returns the error page of an intermediary that is not a Kubernetes server.
     pub(crate) fn page(code: u16) -> Self {
         let body = "<html><body>There is no server available.</body></html>".to_owned();
         Self { code, retry_after: None, content_type: "text/html", body }
     }
 
-    /// A watch that begins well and at once tells of this trouble.
+    /// Returns a watch that starts with 200 and sends an error frame at once.
     pub(crate) fn error_frame(code: u16) -> Self {
         let body = error_frame(code);
         Self { code: 200, retry_after: None, content_type: "application/json", body }
     }
 
-    /// The same, and how many seconds to wait.
+    /// Adds a Retry-After header.
     pub(crate) fn retry_after(self, seconds: u32) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
@@ -46,7 +46,7 @@ impl FaultResponse {
     }
 }
 
-/// The frame that says why a watch can't go on.
+/// Returns the frame that ends a watch with an error.
 pub(super) fn error_frame(code: u16) -> String {
     format!("{}\n", json!({"type": "ERROR", "object": status(code)}))
 }

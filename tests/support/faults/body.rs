@@ -1,4 +1,4 @@
-//! Bodies on their way from the server to the client: lists as they are, watches frame by frame.
+//! Response bodies from the server to the client: lists unchanged, watches frame by frame.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::script::{Bookmarks, Shared, Strike};
 
 type Pieces = mpsc::Sender<io::Result<Bytes>>;
 
-/// Hands a body on until one side ends, or so many bytes of it, with which it breaks off.
+/// Forwards a body until one side ends, or breaks it off after this many bytes.
 pub(super) async fn carry(mut from: reqwest::Response, to: Pieces, most: Option<usize>) {
     let mut left = most.unwrap_or(usize::MAX);
     loop {
@@ -36,19 +36,19 @@ pub(super) async fn carry(mut from: reqwest::Response, to: Pieces, most: Option<
     }
 }
 
-/// Hands the frames of a watch on until one side ends, or a strike ends it.
+/// Forwards the frames of a watch until one side or a strike ends it.
 pub(super) async fn carry_frames(
     mut from: reqwest::Response,
     to: Pieces,
     mut strikes: broadcast::Receiver<Strike>,
     shared: Arc<Shared>,
 ) {
-    let _counted = Counted::one_more(&shared);
+    let _counted = WatchGuard::one_more(&shared);
     let form = from.headers().get(header::CONTENT_TYPE).and_then(|form| form.to_str().ok());
-    let packed = form.is_some_and(|form| form.contains("protobuf"));
-    shared.packed_watches.fetch_add(usize::from(packed), Ordering::SeqCst);
+    let protobuf = form.is_some_and(|form| form.contains("protobuf"));
+    shared.protobuf_watches.fetch_add(usize::from(protobuf), Ordering::SeqCst);
     let mut frames =
-        Frames { to: to.clone(), shared, rest: BytesMut::new(), packed, armed: None, stalled: false };
+        Frames { to: to.clone(), shared, rest: BytesMut::new(), protobuf, armed: None, stalled: false };
     loop {
         let goes_on = tokio::select! {
             biased;
@@ -73,31 +73,31 @@ pub(super) async fn carry_frames(
     }
 }
 
-/// A watch that stands.
-struct Counted(Arc<Shared>);
+/// A guard that counts an open watch.
+struct WatchGuard(Arc<Shared>);
 
-impl Counted {
+impl WatchGuard {
     fn one_more(shared: &Arc<Shared>) -> Self {
         shared.watches.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
 }
 
-impl Drop for Counted {
+impl Drop for WatchGuard {
     fn drop(&mut self) {
         self.0.watches.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// One watch. Its methods answer whether it goes on.
+/// The frames of one watch. Its methods return whether the watch continues.
 struct Frames {
     to: Pieces,
     shared: Arc<Shared>,
-    /// What has come of a frame that is not whole yet.
+    /// The bytes of an incomplete frame.
     rest: BytesMut,
-    /// Whether each frame begins with its length; else it ends with its line.
-    packed: bool,
-    /// What happens to the next frame.
+    /// True if each frame has a length prefix; otherwise it ends with a newline.
+    protobuf: bool,
+    /// The strike that applies to the next frame.
     armed: Option<Strike>,
     stalled: bool,
 }
@@ -120,7 +120,7 @@ impl Frames {
             | Strike::Corrupt
             | Strike::TruncateAt(_)
             | Strike::BreakAt(_) => {
-                // What it held back is what is corrupted.
+                // The withheld frame is corrupted.
                 self.stalled &= !matches!(strike, Strike::Corrupt);
                 self.armed = Some(strike);
                 true
@@ -129,7 +129,7 @@ impl Frames {
         }
     }
 
-    /// Hands on the frames that are whole with these bytes.
+    /// Forwards the frames that these bytes complete.
     async fn take(&mut self, bytes: &[u8]) -> bool {
         self.rest.extend_from_slice(bytes);
         while let Some(length) = self.whole() {
@@ -141,9 +141,9 @@ impl Frames {
         true
     }
 
-    /// The length of the frame that is whole.
+    /// Returns the length of the first complete frame.
     fn whole(&self) -> Option<usize> {
-        if !self.packed {
+        if !self.protobuf {
             return memchr::memchr(b'\n', &self.rest).map(|end| end + 1);
         }
         let length = u32::from_be_bytes(*self.rest.first_chunk()?);
@@ -154,7 +154,7 @@ impl Frames {
     async fn frame(&mut self, frame: Bytes) -> bool {
         let passes = match self.shared.script().bookmarks {
             Bookmarks::All => true,
-            Bookmarks::NoEnd => !says(&frame, br#""k8s.io/initial-events-end":"true""#),
+            Bookmarks::NoEnd => !contains(&frame, br#""k8s.io/initial-events-end":"true""#),
             Bookmarks::None => !frame.starts_with(br#"{"type":"BOOKMARK""#),
         };
         let armed = self.armed.take();
@@ -184,7 +184,7 @@ impl Frames {
         }
     }
 
-    /// Hands bytes on, in the pieces that are asked for.
+    /// Sends bytes in the configured pieces.
     async fn send(&self, mut bytes: Bytes) -> bool {
         let (piece, delay) = {
             let script = self.shared.script();
@@ -201,6 +201,6 @@ impl Frames {
     }
 }
 
-fn says(frame: &[u8], words: &[u8]) -> bool {
+fn contains(frame: &[u8], words: &[u8]) -> bool {
     memchr::memmem::find(frame, words).is_some()
 }

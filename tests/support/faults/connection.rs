@@ -1,4 +1,4 @@
-//! Connections: TLS under a certificate of the proxy's own, and what strikes them as a whole.
+//! Connections: TLS with a certificate of the proxy's own, and the strikes on whole connections.
 
 use std::net::TcpListener;
 use std::pin::Pin;
@@ -21,8 +21,8 @@ use tokio_rustls::TlsAcceptor;
 use super::forward::answer;
 use super::script::{Shared, Strike};
 
-/// How often a frozen connection looks whether it is to go on.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which a frozen connection checks whether it may continue.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A certificate for this machine, and the authority that signed it.
 pub(super) struct Identity {
@@ -51,24 +51,24 @@ impl Identity {
     }
 }
 
-/// Accepts until it is aborted. Connections outlive it: a strike ends them.
+/// Accepts connections until it is aborted. Connections outlive it; a strike ends them.
 pub(super) async fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
     while let Ok((stream, _)) = listener.accept().await {
-        // Here and not in the task, so that no strike passes between.
+        // Subscribed here and not in the task, so that no strike is missed in between.
         let strikes = shared.strikes.subscribe();
         tokio::spawn(serve(stream, Arc::clone(&shared), strikes));
     }
 }
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::Receiver<Strike>) {
-    let mood = Arc::new(Mood::default());
-    let gate = Gate { stream, mood: Arc::clone(&mood), look: None };
+    let state = Arc::new(ConnectionState::default());
+    let gate = Gate { stream, state: Arc::clone(&state), look: None };
     let identity = if shared.script().stranger { &shared.stranger } else { &shared.own };
     let handshake = identity.acceptor.accept(gate);
     let stream = tokio::select! {
         Ok(stream) = handshake => stream,
-        _ = struck(&mut strikes, &mood) => return,
+        _ = struck(&mut strikes, &state) => return,
         else => return,
     };
     let service = service_fn(|request| answer(request, Arc::clone(&shared)));
@@ -78,7 +78,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::R
     loop {
         tokio::select! {
             _ = connection.as_mut() => return,
-            strike = struck(&mut strikes, &mood) => match strike {
+            strike = struck(&mut strikes, &state) => match strike {
                 Strike::GoAway => connection.as_mut().graceful_shutdown(),
                 _ => return,
             },
@@ -86,13 +86,13 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::R
     }
 }
 
-/// Waits for a strike that the connection has to act upon.
-async fn struck(strikes: &mut broadcast::Receiver<Strike>, mood: &Mood) -> Strike {
+/// Waits for a strike that ends the connection, and applies the others.
+async fn struck(strikes: &mut broadcast::Receiver<Strike>, state: &ConnectionState) -> Strike {
     loop {
         match strikes.recv().await {
-            Ok(Strike::Freeze) => mood.frozen.store(true, Ordering::SeqCst),
+            Ok(Strike::Freeze) => state.frozen.store(true, Ordering::SeqCst),
             Ok(Strike::Reset) => {
-                mood.rude.store(true, Ordering::SeqCst);
+                state.ends_with_reset.store(true, Ordering::SeqCst);
                 return Strike::Reset;
             }
             Ok(strike @ (Strike::Cut | Strike::GoAway)) => return strike,
@@ -102,26 +102,26 @@ async fn struck(strikes: &mut broadcast::Receiver<Strike>, mood: &Mood) -> Strik
     }
 }
 
-/// What became of a connection.
+/// The state of a connection under strikes.
 #[derive(Default)]
-struct Mood {
+struct ConnectionState {
     frozen: AtomicBool,
-    /// Its end is a reset.
-    rude: AtomicBool,
+    /// True if it ends with a reset.
+    ends_with_reset: AtomicBool,
 }
 
-/// A socket that can be frozen, and that may end with a reset.
+/// A socket that can be frozen and can end with a reset.
 struct Gate {
     stream: TcpStream,
-    mood: Arc<Mood>,
+    state: Arc<ConnectionState>,
     look: Option<Pin<Box<Sleep>>>,
 }
 
 impl Gate {
     /// Ready while it is not frozen.
     fn open(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        while self.mood.frozen.load(Ordering::SeqCst) {
-            let look = self.look.get_or_insert_with(|| Box::pin(tokio::time::sleep(LOOK)));
+        while self.state.frozen.load(Ordering::SeqCst) {
+            let look = self.look.get_or_insert_with(|| Box::pin(tokio::time::sleep(POLL_INTERVAL)));
             ready!(look.as_mut().poll(context));
             self.look = None;
         }
@@ -163,7 +163,7 @@ impl AsyncWrite for Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        if self.mood.rude.load(Ordering::SeqCst) {
+        if self.state.ends_with_reset.load(Ordering::SeqCst) {
             let _reset = self.stream.set_zero_linger();
         }
     }

@@ -1,4 +1,4 @@
-//! Requests: answered here, or handed on to the server.
+//! Requests: answered by the script or forwarded to the server.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,16 +15,16 @@ use super::answer::FaultResponse;
 use super::body::{carry, carry_frames};
 use super::script::Shared;
 
-/// Pieces between the server and a client that is slow: enough to keep both busy.
+/// The capacity between the server and a slow client: enough to keep both busy.
 const PIECES: usize = 16;
 
-/// What concerns one connection and is not handed on to the other.
+/// Headers that concern one connection and are not forwarded.
 const HOP_BY_HOP: [header::HeaderName; 5] =
     [header::CONNECTION, header::TRANSFER_ENCODING, header::HOST, header::AUTHORIZATION, header::UPGRADE];
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// Answers one request. An error is a connection, or a stream of it, that breaks.
+/// Responds to one request. An error breaks the connection or the HTTP/2 stream.
 pub(super) async fn answer(
     request: Request<Incoming>,
     shared: Arc<Shared>,
@@ -59,13 +59,13 @@ fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) 
     fitting.find_map(|(_, answer, told)| told.insert(shown.to_owned()).then(|| answer.clone()))
 }
 
-/// Whether that is the path of objects, and not of what a server says of itself.
+/// Returns whether the path is that of a collection, not of discovery.
 fn is_of_a_collection(path: &str) -> bool {
     let depth = path.trim_matches('/').split('/').count();
     (path.starts_with("/api/") && depth > 2) || (path.starts_with("/apis/") && depth > 3)
 }
 
-/// What is asked for but Protocol Buffers: most strikes are on frames of JSON.
+/// Removes protobuf from an Accept header: most strikes apply to JSON frames.
 fn without_protobuf(accept: &str) -> String {
     let clauses = accept.split(',').filter(|clause| !clause.contains("protobuf"));
     clauses.collect::<Vec<_>>().join(",")
@@ -76,9 +76,9 @@ async fn forward(
     query: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, io::Error> {
-    let (swallows, packed, longest_list) = {
+    let (swallows, protobuf, longest_list) = {
         let script = shared.script();
-        (script.swallow_initial_events, script.packed, script.longest_list)
+        (script.swallow_initial_events, script.protobuf, script.longest_list)
     };
     let hidden = ["sendInitialEvents=", "resourceVersionMatch="];
     let query: Vec<&str> = query
@@ -90,13 +90,13 @@ async fn forward(
     let url = format!("{}{}?{query}", shared.server, request.uri().path());
     let mut asking = shared.upstream.get(url).bearer_auth(&shared.admin);
     for (name, value) in request.headers() {
-        if name == header::ACCEPT && is_watch && !packed {
+        if name == header::ACCEPT && is_watch && !protobuf {
             asking = asking.header(name, without_protobuf(value.to_str().unwrap_or_default()));
         } else if !HOP_BY_HOP.contains(name) {
             asking = asking.header(name, value);
         }
     }
-    // Before the server answers: what strikes from now on strikes this watch.
+    // Subscribed before the server responds: strikes from now on apply to this watch.
     let strikes = shared.strikes.subscribe();
     let answer = asking.send().await.map_err(io::Error::other)?;
     let mut building = Response::builder().status(answer.status());

@@ -1,7 +1,7 @@
-//! A proxy before a real server that ends TLS, speaks HTTP/1.1 and HTTP/2, and does to both whatever goes wrong on the
-//! way: a script for a test of one fault, strikes at any moment for a chaos of them.
+//! A fault-injecting proxy in front of a real server. It terminates TLS and speaks HTTP/1.1 and HTTP/2: a script
+//! serves tests of one fault, strikes at random moments serve the chaos test.
 //!
-//! Where connections only have to be cut, [`super::Proxy`] does it without looking inside.
+//! Where connections only need to be cut, [`super::Proxy`] does so without looking at the data.
 
 mod answer;
 mod body;
@@ -27,20 +27,20 @@ use super::{TestEnv, Testbed, eventually};
 use connection::{Identity, serve_all};
 use script::Shared;
 
-/// Stands before one server. Everything it does ends when it is dropped.
+/// A proxy in front of one server. All its tasks end on drop.
 #[derive(Debug)]
 pub(crate) struct FaultProxy {
     port: u16,
-    /// What signed the certificate that it shows.
+    /// The authority of its certificate.
     authority: String,
     shared: Arc<Shared>,
-    /// Its own threads, so that a test may block: one accepts and carries, the rest is waiting.
+    /// Its own threads, so that a test may block: one accepts and forwards, the others wait.
     runtime: Option<Runtime>,
     accepting: Option<JoinHandle<()>>,
 }
 
 impl FaultProxy {
-    /// A proxy on a free port that lets everything through, as the administrator of that server.
+    /// Starts a transparent proxy on a free port that authenticates as the server's administrator.
     pub(crate) fn before(testbed: &Testbed) -> Self {
         let _first = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -58,12 +58,12 @@ impl FaultProxy {
         proxy
     }
 
-    /// A kubeconfig that leads through it.
+    /// Writes a kubeconfig of the proxy.
     pub(crate) fn kubeconfig(&self, env: &TestEnv, namespace: &str) -> PathBuf {
         self.kubeconfig_of(env, namespace, "one")
     }
 
-    /// The same for one of several clients, which it knows by their tokens.
+    /// The same for one of several clients, which the proxy distinguishes by their tokens.
     pub(crate) fn kubeconfig_of(&self, env: &TestEnv, namespace: &str, client: &str) -> PathBuf {
         let token = self.give_token(env, client, "the first");
         let authority = env.file(&format!("proxy-{}.crt", self.port), &self.authority);
@@ -80,7 +80,7 @@ impl FaultProxy {
         env.file(&format!("proxy-{}-{client}.kubeconfig", self.port), &config.to_string())
     }
 
-    /// Gives a client that token of its own.
+    /// Writes a client's token file.
     pub(crate) fn give_token(&self, env: &TestEnv, client: &str, token: &str) -> PathBuf {
         env.file(&format!("proxy-{}-{client}.token", self.port), &format!("{token} of {client}"))
     }
@@ -90,7 +90,6 @@ impl FaultProxy {
         format!("https://127.0.0.1:{}", self.port)
     }
 
-    /// Breaks every connection and refuses new ones.
     pub(crate) fn refuse(&mut self) {
         if let (Some(accepting), Some(runtime)) = (self.accepting.take(), &self.runtime) {
             accepting.abort();
@@ -99,10 +98,10 @@ impl FaultProxy {
         self.strike(Strike::Cut);
     }
 
-    /// Accepts again.
+    /// Accepts connections again.
     pub(crate) fn accept(&mut self) {
         if self.accepting.is_none() {
-            // A connection that some other test makes may have been given the port meanwhile.
+            // Another test's connection may hold the port.
             let bind = || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok();
             self.listen(eventually("the same port is free again", bind));
         }
@@ -114,78 +113,77 @@ impl FaultProxy {
         self.accepting = Some(runtime.spawn(serve_all(listener, Arc::clone(&self.shared))));
     }
 
-    /// Strikes everything that is open now.
+    /// Applies a strike to all open connections and watches.
     pub(crate) fn strike(&self, strike: Strike) {
-        // Nobody may be there to be struck.
+        // There may be no subscriber.
         let _struck = self.shared.strikes.send(strike);
     }
 
-    /// Answers so many of these requests by itself.
+    /// Answers this many matching requests with the response.
     pub(crate) fn answer(&self, which: Which, answer: FaultResponse, times: usize) {
         self.shared.script().answers.push((which, answer, times));
     }
 
-    /// Answers the first of these requests of each client by itself.
+    /// Answers the first matching request of each client with the response.
     pub(crate) fn answer_each(&self, which: Which, answer: FaultResponse) {
         self.shared.script().first_answers.push((which, answer, HashSet::new()));
     }
 
-    /// Forgets what it was to answer by itself.
+    /// Clears all scripted responses.
     pub(crate) fn forward_all(&self) {
         let mut script = self.shared.script();
         script.answers.clear();
         script.first_answers.clear();
     }
 
-    /// Has every list break off after so many bytes.
+    /// Breaks off every list after this many bytes.
     pub(crate) fn break_lists(&self, bytes: usize) {
         self.shared.script().longest_list = Some(bytes);
     }
 
-    /// Takes only this token of each client, and answers 401 to any other; at first it takes all.
+    /// Accepts only this token of each client and responds to others with 401; at first it accepts all.
     pub(crate) fn take_token(&self, token: &str) {
         self.shared.script().token = Some(token.to_owned());
     }
 
-    /// Which bookmarks get through.
+    /// Sets which bookmarks are forwarded.
     pub(crate) fn bookmarks(&self, bookmarks: Bookmarks) {
         self.shared.script().bookmarks = bookmarks;
     }
 
-    /// Whether it hides from the server that the initial state was asked for through the watch, as one does that
-    /// passes on only what it knows.
+    /// Removes the request for initial events from watches, like an intermediary that forwards only known parameters.
     pub(crate) fn swallow_initial_events(&self, swallow: bool) {
         self.shared.script().swallow_initial_events = swallow;
     }
 
-    /// Lets watches come in Protocol Buffers. Of their frames no bookmark is kept back, and none is replaced.
-    pub(crate) fn pack_watches(&self) {
-        self.shared.script().packed = true;
+    /// Allows protobuf watches. Their bookmarks are always forwarded, and their frames never replaced.
+    pub(crate) fn allow_protobuf(&self) {
+        self.shared.script().protobuf = true;
     }
 
-    /// How many watches have come in Protocol Buffers.
-    pub(crate) fn packed_watches(&self) -> usize {
-        self.shared.packed_watches.load(Ordering::SeqCst)
+    /// Returns the number of protobuf watches so far.
+    pub(crate) fn protobuf_watches(&self) -> usize {
+        self.shared.protobuf_watches.load(Ordering::SeqCst)
     }
 
-    /// Hands on in pieces of so many bytes, and each of them so late.
+    /// Forwards data in pieces of this size, each after this delay.
     pub(crate) fn pieces(&self, size: usize, delay: Duration) {
         let mut script = self.shared.script();
         (script.piece, script.delay) = (Some(size), delay);
     }
 
-    /// Whether new connections are shown a certificate that nobody knows.
-    pub(crate) fn be_a_stranger(&self, stranger: bool) {
+    /// Sets whether new connections get a certificate of an unknown authority.
+    pub(crate) fn use_unknown_certificate(&self, stranger: bool) {
         self.shared.script().stranger = stranger;
     }
 
-    /// How many watches stand: the server has begun to answer, and nothing has ended them.
+    /// Returns the number of open watches: the server has responded, and they have not ended.
     pub(crate) fn open_watches(&self) -> usize {
         self.shared.watches.load(Ordering::SeqCst)
     }
 
-    /// What was asked since the last time: each request as `PATH?QUERY`, in order.
-    pub(crate) fn take_asked(&self) -> Vec<String> {
+    /// Returns the requests since the last call, each as `PATH?QUERY`, in order.
+    pub(crate) fn take_requests(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.script().asked)
     }
 }

@@ -1,4 +1,4 @@
-//! What is to go wrong: what the tasks of a proxy look up, and what they are struck with.
+//! The script of a proxy, which its tasks consult, and strikes.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,77 +12,76 @@ use super::answer::FaultResponse;
 use super::connection::Identity;
 use crate::support::Testbed;
 
-/// Strikes that a task may be behind; it would have ended long before.
+/// The number of strikes that a task may lag behind; it ends long before.
 const STRIKES: usize = 256;
 
-/// What happens at once to everything that is open.
+/// An immediate fault of all open connections or watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strike {
-    /// Every connection ends, without a word.
+    /// Every connection ends without a notice.
     Cut,
     /// Every connection is reset.
     Reset,
-    /// Every connection is told that it is the last of its requests: GOAWAY, or `Connection: close`.
+    /// Every connection gets a notice that it serves no further requests: GOAWAY, or `Connection: close`.
     GoAway,
-    /// Nothing of the open connections is read or written any more; they stay.
+    /// Open connections transfer no more data but stay open.
     Freeze,
-    /// Nothing more of the open watches is handed on, although their connections live.
+    /// Open watches forward no more data while their connections live.
     Stall,
     /// Every watch ends as at its timeout.
     End,
-    /// Every watch ends, as if properly, in the middle of its next frame.
+    /// Every watch ends cleanly in the middle of its next frame.
     Truncate,
     /// Every watch breaks in the middle of its next frame.
     Break,
-    /// Every watch ends, as if properly, after so many bytes of its next frame; counted on from its beginning again
-    /// where it is shorter.
+    /// Every watch ends cleanly after this many bytes of its next frame, modulo the frame's length.
     TruncateAt(usize),
-    /// It breaks there.
+    /// Every watch breaks at the same position.
     BreakAt(usize),
-    /// The next frame of every watch is one that can't be read.
+    /// The next frame of every watch is unreadable.
     Corrupt,
-    /// What a watch brings next is no frame at all.
+    /// The next data of every watch is not a frame.
     Garbage,
     /// Every watch ends with an `ERROR` frame of this code.
     Error(u16),
 }
 
-/// Which requests are meant.
+/// A class of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     /// Lists and watches.
     All,
-    /// Lists, their first pages and the others.
+    /// Lists, first and later pages.
     Lists,
     /// Pages of a list after the first.
     LaterPages,
-    /// Watches that are asked for the initial state.
+    /// Watches that request initial events.
     WatchLists,
-    /// Watches that go on from a version.
+    /// Watches that resume from a version.
     Rewatches,
 }
 
-/// Which bookmarks get through.
+/// The forwarded bookmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bookmarks {
     All,
-    /// All but the one that ends an initial state.
+    /// All except the one that ends an initial list.
     NoEnd,
     None,
 }
 
-/// What a proxy does with what comes.
+/// The scripted behaviour of a proxy.
 #[derive(Debug)]
 pub(super) struct Script {
-    /// What is answered here, and how many times more. The first that fits counts.
+    /// Scripted responses, and how many times each is still used. The first match counts.
     pub(super) answers: Vec<(Which, FaultResponse, usize)>,
-    /// What is answered here to each client once, and to the tokens of which it was.
+    /// Responses given once to each client, with the tokens of clients that got them.
     pub(super) first_answers: Vec<(Which, FaultResponse, HashSet<String>)>,
     pub(super) bookmarks: Bookmarks,
     pub(super) swallow_initial_events: bool,
-    /// Whether watches may come in Protocol Buffers. Of those, frames are cut, ended and stalled, and no more.
-    pub(super) packed: bool,
-    /// After so many bytes a list breaks off.
+    /// True if watches may use protobuf. Their frames are only cut, ended and stalled.
+    pub(super) protobuf: bool,
+    /// Lists break off after this many bytes.
     pub(super) longest_list: Option<usize>,
     pub(super) token: Option<String>,
     pub(super) piece: Option<usize>,
@@ -91,19 +90,19 @@ pub(super) struct Script {
     pub(super) asked: Vec<String>,
 }
 
-/// What all tasks of a proxy share.
+/// The state shared by all tasks of a proxy.
 pub(super) struct Shared {
-    /// A std mutex: it is held for a look, never across an `.await`.
+    /// A std mutex, locked for a lookup and never across an `.await`.
     script: Mutex<Script>,
-    /// A broadcast: each connection and each watch hears every strike. Bounded; it closes with the proxy.
+    /// A broadcast: each connection and each watch receives every strike. Bounded; it closes with the proxy.
     pub(super) strikes: broadcast::Sender<Strike>,
-    /// How many watches stand.
+    /// The number of open watches.
     pub(super) watches: AtomicUsize,
-    /// How many have come in Protocol Buffers so far.
-    pub(super) packed_watches: AtomicUsize,
+    /// The number of protobuf watches so far.
+    pub(super) protobuf_watches: AtomicUsize,
     pub(super) upstream: reqwest::Client,
     pub(super) server: String,
-    /// Who it is to the server, whoever asks.
+    /// The administrator's credentials, which the proxy uses for all requests.
     pub(super) admin: String,
     pub(super) own: Identity,
     pub(super) stranger: Identity,
@@ -116,7 +115,7 @@ impl Shared {
             .tls_certs_only([reqwest::Certificate::from_pem(&ca).expect("a certificate")])
             .no_proxy()
             .no_gzip()
-            // One connection for each watch: none of them holds up another.
+            // One connection per watch: none blocks another.
             .http1_only()
             .build()
             .expect("a client");
@@ -125,7 +124,7 @@ impl Shared {
             first_answers: Vec::new(),
             bookmarks: Bookmarks::All,
             swallow_initial_events: false,
-            packed: false,
+            protobuf: false,
             longest_list: None,
             token: None,
             piece: None,
@@ -137,7 +136,7 @@ impl Shared {
             script: Mutex::new(script),
             strikes: broadcast::channel(STRIKES).0,
             watches: AtomicUsize::new(0),
-            packed_watches: AtomicUsize::new(0),
+            protobuf_watches: AtomicUsize::new(0),
             upstream,
             server: testbed.server().to_owned(),
             admin: testbed.token("admin").to_owned(),
@@ -158,7 +157,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Which {
-    /// Whether a request with this query is one of them.
+    /// Returns whether a request with this query matches.
     pub(super) fn fits(self, query: &str) -> bool {
         let has = |name: &str| query.split('&').any(|pair| pair.starts_with(name));
         let (watch, initial, page) = (has("watch="), has("sendInitialEvents="), has("continue="));
