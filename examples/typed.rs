@@ -1,8 +1,7 @@
-//! Informers of two kinds read through the types of `k8s-openapi`: what runs on each node, and how often it restarted.
+//! Informers of two kinds read through the types of `k8s-openapi`: the pods on each node and their restarts.
 //!
-//! `cargo run --example typed` works on a demo inside the process, `cargo run --example typed -- URL` on any server
-//! that asks for no credentials, such as `kdelta demo` or `kubectl proxy`. For a kubeconfig there is
-//! `kdelta::api::Config::load`.
+//! `cargo run --example typed` uses a demo cluster inside the process, `cargo run --example typed -- URL` any server
+//! without authentication, such as `kdelta demo` or `kubectl proxy`. For a kubeconfig use `kdelta::api::Config::load`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,21 +16,21 @@ use kdelta::object::{LabelSelector, Object};
 use kdelta::store::{Indexer, index_funcs};
 use tokio_util::sync::CancellationToken;
 
-/// One node as the report has it.
+/// The report of one node.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Line {
+struct NodeReport {
     kubelet: String,
     pods: usize,
     restarts: i32,
 }
 
-/// Counts the pods that are not running when it hears of them. It is called while the informers fill.
+/// A handler that counts pods that are not running when they are added. It is called while the informers fill.
 #[derive(Clone, Default)]
-struct Unwell(Arc<AtomicUsize>);
+struct NotRunning(Arc<AtomicUsize>);
 
-impl ResourceEventHandler for Unwell {
+impl ResourceEventHandler for NotRunning {
     fn on_add(&self, object: &Arc<Object>, _is_in_initial_list: bool) {
-        // A typed view is parsed when it is asked for: what is held are the bytes, a fraction of the struct's size.
+        // A typed view is parsed on request: the store keeps the bytes, a fraction of the struct's size.
         let phase = object.parse::<Pod>().ok().and_then(|pod| pod.status?.phase);
         if phase.is_none_or(|phase| phase != "Running" && phase != "Succeeded") {
             self.0.fetch_add(1, Ordering::Relaxed);
@@ -39,21 +38,24 @@ impl ResourceEventHandler for Unwell {
     }
 }
 
-/// How often the containers of a pod have restarted.
+/// Returns the number of restarts of a pod's containers.
 fn restarts(pod: &Pod) -> i32 {
     let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref());
     statuses.unwrap_or_default().iter().map(|status| status.restart_count).sum()
 }
 
-/// Each node with its pods, by the index over `spec.nodeName`.
-fn report(nodes: &GenericInformer, pods: &dyn Indexer) -> Result<BTreeMap<String, Line>, Box<dyn Error>> {
+/// Groups the pods by node, through the index over `spec.nodeName`.
+fn report(
+    nodes: &GenericInformer,
+    pods: &dyn Indexer,
+) -> Result<BTreeMap<String, NodeReport>, Box<dyn Error>> {
     let mut lines = BTreeMap::new();
     for object in nodes.lister().list(&LabelSelector::default()) {
         let node: Node = object.parse()?;
         let kubelet = node.status.and_then(|status| status.node_info).map(|info| info.kubelet_version);
         let on_it = pods.by_index("node", object.name())?;
         let on_it = on_it.iter().map(|object| object.parse()).collect::<Result<Vec<Pod>, _>>()?;
-        let line = Line {
+        let line = NodeReport {
             kubelet: kubelet.unwrap_or_default(),
             pods: on_it.len(),
             restarts: on_it.iter().map(restarts).sum(),
@@ -63,8 +65,8 @@ fn report(nodes: &GenericInformer, pods: &dyn Indexer) -> Result<BTreeMap<String
     Ok(lines)
 }
 
-/// Runs both informers until they have synced, and answers the report with the number of pods that are not well.
-async fn ask(server: &str) -> Result<(BTreeMap<String, Line>, usize), Box<dyn Error>> {
+/// Runs both informers until they have synced, and returns the report with the number of pods that are not running.
+async fn run(server: &str) -> Result<(BTreeMap<String, NodeReport>, usize), Box<dyn Error>> {
     let client = Client::new(&Config::for_server(server)?)?;
     let discovery = Discovery::new(&client, &DiscoveryOptions::default());
     let factory = SharedInformerFactory::new(move |resource| {
@@ -80,7 +82,7 @@ async fn ask(server: &str) -> Result<(BTreeMap<String, Line>, usize), Box<dyn Er
         informers.push(factory.for_resource(resource)?);
     }
     let [nodes, pods] = &informers[..] else { return Err("two were asked for".into()) };
-    let unwell = Unwell::default();
+    let unwell = NotRunning::default();
     let registration = pods.informer().add_event_handler(unwell.clone())?;
     factory.start(&CancellationToken::new())?;
     factory.wait_for_cache_sync().await;
@@ -95,12 +97,12 @@ async fn ask(server: &str) -> Result<(BTreeMap<String, Line>, usize), Box<dyn Er
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let (lines, unwell) = if let Some(server) = std::env::args().nth(1) {
-        ask(&server).await?
+        run(&server).await?
     } else {
         let demo = Demo::start(Options::default()).await?;
-        ask(&demo.url()).await?
+        run(&demo.url()).await?
     };
-    for (node, Line { kubelet, pods, restarts }) in lines {
+    for (node, NodeReport { kubelet, pods, restarts }) in lines {
         println!("{node} ({kubelet}): {pods} pods, {restarts} restarts");
     }
     println!("{unwell} pods are not well");
@@ -112,9 +114,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn every_node_of_the_demo_is_reported_with_its_pods() {
+    async fn report_has_every_node_with_its_pods() {
         let demo = Demo::start(Options { objects: 100, ..Options::default() }).await.expect("a demo");
-        let (lines, unwell) = ask(&demo.url()).await.expect("a report");
+        let (lines, unwell) = run(&demo.url()).await.expect("a report");
         let pods: usize = lines.values().map(|line| line.pods).sum();
         assert!(lines.len() > 1 && lines.values().all(|line| line.kubelet.starts_with('v')), "{lines:?}");
         assert!(pods > 100, "{lines:?}");

@@ -1,12 +1,14 @@
-//! The import rules of the house, read from the source: data flows one way, and no room knows what stands above it.
+//! The import rules of the repository, checked in the sources: data flows one way, and no room imports from a room
+//! above it.
 //!
-//! It reads text, so a macro could slip by; what the compiler can forbid (library → program) it leaves to the compiler.
+//! The check reads text, so a macro could evade it; rules that the compiler can enforce (library → program) are left
+//! to the compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Each room of the library, with the rooms it may name.
+/// The rooms of the library, each with the rooms it may import.
 const LIBRARY: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("object", &[]),
@@ -22,7 +24,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("watchtools", &["clock", "informer", "listwatch", "object"]),
 ];
 
-/// Each room of the program, with the rooms it may name.
+/// The rooms of the program, each with the rooms it may import.
 const PROGRAM: &[(&str, &[&str])] = &[
     ("args", &[]),
     ("exit", &[]),
@@ -35,8 +37,8 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("main", &["args", "cli", "exit"]),
 ];
 
-/// What may stand in a few places only: the words, the places (a beginning of a path below `src`), and why.
-const KEPT: &[(&[&str], &[&str], &str)] = &[
+/// Words that are restricted to some files: the words, the files (prefixes of paths below `src`), and the reason.
+const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
     (
         &["println!(", "eprintln!(", "print!(", "eprint!(", "dbg!("],
         &[],
@@ -47,9 +49,9 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
         &[
             "bin/kdelta/output/stdout.rs",
             "bin/kdelta/output/messages.rs",
-            // Whether they are terminals.
+            // Detection of terminals.
             "bin/kdelta/settings/environment.rs",
-            // clap prints the help, which holds no text of a server.
+            // clap prints the help, which contains no server text.
             "bin/kdelta/cli.rs",
         ],
         "the writers of the two streams escape what a server said, and nothing passes them by",
@@ -57,7 +59,7 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
     (&["process::exit", "process::abort"], &["bin/kdelta/session/interrupt.rs"], "an exit skips every drop"),
     (
         &["thread::sleep"],
-        // Plugins are seen out by threads of their own, when the runtime may be gone.
+        // Threads see plugins out, when the runtime may be gone.
         &["api/credentials/family.rs"],
         "it blocks a thread of the runtime",
     ),
@@ -66,27 +68,27 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
         &[
             "clock/mod.rs",
             "demo/cluster.rs",
-            // How long a whole answer of a server may take, which who asks says.
+            // The caller's time limit of a whole response.
             "api/transport/mod.rs",
-            // How long hyper's pool may take to hand out a connection.
+            // The time limit of hyper's pool.
             "api/transport/opening.rs",
-            // How long a server may be silent, as HTTP/2 counts it for itself.
+            // The silence limit of a connection, which the HTTP/2 library measures itself.
             "api/transport/pulse.rs",
-            // How long a server may be silent before that is reported.
+            // The silence after which a server is reported.
             "api/silence.rs",
-            // How long somebody is waited for without a word.
+            // The silence of an external wait before it is reported.
             "api/credentials/renewing.rs",
-            // How long one request of several for a list may be silent, and when a server wants the next.
+            // The silence limit of one of several list requests, and the server's Retry-After.
             "api/bare/pace.rs",
-            // What `--duration` asks for, how long lines wait for each other and a part that leaves for its end, how often
-            // a server is asked what it offers and a number on the screen is drawn, and how long a clean end may take.
+            // `--duration`, batching of lines, parts that leave before they end, repeated discovery, screen updates,
+            // and the time limit of a clean end.
             "bin/kdelta/commands/watch/mod.rs",
             "bin/kdelta/commands/watch/watch_loop.rs",
             "bin/kdelta/commands/watch/merged_stream.rs",
             "bin/kdelta/session/target_watcher.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",
-            // How long a TAB, and a hint, may wait for the cluster.
+            // The time limits of completion and hints.
             "bin/kdelta/commands/complete/mod.rs",
             "bin/kdelta/session/names.rs",
         ],
@@ -107,13 +109,13 @@ const KEPT: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &[".unwrap()", ".unwrap_err()", ".expect(\"", "panic!(", "unreachable!(", "todo!("],
-        // A double panics at what makes no sense in a test.
+        // A test double may panic on invalid use.
         &["testing/"],
         "errors are values",
     ),
 ];
 
-/// One source file: its room, where it stands, and its text without comments and tests.
+/// A source file: its room, its path, and its text without comments and tests.
 struct Source {
     path: PathBuf,
     room: String,
@@ -146,7 +148,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules for tests only that a file names: each a file of that name, or all that is in the folder.
+/// Returns the test-only modules that a file declares: each a file of that name, or the files of a folder.
 fn test_modules(path: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(path).expect("a source file");
     let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
@@ -159,7 +161,7 @@ fn test_modules(path: &Path) -> Vec<PathBuf> {
     named.filter_map(|rest| Some(folder.join(rest.split_once(';')?.0))).collect()
 }
 
-/// The text before the module of tests, which is the last thing in a file.
+/// Returns the text before the module of tests, which is the last item of a file.
 fn without_tests(text: &str) -> &str {
     let marks = ["(test)", "(all(test, unix))", "(all(test, target_os = \"linux\"))"]
         .map(|condition| format!("#[cfg{condition}]\nmod "));
@@ -184,7 +186,7 @@ fn read(root: &Path, path: PathBuf) -> Source {
     Source { path, room: name, is_room_root, text, code }
 }
 
-/// The first names after every `prefix` in `code`, those of a `{…}` group included.
+/// Returns the first identifiers after every `prefix` in `code`, including those of a `{…}` group.
 fn names_after(code: &str, prefix: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in code.match_indices(prefix) {
@@ -236,7 +238,7 @@ fn violations(rules: &[(&str, &[&str])], sources: &[Source]) -> Vec<String> {
             named.extend(names_after(&source.code, "super::"));
         }
         for name in named {
-            // `super::super` has a rule of its own below.
+            // `super::super` has its own rule below.
             if name != "super" && name != source.room && !allowed.contains(&name.as_str()) {
                 found.push(format!("{}: {} may not name {name:?}", source.path.display(), source.room));
             }
@@ -263,17 +265,17 @@ fn assert_none(found: &[String]) {
 }
 
 #[test]
-fn the_library_imports_downwards_only() {
+fn library_imports_downwards_only() {
     assert_none(&violations(LIBRARY, &library()));
 }
 
 #[test]
-fn the_program_imports_downwards_only() {
+fn program_imports_downwards_only() {
     assert_none(&violations(PROGRAM, &program()));
 }
 
 #[test]
-fn every_file_opens_with_what_it_is_for() {
+fn every_file_starts_with_module_docs() {
     let silent: Vec<_> = library()
         .iter()
         .chain(&program())
@@ -284,14 +286,14 @@ fn every_file_opens_with_what_it_is_for() {
 }
 
 #[test]
-fn only_those_that_speak_http_know_its_numbers() {
+fn http_status_numbers_are_in_http_code_only() {
     let numbers = ["400", "401", "403", "404", "405", "406", "409", "410", "422", "429", "500", "503", "504"];
     let found: Vec<_> = library()
         .iter()
         .filter(|source| !["api", "demo", "testing"].contains(&source.room.as_str()))
         .flat_map(|source| {
             let words: Vec<_> = source.code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-            // The page size of a list is 500 in client-go, and no status.
+            // client-go's list page size is 500, which is not a status here.
             let page_size = source.code.contains("PAGE_SIZE");
             numbers
                 .iter()
@@ -304,7 +306,7 @@ fn only_those_that_speak_http_know_its_numbers() {
 }
 
 #[test]
-fn the_library_reads_the_environment_in_api_only() {
+fn library_reads_the_environment_in_api_only() {
     let found: Vec<_> = library()
         .iter()
         .filter(|source| source.room != "api" && source.code.contains("env::"))
@@ -313,16 +315,16 @@ fn the_library_reads_the_environment_in_api_only() {
     assert_none(&found);
 }
 
-/// Where something stands that is kept to other places.
+/// Returns the restricted words outside their files.
 fn misplaced(sources: &[Source]) -> Vec<String> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     for source in sources {
         let below = source.path.strip_prefix(&src).unwrap_or(&source.path);
         let below = below.to_string_lossy().replace('\\', "/");
-        for (words, places, why) in KEPT {
+        for (words, places, why) in RESTRICTED {
             let is_place = places.iter().any(|place| below.starts_with(place));
-            for word in words.iter().filter(|word| !is_place && stands_in(&source.code, word)) {
+            for word in words.iter().filter(|word| !is_place && contains_word(&source.code, word)) {
                 found.push(format!("{below}: {word:?} does not belong here: {why}"));
             }
         }
@@ -330,22 +332,22 @@ fn misplaced(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Whether the word stands there by itself: `print!(` is no part of `eprint!(`.
-fn stands_in(code: &str, word: &str) -> bool {
+/// Returns whether the word occurs as a whole: `print!(` is no part of `eprint!(`.
+fn contains_word(code: &str, word: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word)
         .any(|(at, _)| !word.starts_with(continues) || !code[..at].chars().next_back().is_some_and(continues))
 }
 
 #[test]
-fn what_is_kept_to_a_place_stands_nowhere_else() {
+fn restricted_words_are_used_in_their_files_only() {
     let mut all = library();
     all.extend(program());
     assert_none(&misplaced(&all));
 }
 
-/// What the library must not take along without its features: network, TLS, terminal, C, and the words of programs. `libc`
-/// stands for whatever else speaks to the system by itself.
+/// Crates that the library must not depend on without its features: network, TLS, terminal, C, and command line.
+/// `libc` represents any direct use of the system.
 const NOT_WITHOUT_FEATURES: &[&str] = &[
     "anyhow",
     "clap",
@@ -401,7 +403,7 @@ fn packages(features: &str) -> Vec<String> {
 }
 
 #[test]
-fn without_its_features_the_library_has_no_network_and_no_terminal() {
+fn library_without_features_has_no_network_or_terminal_dependencies() {
     let packages = packages("--no-default-features");
     let taken: Vec<_> =
         packages.iter().filter(|name| NOT_WITHOUT_FEATURES.contains(&name.as_str())).collect();
@@ -426,7 +428,7 @@ fn main_fits_a_screen() {
 }
 
 #[test]
-fn the_rules_catch_what_they_forbid() {
+fn rules_detect_violations() {
     let source = |room: &str, code: &str| Source {
         path: PathBuf::from(room),
         room: room.to_owned(),

@@ -1,7 +1,6 @@
-//! What is kept in the repository and printed by the program: the scripts in `completions/` and the manual in `man/`.
+//! Generated files in the repository: the scripts in `completions/` and the manual in `man/`.
 //!
-//! `KDELTA_UPDATE_SNAPSHOTS=1` writes the manual anew; the scripts are sources, which the program takes in when it is
-//! built.
+//! `KDELTA_UPDATE_SNAPSHOTS=1` rewrites the manual; the scripts are sources, which the build embeds in the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{TestEnv, tell};
 
-/// The files of `completions/`, by the shells they are for.
+/// The files of `completions/` with their shells.
 const SCRIPTS: [(&str, &str); 5] = [
     ("bash", "kdelta.bash"),
     ("zsh", "_kdelta"),
@@ -23,8 +22,8 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The files of a folder, by their names.
-fn kept(name: &str) -> BTreeMap<String, String> {
+/// Returns the files of a folder by name.
+fn files_of(name: &str) -> BTreeMap<String, String> {
     let files = fs::read_dir(folder(name)).expect(name).map(|entry| entry.expect("an entry"));
     let text = |path: PathBuf| fs::read_to_string(path).expect("a text");
     files.map(|file| (file.file_name().to_string_lossy().into_owned(), text(file.path()))).collect()
@@ -34,7 +33,7 @@ fn printed(words: &[&str]) -> String {
     TestEnv::new().kdelta(words).finish().quiet_success()
 }
 
-/// The commands that there are pages for: those that the program completes `man` with.
+/// Returns the commands with manual pages: those that the program completes after `man`.
 fn commands() -> Vec<String> {
     let answer = printed(&["__complete", "man", ""]);
     let words = answer.lines().filter(|line| !line.starts_with(':'));
@@ -49,34 +48,34 @@ fn pages() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_folders_hold_what_the_program_prints_and_nothing_else() {
+fn generated_folders_equal_the_programs_output() {
     let scripts: BTreeMap<String, String> =
         SCRIPTS.iter().map(|(shell, file)| ((*file).to_owned(), printed(&["completions", shell]))).collect();
-    assert!(kept("completions") == scripts, "completions/ is not what the program prints: build it anew");
+    assert!(files_of("completions") == scripts, "completions/ is not what the program prints: build it anew");
     let pages = pages();
     assert!(pages.len() > 5, "{:?}", pages.keys());
     if std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1") {
-        for name in kept("man").keys().filter(|name| !pages.contains_key(*name)) {
+        for name in files_of("man").keys().filter(|name| !pages.contains_key(*name)) {
             fs::remove_file(folder("man").join(name)).expect("a page that is gone");
         }
         for (name, page) in &pages {
             fs::write(folder("man").join(name), page).expect("a page");
         }
     }
-    let kept = kept("man");
+    let files_of = files_of("man");
     assert_eq!(
-        kept.keys().collect::<Vec<_>>(),
+        files_of.keys().collect::<Vec<_>>(),
         pages.keys().collect::<Vec<_>>(),
         "KDELTA_UPDATE_SNAPSHOTS=1 writes man/ anew"
     );
     for (name, page) in &pages {
-        assert!(kept[name] == *page, "man/{name}: KDELTA_UPDATE_SNAPSHOTS=1 writes man/ anew");
+        assert!(files_of[name] == *page, "man/{name}: KDELTA_UPDATE_SNAPSHOTS=1 writes man/ anew");
     }
 }
 
 #[test]
-fn every_page_shows_its_examples_as_they_are_typed() {
-    for (name, page) in kept("man") {
+fn manual_pages_show_examples_verbatim() {
+    for (name, page) in files_of("man") {
         let examples = page.split(".SH EXAMPLES\n.nf\n").nth(1).and_then(|rest| rest.split("\n.fi").next());
         let examples = examples.unwrap_or_else(|| panic!("{name} has no examples"));
         assert!(examples.contains("kdelta"), "{name}: {examples}");
@@ -84,12 +83,12 @@ fn every_page_shows_its_examples_as_they_are_typed() {
 }
 
 #[test]
-fn a_formatter_of_manuals_has_no_complaints() {
+fn mandoc_accepts_every_page() {
     let groff = |page: &Path| {
         let mut groff = Command::new("groff");
         groff.args(["-man", "-ww", "-Tutf8", "-Kutf8"]).arg(page).stdin(Stdio::null()).output()
     };
-    for name in kept("man").keys() {
+    for name in files_of("man").keys() {
         let Ok(output) = groff(&folder("man").join(name)) else {
             tell(&format!("NOT FORMATTED, because groff is not on this machine: man/{name}"));
             continue;

@@ -1,6 +1,6 @@
-//! The help texts: part of the interface, so each is kept in `tests/snapshots` and a change to one is seen.
+//! The help texts. They are part of the interface, so each has a snapshot in `tests/snapshots` that shows a change.
 //!
-//! `KDELTA_UPDATE_SNAPSHOTS=1` writes them anew.
+//! `KDELTA_UPDATE_SNAPSHOTS=1` rewrites the snapshots.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::support::TestEnv;
 
-/// The file of a text, and the words that ask for it.
+/// The file of each text, and the arguments that print it.
 const TEXTS: [(&str, &[&str]); 18] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
@@ -35,7 +35,7 @@ fn help(env: &TestEnv, words: &[&str], columns: &str) -> String {
 }
 
 #[test]
-fn help_texts_are_those_in_the_snapshots() {
+fn help_equals_its_snapshots() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     let update = std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
     let env = TestEnv::new();
@@ -53,7 +53,7 @@ fn help_texts_are_those_in_the_snapshots() {
 }
 
 #[test]
-fn help_keeps_to_the_width_of_the_terminal() {
+fn help_fits_the_terminal_width() {
     let env = TestEnv::new();
     for (_, words) in TEXTS {
         for (columns, width) in [("80", 80), ("100", 100)] {
@@ -65,14 +65,14 @@ fn help_keeps_to_the_width_of_the_terminal() {
 }
 
 #[test]
-fn help_of_a_command_is_reached_by_both_ways_and_without_words_there_is_help_too() {
+fn help_flag_subcommand_and_no_arguments_print_help() {
     let env = TestEnv::new();
     assert_eq!(help(&env, &["help", "get"], "80"), help(&env, &["get", "--help"], "80"));
     let nothing = env.kdelta(&[]).env("COLUMNS", "80").finish().failure(2);
     assert_eq!(nothing, help(&env, &["-h"], "80"));
 }
 
-/// The two columns of a list in a help text, continued lines joined.
+/// Returns the two columns of a list in a help text, with continued lines joined.
 fn rows(text: &str) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for line in text.lines().skip(2).filter(|line| !line.is_empty()) {
@@ -86,7 +86,7 @@ fn rows(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_docs_list_the_same_exit_codes_as_the_help() {
+fn docs_and_help_list_equal_exit_codes() {
     let told = rows(&help(&TestEnv::new(), &["help", "exit-codes"], "80"));
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/exit-codes.md");
     let page = fs::read_to_string(page).expect("docs/exit-codes.md");
@@ -97,7 +97,7 @@ fn the_docs_list_the_same_exit_codes_as_the_help() {
     assert_eq!(table, told);
 }
 
-/// What stands in quotes in a source and looks like the name of a variable.
+/// Returns the quoted texts of a source that look like names of variables.
 fn variables(source: &str) -> BTreeSet<&str> {
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let is_name = |text: &&str| {
@@ -110,8 +110,8 @@ fn variables(source: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn the_help_names_every_variable_that_is_read_and_no_other() {
-    // Those that the library for TLS and clap read.
+fn help_lists_exactly_the_variables_that_are_read() {
+    // Read by the TLS library and clap.
     let of_libraries = ["SSL_CERT_FILE", "SSL_CERT_DIR", "COLUMNS"];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |file: &str| fs::read_to_string(root.join(file)).expect(file);
@@ -122,7 +122,7 @@ fn the_help_names_every_variable_that_is_read_and_no_other() {
     let sources = [reading.to_owned(), read("src/api/config/options.rs")];
     let mut known: BTreeSet<&str> = sources.iter().flat_map(|source| variables(source)).collect();
     assert!(known.len() > 12 && table.contains("VARIABLES"), "{known:?}");
-    // Two that only together say something, and the endings of programs, on Windows.
+    // Two that count only together, and the executable suffixes, on Windows.
     known.retain(|name| !["HOMEDRIVE", "HOMEPATH", "PATHEXT"].contains(name));
     known.extend(of_libraries);
     assert_eq!(told, known);

@@ -1,4 +1,4 @@
-//! The integration tests: the program and the machine, from outside.
+//! The integration tests of the program and the library.
 
 mod architecture;
 mod cluster;

@@ -1,8 +1,8 @@
-//! `THIRD-PARTY-NOTICES`: the packages that the program is built from, and the texts that their licences require.
+//! `THIRD-PARTY-NOTICES`: the packages in the program, and the texts that their licences require.
 //!
-//! The file covers the normal dependencies of the default features on every target in [`TARGETS`], whichever machine
-//! writes it. `KDELTA_UPDATE_SNAPSHOTS=1` writes it again. The comparison needs no network: a target whose packages cargo
-//! has not downloaded is left out of it with a line on stderr, and `cargo fetch --locked` downloads them all.
+//! The file covers the normal dependencies of the default features on every target in [`TARGETS`], on whichever
+//! machine it is generated. `KDELTA_UPDATE_SNAPSHOTS=1` rewrites it. The comparison needs no network: a target whose
+//! packages cargo has not downloaded is skipped with a line on stderr, and `cargo fetch --locked` downloads them all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -20,27 +20,26 @@ const TARGETS: [&str; 4] =
 
 const FILE: &str = "THIRD-PARTY-NOTICES";
 
-/// The command that writes it.
+/// The command that generates it.
 const HINT: &str = "cargo fetch --locked && KDELTA_UPDATE_SNAPSHOTS=1 cargo test --test integration notices";
 
 /// The licence of kdelta itself: its text is in `LICENSE`, and packages under it need no second copy.
 const OWN: &str = "Apache-2.0";
 
-/// The accepted licences, the preferred one first, each with a phrase that only its text has. Where a package offers a
+/// The accepted licences in order of preference, each with a phrase that only its text has. If a package offers a
 /// choice, the first one here applies.
 const ACCEPTED: [(&str, &str); 8] = [
     (OWN, "Apache License Version 2.0"),
     ("MIT", "to deal in the Software without restriction"),
     ("ISC", "Permission to use, copy, modify, and/or distribute this software for any purpose"),
     ("Zlib", "This software is provided 'as-is', without any express or implied warranty"),
-    // The condition that the licence of three clauses has and the one of two does not.
+    // The condition of the three-clause licence that the two-clause one lacks.
     ("BSD-3-Clause", "may be used to endorse or promote products derived from"),
     ("BSD-2-Clause", "Redistribution and use in source and binary forms, with or without modification"),
     ("Unicode-3.0", "to deal in the Data Files or Software without restriction"),
     ("MPL-2.0", "Mozilla Public License Version 2.0"),
 ];
 
-/// One package of the program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
@@ -68,7 +67,7 @@ impl Package {
         format!("{} {}", self.name, self.version)
     }
 
-    /// Name, version, the licences that apply, and the place of the source, which MPL-2.0 requires.
+    /// Returns name, version, the licences that apply, and the address of the source, which MPL-2.0 requires.
     fn line(&self) -> String {
         let applied: Vec<_> = self.licences().into_iter().collect();
         format!("{}: {}, {}\n", self.title(), applied.join(" AND "), self.repository)
@@ -82,8 +81,8 @@ impl Package {
         licences
     }
 
-    /// The texts to reproduce: those of its licences except [`OWN`], every NOTICE, and where several licences apply at
-    /// once, each further text, because it covers a part of the package.
+    /// Returns the texts to reproduce: those of its licences except [`OWN`], every NOTICE, and, if several licences
+    /// apply together, each further text, because it covers a part of the package.
     fn texts(&self) -> Vec<String> {
         let licences = self.licences();
         let mut missing: BTreeSet<_> = licences.iter().copied().filter(|id| *id != OWN).collect();
@@ -100,7 +99,7 @@ impl Package {
         texts
     }
 
-    /// The files of the package that are about licences, by name.
+    /// Returns the package's licence files by name.
     fn files(&self) -> BTreeMap<String, String> {
         let is_one = |name: &str| {
             let name = name.to_uppercase();
@@ -114,23 +113,23 @@ impl Package {
     }
 }
 
-/// The text without the ends of lines that differ from file to file, so that equal texts are found.
+/// Returns the text without differences in line ends, so that equal texts compare equal.
 fn tidy(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim_end).collect();
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// The licence that this is the text of.
+/// Returns the licence of a text.
 fn recognized(text: &str) -> Option<&'static str> {
-    // One package has its text as comments.
+    // One package has its licence text in comments.
     let words: Vec<_> = text.split_whitespace().filter(|word| *word != "//").collect();
     let text = words.join(" ");
     let found = ACCEPTED.iter().find(|(_, phrase)| text.contains(phrase));
     found.map(|(id, _)| *id)
 }
 
-/// The licences that apply by an SPDX expression, with a rank that is lower for a preferred choice; nothing where it
-/// offers only licences that are not accepted. `/` is how old manifests write OR.
+/// Returns the licences that apply by an SPDX expression, with a rank that is lower for a preferred choice, or `None`
+/// if it offers none of the accepted licences. Old manifests write OR as `/`.
 fn chosen(expression: &str) -> Option<(usize, BTreeSet<&'static str>)> {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
@@ -184,8 +183,7 @@ fn take(tokens: &mut &[&str], expected: &str) -> bool {
     found
 }
 
-/// The packages that the program is built from on that target; the error is cargo's, of packages that it has not
-/// downloaded.
+/// Returns the packages of the program on a target; the error is cargo's, about packages that it has not downloaded.
 fn packages(target: &str) -> Result<BTreeSet<Package>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -218,7 +216,7 @@ fn packages(target: &str) -> Result<BTreeSet<Package>, String> {
     Ok(seen.iter().map(|id| Package::of(&all[id])).collect())
 }
 
-/// Every text, with the packages that it covers.
+/// Returns every text with the packages that it covers.
 fn texts(packages: &BTreeSet<Package>) -> BTreeMap<String, Vec<String>> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for package in packages {
@@ -238,7 +236,7 @@ fn notices(packages: &BTreeSet<Package>) -> String {
          {OWN} is LICENSE.\n\n"
     );
     out.extend(packages.iter().map(Package::line));
-    // In the order of the packages and not of the texts, so that an update moves little.
+    // Ordered by package rather than by text, so that an update moves little.
     let mut texts: Vec<_> = texts(packages).into_iter().collect();
     texts.sort_by(|(_, a), (_, b)| a.cmp(b));
     for (text, titles) in texts {
@@ -273,8 +271,8 @@ fn third_party_notices_are_current() {
         return;
     }
 
-    // Some targets are unknown here: what the others need must be in the file, and the file must not name other versions
-    // than the lock file.
+    // Some targets are skipped here: the file must contain the packages of the others, and no versions other than
+    // those of the lock file.
     assert!(!available.is_empty() || !cfg!(any(target_os = "linux", target_os = "macos")), "{unavailable:?}");
     for (target, _) in unavailable {
         tell(&format!("NOT COMPARED, because cargo fetch --locked has not been run: {FILE} for {target}"));
@@ -296,7 +294,7 @@ fn third_party_notices_are_current() {
 }
 
 #[test]
-fn a_choice_of_licences_takes_the_preferred_one() {
+fn licence_choice_takes_the_preferred_one() {
     for (expression, expected) in [
         ("MIT OR Apache-2.0", Some(&["Apache-2.0"][..])),
         ("Unlicense/MIT", Some(&["MIT"])),

@@ -11,24 +11,24 @@ use std::process::Command;
 
 use crate::support::{DemoServer, Kdelta, PATIENCE, Running, TestEnv, eventually};
 
-/// The port of the samples.
+/// The port in the samples.
 const PORT: &str = "8001";
 
-/// What stands between the fences of one sample: commands, each with the lines that it printed.
-type Sample = Vec<Typed>;
+/// The commands between the fences of one sample, each with its output.
+type Sample = Vec<SampleCommand>;
 
-/// A line that starts with `$ `, and what it printed.
-struct Typed {
+/// A line that starts with `$ `, and its output.
+struct SampleCommand {
     command: String,
     printed: Vec<String>,
 }
 
-/// A file of the repository.
+/// Returns the path of a file of the repository.
 fn page(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The console samples of a text, and the text around them: one piece more than there are samples.
+/// Returns the console samples of a text, and the text around them, one piece more than samples.
 fn samples(text: &str) -> (Vec<String>, Vec<Sample>) {
     let (mut around, mut samples) = (vec![String::new()], Vec::new());
     let mut inside = false;
@@ -38,7 +38,8 @@ fn samples(text: &str) -> (Vec<String>, Vec<Sample>) {
             let sample: &mut Sample = samples.last_mut().expect("a sample");
             match line.strip_prefix("$ ") {
                 Some(command) => {
-                    sample.push(Typed { command: command.trim_end().to_owned(), printed: Vec::new() });
+                    sample
+                        .push(SampleCommand { command: command.trim_end().to_owned(), printed: Vec::new() });
                 }
                 None => sample.last_mut().expect("a command").printed.push(line.trim_end().to_owned()),
             }
@@ -56,7 +57,7 @@ fn samples(text: &str) -> (Vec<String>, Vec<Sample>) {
     (around, samples)
 }
 
-fn together(around: &[String], samples: &[Sample]) -> String {
+fn join(around: &[String], samples: &[Sample]) -> String {
     let mut text = String::new();
     for (place, piece) in around.iter().enumerate() {
         text.push_str(piece);
@@ -68,21 +69,21 @@ fn together(around: &[String], samples: &[Sample]) -> String {
     text
 }
 
-/// A shell in which the program is found, whose kubeconfig leads to a demo.
+/// A shell that finds the program, with a kubeconfig that selects a demo.
 struct Shell {
     env: TestEnv,
     demo: DemoServer,
-    /// One that was free, in the place of [`PORT`].
+    /// A free port, used in place of [`PORT`].
     port: String,
-    /// What was started with `&`, until the end of its sample.
-    behind: Vec<Running>,
+    /// Programs started with `&`, which run until the end of their sample.
+    background: Vec<Running>,
 }
 
 impl Shell {
     fn new() -> Self {
         let env = TestEnv::new();
         let demo = DemoServer::start(&env, &[]);
-        Self { env, demo, port: PORT.to_owned(), behind: Vec::new() }
+        Self { env, demo, port: PORT.to_owned(), background: Vec::new() }
     }
 
     fn start(&self, command: &str) -> Running {
@@ -103,16 +104,16 @@ impl Shell {
             .start()
     }
 
-    /// The lines that a command prints on both streams; nothing when a program of it is not on this machine.
+    /// Returns the lines that a command prints on both streams, or `None` if a program is not installed.
     fn type_in(&mut self, command: &str) -> Option<Vec<String>> {
         if let Some(missing) =
-            ["kubectl", "jq"].into_iter().find(|tool| names(command, tool) && !is_there(tool))
+            ["kubectl", "jq"].into_iter().find(|tool| runs(command, tool) && !is_installed(tool))
         {
             eprintln!("SKIPPED {command:?} of the documentation: {missing} is missing");
             return None;
         }
-        if let Some(behind) = command.strip_suffix('&') {
-            return Some(vec![self.leave_behind(behind)]);
+        if let Some(background) = command.strip_suffix('&') {
+            return Some(vec![self.start_in_background(background)]);
         }
         let there = |line: &str| line.trim_end().replace(&self.port, PORT);
         let mut running = self.start(&command.replace(PORT, &self.port));
@@ -122,25 +123,25 @@ impl Shell {
         Some(printed.lines().map(there).collect())
     }
 
-    /// Starts what serves at a port, and answers its first line.
-    fn leave_behind(&mut self, command: &str) -> String {
+    /// Starts a server program and returns its first line.
+    fn start_in_background(&mut self, command: &str) -> String {
         eventually("a port of its own", || {
             let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
             self.port = free.expect("a port").port().to_string();
             let running = self.start(&format!("exec {}", command.replace(PORT, &self.port)));
             let Some(first) = running.stdout.within(PATIENCE) else {
                 let error = running.stderr.drain();
-                // The port may have been given to another test meanwhile.
+                // Another test may hold the port.
                 assert!(error.contains("another program does"), "{command}: {error}");
                 return None;
             };
-            self.behind.push(running);
+            self.background.push(running);
             Some(first.trim_end().replace(&self.port, PORT))
         })
     }
 
-    /// Checks that a command has printed these headers, in any order. Of those that it counts the lines of, some kind may
-    /// have had no turn: then it is typed again.
+    /// Asserts that a command printed these headers in any order. A command that limits its lines may miss a kind;
+    /// then it runs again.
     fn prints_headers(&mut self, command: &str, printed: Vec<String>, wanted: &BTreeSet<String>) {
         let mut printed = Some(printed);
         eventually(&format!("the headers {wanted:?} of {command:?}"), || {
@@ -154,23 +155,23 @@ impl Shell {
     }
 }
 
-/// Whether a command runs that program.
-fn names(command: &str, tool: &str) -> bool {
+/// Returns whether a command runs the program.
+fn runs(command: &str, tool: &str) -> bool {
     command.split(['|', ' ']).any(|word| word == tool)
 }
 
-fn is_there(tool: &str) -> bool {
+fn is_installed(tool: &str) -> bool {
     Command::new(tool).arg("--help").output().is_ok()
 }
 
-/// The words of a header.
+/// Returns the words of a header.
 fn header(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_one = line.contains(char::is_uppercase) && !line.contains(char::is_lowercase);
     is_one.then(|| words.join(" "))
 }
 
-/// What of a line is the same in every run: the words of a header, the fields of JSON, else how it begins.
+/// Returns the stable part of a line: the words of a header, the fields of JSON, otherwise its beginning.
 fn shape(line: &str, first: bool) -> String {
     if let Ok(serde_json::Value::Object(object)) = serde_json::from_str(line) {
         return object.keys().cloned().collect::<Vec<_>>().join(" ");
@@ -178,35 +179,35 @@ fn shape(line: &str, first: bool) -> String {
     header(line).filter(|_| first).unwrap_or_default()
 }
 
-/// What of the output is the same in every run. How many lines there are is so only where the command counts them: the
-/// demo lives.
+/// Returns the stable part of the output. The number of lines is stable only if the command limits it, since the demo
+/// changes by itself.
 fn shapes(command: &str, lines: &[String]) -> Vec<String> {
     let all = lines.iter().enumerate().map(|(place, line)| shape(line, place == 0));
     let is_counted = command.contains("--count") && !command.contains("--changes");
     if is_counted { all.collect() } else { all.take(1).collect() }
 }
 
-/// The headers of several tables. Their order is not the same in every run: of several kinds the one that comes in first
-/// is shown first where the others take long.
+/// Returns the headers of several tables. Their order varies: tables are printed in order of arrival if others take
+/// long.
 fn headers(lines: &[String]) -> BTreeSet<String> {
     lines.iter().filter_map(|line| header(line)).collect()
 }
 
 #[test]
-fn each_console_sample_of_the_readme_prints_what_stands_there() {
+fn readme_samples_print_the_shown_output() {
     check_samples("README.md");
 }
 
 #[test]
-fn each_console_sample_of_the_tour_prints_what_stands_there() {
+fn tour_samples_print_the_shown_output() {
     check_samples("docs/tour.md");
 }
 
-/// Runs each command of a page and compares what it prints, or rewrites the page.
+/// Runs each command of a page and compares its output, or rewrites the page.
 fn check_samples(name: &str) {
     let text = fs::read_to_string(page(name)).expect(name);
     let (around, mut samples) = samples(&text);
-    assert_eq!(together(&around, &samples), text, "the samples are read whole");
+    assert_eq!(join(&around, &samples), text, "the samples are read whole");
     let update = std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
     let mut shell = Shell::new();
     for typed in samples.iter_mut().flatten() {
@@ -214,7 +215,7 @@ fn check_samples(name: &str) {
         if update {
             typed.printed = printed;
         } else {
-            let Typed { command, printed: sample } = typed;
+            let SampleCommand { command, printed: sample } = typed;
             let wanted = headers(sample);
             if wanted.len() > 1 {
                 shell.prints_headers(command, printed, &wanted);
@@ -229,12 +230,12 @@ fn check_samples(name: &str) {
         }
     }
     if update {
-        fs::write(page(name), together(&around, &samples)).expect(name);
+        fs::write(page(name), join(&around, &samples)).expect(name);
     }
 }
 
 #[test]
-fn the_readme_has_samples_and_the_two_commands_of_a_newcomer() {
+fn readme_has_samples_and_the_two_first_commands() {
     let text = fs::read_to_string(page("README.md")).expect("README.md");
     for (name, least) in [("README.md", 8), ("docs/tour.md", 12)] {
         let (_, samples) = samples(&fs::read_to_string(page(name)).expect(name));

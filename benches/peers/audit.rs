@@ -1,4 +1,4 @@
-//! The server's own record of the watches it was asked for: how often each contender had to ask again.
+//! The server's audit log of watch requests: the number of times each contender had to watch again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// One line for each watch of pods, when it begins, and nothing else: recording costs the server next to nothing.
+/// One line per watch of pods at its start and nothing else, so recording costs the server little.
 const POLICY: &str = r#"{
   "apiVersion": "audit.k8s.io/v1", "kind": "Policy",
   "omitStages": ["RequestReceived", "ResponseComplete", "Panic"],
@@ -24,20 +24,21 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    /// To be kept in this folder.
+    /// Creates a policy and a log in the folder.
     pub(crate) fn set_up(folder: &Path) -> anyhow::Result<Self> {
         let audit = Self { policy: folder.join("policy"), log: folder.join("audit") };
         fs::write(&audit.policy, POLICY)?;
         Ok(audit)
     }
 
-    /// What the server is told of it.
+    /// Returns the server's flags for the audit log.
     pub(crate) fn flags(&self) -> [String; 2] {
         let flag = |name, path: &Path| format!("--{name}={}", path.display());
         [flag("audit-policy-file", &self.policy), flag("audit-log-path", &self.log)]
     }
 
-    /// How many watches of pods have begun since then whose client calls itself so, or not at all if that is empty.
+    /// Returns the number of watches of pods since `since` by clients whose user agent has this prefix, or 0 if the
+    /// prefix is empty.
     pub(crate) fn watches(&self, agent: &str, since: Timestamp) -> anyhow::Result<usize> {
         let text = fs::read_to_string(&self.log).context("the server's audit log")?;
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! The bars that kdelta has set itself, and whether this run is over them.
+//! The performance targets of kdelta, and whether this run meets them.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ const TIME: (&str, Figure) = ("time", |row| row.done);
 const CPU: (&str, Figure) = ("CPU", |row| row.cpu);
 const MEMORY: (&str, Figure) = ("memory", |row| row.peak);
 
-/// At most that many times what the other needs, on one task.
+/// The maximum ratio to another contender's figure in one task.
 const BARS: [(Task, (&str, Figure), &str, f64); 13] = [
     (Task::Sync, TIME, CURL, 1.10),
     (Task::Sync, TIME, CURL_WHOLE, 1.10),
@@ -29,8 +29,8 @@ const BARS: [(Task, (&str, Figure), &str, f64); 13] = [
     (Task::Json, MEMORY, KUBECTL, 1.0 / 40.0),
 ];
 
-/// One bar and where this run is: over it or not.
-pub(crate) struct Verdict {
+/// A target and its result in this run.
+pub(crate) struct TargetResult {
     task: String,
     what: String,
     ratio: f64,
@@ -38,13 +38,13 @@ pub(crate) struct Verdict {
     pub(crate) holds: bool,
 }
 
-impl Verdict {
+impl TargetResult {
     fn at_most(task: impl Into<String>, what: String, ratio: f64, bar: f64) -> Self {
         Self { task: task.into(), what, ratio, bar, holds: ratio <= bar }
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for TargetResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = if self.holds { "holds" } else { "MISSED" };
         let Self { task, what, ratio, bar, .. } = self;
@@ -52,26 +52,26 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One for each bar whose contenders ran.
-pub(crate) fn of(tables: &[Table], json_bytes: u64) -> Vec<Verdict> {
+/// Returns a result for each target whose contenders ran.
+pub(crate) fn of(tables: &[Table], json_bytes: u64) -> Vec<TargetResult> {
     let mut verdicts = Vec::new();
     for (task, (what, figure), other, bar) in BARS {
         let Some(table) = tables.iter().find(|table| table.task == task) else { continue };
         let (Some(ours), Some(theirs)) = (table.row(KDELTA), table.row(other)) else { continue };
         let ratio = figure(ours) / figure(theirs);
-        verdicts.push(Verdict::at_most(task.name(), format!("{what} of {other}"), ratio, bar));
+        verdicts.push(TargetResult::at_most(task.name(), format!("{what} of {other}"), ratio, bar));
     }
     let sync = tables.iter().find(|table| table.task == Task::Sync).and_then(|table| table.row(KDELTA));
     verdicts.extend(sync.map(|ours| {
         let what = "bytes of the bodies as memory".to_owned();
-        Verdict::at_most(Task::Sync.name(), what, ours.peak / megabytes(json_bytes), 0.5)
+        TargetResult::at_most(Task::Sync.name(), what, ours.peak / megabytes(json_bytes), 0.5)
     }));
     verdicts
 }
 
-/// Of a live event: no later than curl has it, cheaper than for client-go, and none is missing. Nothing holds beside one
-/// that has ended.
-pub(crate) fn of_live(live: &Live) -> Vec<Verdict> {
+/// Returns the results for live events: no later than curl, cheaper than client-go, and none missing. Comparisons with
+/// a contender that has ended are void.
+pub(crate) fn of_live(live: &Live) -> Vec<TargetResult> {
     let mut verdicts = Vec::new();
     let Some(ours) = live.cost(KDELTA) else { return verdicts };
     let task = format!("live {}/s", live.asked);
@@ -79,18 +79,21 @@ pub(crate) fn of_live(live: &Live) -> Vec<Verdict> {
     if let Some(limit) = live.cost(CURL) {
         for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
             let [ours, limit] = [ours, limit].map(|cost| cost.delay(share).as_secs_f64());
-            let verdict = Verdict::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1);
-            verdicts.push(Verdict { holds: verdict.holds && goes_on(CURL), ..verdict });
+            let verdict = TargetResult::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1);
+            verdicts.push(TargetResult { holds: verdict.holds && goes_on(CURL), ..verdict });
         }
     }
     if let Some(dynamic) = live.cost(DYNAMIC) {
         let ratio = ours.for_a_thousand() / dynamic.for_a_thousand();
         let holds = ratio < 1.0 && goes_on(DYNAMIC);
-        verdicts.push(Verdict { holds, ..Verdict::at_most(&task, format!("CPU of {DYNAMIC}"), ratio, 1.0) });
+        verdicts.push(TargetResult {
+            holds,
+            ..TargetResult::at_most(&task, format!("CPU of {DYNAMIC}"), ratio, 1.0)
+        });
     }
     let share = live.share_of_events(ours);
     let what = "events that anybody had".to_owned();
     let holds = share >= 1.0 && goes_on(KDELTA);
-    verdicts.push(Verdict { holds, ..Verdict::at_most(&task, what, share, 1.0) });
+    verdicts.push(TargetResult { holds, ..TargetResult::at_most(&task, what, share, 1.0) });
     verdicts
 }

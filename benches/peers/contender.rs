@@ -1,4 +1,4 @@
-//! Who does what: the tasks, and for each the command of every contender.
+//! The tasks, and every contender's command for each.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::peers::Peers;
 use crate::stand::{NAMESPACE, Stand};
 
-/// What the contenders do once, from the start of the process to its end.
+/// A task that contenders do once, from the start of the process to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// All pods in an index, with their bodies.
+    /// An index of all pods with their bodies.
     Sync,
     /// The table of all namespaces.
     TableOfAll,
@@ -46,24 +46,25 @@ impl Task {
     }
 }
 
-/// Makes the command that asks the server at this address, with this kubeconfig.
+/// Builds the command for the server address and the kubeconfig.
 pub(crate) type Call<'a> = Box<dyn Fn(&str, &str) -> anyhow::Result<Command> + Sync + 'a>;
 
-/// One way to do a task.
+/// One program or way to do a task.
 pub(crate) struct Contender<'a> {
     pub(crate) name: &'static str,
-    /// What it calls itself to the server begins so; empty for one that says nothing.
+    /// The prefix of its user agent; empty for one without.
     pub(crate) agent: String,
-    /// The text in its output that says it is done, for one that would go on.
+    /// The text in its output that marks the end of the task, for one that continues.
     pub(crate) until: Option<&'static str>,
-    /// It throws away what it reads, and prints when that began.
-    pub(crate) throws_away: bool,
+    /// True if it discards the data it reads and prints when its first byte arrived.
+    pub(crate) discards_output: bool,
     pub(crate) command: Call<'a>,
-    /// The same from a version on, told the server and the version, for one that does not ask again by itself.
-    pub(crate) again: Option<Call<'a>>,
+    /// The command to continue from a version, given the server and the version, for one that does not watch again
+    /// itself.
+    pub(crate) resume: Option<Call<'a>>,
 }
 
-/// What curl calls itself: a server treats one by its own name as a person's.
+/// curl's user agent: the server treats curl's default one as a person's.
 pub(crate) const CURL_AGENT: &str = "bench";
 pub(crate) const KDELTA: &str = "kdelta";
 pub(crate) const CURL: &str = "curl (the limit)";
@@ -79,7 +80,7 @@ const WATCH_LIST: &str =
 const TABLE_WITHOUT_OBJECTS: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 const JSON: &str = "application/json";
 
-/// The contenders of a task, curl first.
+/// Returns the contenders of a task, curl first.
 pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
     let mut all = limits(task, stand);
     match task {
@@ -97,16 +98,16 @@ pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Cont
     all
 }
 
-/// What the best answer to a task costs to read. Of a sync, the pages that kdelta asks for, two at a time as it does, and
-/// then what is asked for by most who use curl. Nothing else comes of a sync than what is kept, so curl throws it away;
-/// an answer is handed to a reader, by curl as by all.
+/// Returns the cost of reading the best response to a task. For a sync: the pages that kdelta requests, two at a time
+/// as it does, and then the single response that curl users usually request. A sync outputs nothing, so curl discards
+/// the data; other responses are passed to a reader, by curl as by all.
 fn limits<'a>(task: Task, stand: &'a Stand) -> Vec<Contender<'a>> {
     let none = format!("{PODS}?includeObject=None");
     let (path, accept) = match task {
         Task::Sync => {
-            let pages = Box::new(|server: &str, _: &str| stand.curl_away(&stand.pages(server)?));
-            let whole = Box::new(|server: &str, _: &str| stand.curl_away(&[format!("{server}{PODS}")]));
-            let away = |name, command: Call<'a>| Contender { throws_away: true, ..curl(name, command) };
+            let pages = Box::new(|server: &str, _: &str| stand.curl_discarding(&stand.pages(server)?));
+            let whole = Box::new(|server: &str, _: &str| stand.curl_discarding(&[format!("{server}{PODS}")]));
+            let away = |name, command: Call<'a>| Contender { discards_output: true, ..curl(name, command) };
             return vec![away(CURL, pages), away(CURL_WHOLE, whole)];
         }
         Task::Json => (PODS.to_owned(), JSON),
@@ -125,10 +126,10 @@ fn limits<'a>(task: Task, stand: &'a Stand) -> Vec<Contender<'a>> {
 
 fn curl<'a>(name: &'static str, command: Call<'a>) -> Contender<'a> {
     let agent = CURL_AGENT.to_owned();
-    Contender { name, agent, until: None, throws_away: false, command, again: None }
+    Contender { name, agent, until: None, discards_output: false, command, resume: None }
 }
 
-/// kdelta and kubectl with the same words.
+/// Adds kdelta and kubectl with equal arguments.
 fn both<'a>(all: &mut Vec<Contender<'a>>, peers: &'a Peers, arguments: &'static [&'static str]) {
     all.push(kdelta(arguments));
     all.push(kubectl(peers, arguments));
@@ -139,7 +140,7 @@ fn kdelta(arguments: &'static [&'static str]) -> Contender<'static> {
 }
 
 fn kubectl<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
-    // client-go names itself after the program.
+    // client-go uses the program's name as user agent.
     let name = peers.kubectl.file_name().unwrap_or_default().to_string_lossy();
     program(KUBECTL, &format!("{name}/"), peers.kubectl.clone(), arguments)
 }
@@ -155,7 +156,7 @@ fn program<'a>(
         command.args(arguments).args(["--kubeconfig", kubeconfig]);
         Ok(command)
     };
-    by_itself(name, agent.to_owned(), Box::new(command))
+    standalone(name, agent.to_owned(), Box::new(command))
 }
 
 fn client_go<'a>(
@@ -169,7 +170,7 @@ fn client_go<'a>(
         command.args(["informer", "--kubeconfig", kubeconfig, "--mode", mode]).args(arguments);
         Ok(command)
     };
-    by_itself(name, format!("testbed {mode}"), Box::new(command))
+    standalone(name, format!("testbed {mode}"), Box::new(command))
 }
 
 fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contender<'a> {
@@ -178,32 +179,33 @@ fn kube_rs<'a>(peers: &'a Peers, arguments: &'static [&'static str]) -> Contende
         command.args(arguments).env("KUBECONFIG", kubeconfig);
         Ok(command)
     };
-    by_itself(KUBE_RS, String::new(), Box::new(command))
+    standalone(KUBE_RS, String::new(), Box::new(command))
 }
 
-/// One that ends when it is done, and asks again by itself.
-fn by_itself<'a>(name: &'static str, agent: String, command: Call<'a>) -> Contender<'a> {
-    Contender { name, agent, until: None, throws_away: false, command, again: None }
+/// Returns a contender that exits when it is done, and watches again itself.
+fn standalone<'a>(name: &'static str, agent: String, command: Call<'a>) -> Contender<'a> {
+    Contender { name, agent, until: None, discards_output: false, command, resume: None }
 }
 
-/// The limit of a watch: over HTTP/1.1 a busy server sends events sooner. Each event is told as it comes.
+/// Returns curl's watch, over HTTP/1.1 because a busy server sends its events sooner, with unbuffered output.
 fn curl_watch(stand: &Stand, url: &str) -> Command {
     let mut command = stand.curl(JSON);
     command.args(["--http1.1", "--no-buffer", url]);
     command
 }
 
-/// Those that follow the pods as they change, curl first; `until` is what each prints when it has the first state.
+/// Returns the contenders that follow the pods, curl first; `until` is the text that each prints after the initial
+/// list.
 pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
-    // A busy server ends every watch that falls behind, and curl knows nothing of watches.
-    let again = |server: &str, version: &str| {
+    // A busy server ends every watch that falls behind, and curl does not watch again.
+    let resume = |server: &str, version: &str| {
         let path = format!("{PODS}?watch=1&allowWatchBookmarks=true&resourceVersion={version}");
         Ok(curl_watch(stand, &format!("{server}{path}")))
     };
     let first = |server: &str, _: &str| Ok(curl_watch(stand, &format!("{server}{WATCH_LIST}")));
     let limit = Contender {
         until: Some("k8s.io/initial-events-end"),
-        again: Some(Box::new(again)),
+        resume: Some(Box::new(resume)),
         ..curl(CURL, Box::new(first))
     };
     let synced = |one: Contender<'a>| Contender { until: Some("\"SYNCED\""), ..one };
@@ -213,7 +215,7 @@ pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender
         synced(client_go(peers, TYPED, "typed", &[])),
         synced(client_go(peers, DYNAMIC, "dynamic", &[])),
         synced(kube_rs(peers, &["--watch"])),
-        // It says nothing when the first state is printed; what it prints of it are Lists of 500.
+        // It prints no mark after the initial list; it prints the list as Lists of 500.
         kubectl(peers, &["get", "pods", "-A", "-w", "-o", "json", "--output-watch-events"]),
     ]
 }

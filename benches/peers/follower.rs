@@ -1,4 +1,4 @@
-//! A contender that follows the pods: how late the changes reach its reader, and what it costs meanwhile.
+//! A contender that follows the pods: the delay of changes until its reader sees them, and its cost meanwhile.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,18 +17,18 @@ use crate::round::start;
 use crate::scan::{Finder, Values};
 use crate::stand::Stand;
 
-/// What following cost.
+/// The cost of following.
 pub(crate) struct Cost {
-    /// The shortest first.
+    /// In ascending order.
     pub(crate) delays: Vec<Duration>,
     /// CPU seconds.
     pub(crate) cpu: f64,
-    /// Bytes, at the end; nothing of one that ended before.
+    /// Bytes, at the end; `None` if the process had ended.
     pub(crate) memory: Option<u64>,
 }
 
 impl Cost {
-    /// The delay that this share of the changes did not exceed.
+    /// Returns the delay that this share of the changes did not exceed.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -40,48 +40,47 @@ impl Cost {
         self.delays.get(at.min(self.delays.len().saturating_sub(1))).copied().unwrap_or_default()
     }
 
-    /// CPU seconds for 1,000 changes.
+    /// Returns the CPU seconds per 1,000 changes.
     #[expect(clippy::cast_precision_loss, reason = "far fewer events than 2^52")]
     pub(crate) fn for_a_thousand(&self) -> f64 {
         self.cpu * 1e3 / self.delays.len().max(1) as f64
     }
 }
 
-/// A process and the thread that reads it. Both end with this.
+/// A process and the thread that reads its output. Both end on drop.
 pub(crate) struct Follower<'scope> {
-    // A mutex taken once for each chunk: the bench looks at it a few times a second.
+    // A mutex, locked once per chunk; the bench reads the state a few times per second.
     state: Arc<Mutex<State>>,
     thread: Option<ScopedJoinHandle<'scope, anyhow::Result<()>>>,
     says_when_synced: bool,
 }
 
 struct State {
-    /// Nothing when it has ended.
+    /// `None` after it has ended.
     child: Option<Child>,
-    /// Nothing is to be started again.
+    /// True if it must not be started again.
     stopped: bool,
-    /// The CPU time of the processes that have ended.
+    /// The CPU time of earlier processes that have ended.
     spent: Duration,
     seen: Seen,
 }
 
-/// What the reader has seen.
+/// The state of the reader.
 #[derive(Default)]
 struct Seen {
     synced: bool,
-    /// When the last byte came.
+    /// The time of the last byte.
     last: Option<Instant>,
-    /// The last object's version.
+    /// The version of the last object.
     version: String,
-    /// One for each change sent since `from`.
+    /// The delays of the changes sent since `from`.
     delays: Vec<Duration>,
-    /// The changes already counted: a delete repeats the annotation of the last write.
+    /// Changes already counted: a delete repeats the annotation of the last write.
     counted: HashSet<Timestamp>,
     from: Option<Timestamp>,
 }
 
 impl<'scope> Follower<'scope> {
-    /// Starts it.
     pub(crate) fn start<'a>(
         scope: &'scope Scope<'scope, '_>,
         one: &'scope Contender<'a>,
@@ -99,7 +98,7 @@ impl<'scope> Follower<'scope> {
         Ok(Self { state, thread: Some(thread), says_when_synced: one.until.is_some() })
     }
 
-    /// Until it says so, or has printed something and then nothing for three seconds.
+    /// Waits for its mark, or for three seconds without output after the first.
     pub(crate) fn wait_for_first_state(&self) -> anyhow::Result<()> {
         let began = Instant::now();
         loop {
@@ -115,7 +114,7 @@ impl<'scope> Follower<'scope> {
         }
     }
 
-    /// Counts changes that are sent from now on, and forgets those before.
+    /// Counts changes sent from now on, and discards earlier ones.
     pub(crate) fn count_from(&self, now: Timestamp) {
         self.look(|state| {
             state.seen.from = Some(now);
@@ -123,25 +122,26 @@ impl<'scope> Follower<'scope> {
         });
     }
 
-    /// How many changes it has been told of since then.
-    pub(crate) fn told(&self) -> usize {
+    /// Returns the number of changes seen since then.
+    pub(crate) fn changes_seen(&self) -> usize {
         self.look(|state| state.seen.delays.len())
     }
 
     /// Ends it.
     ///
     /// # Errors
-    /// It had ended by itself.
+    ///
+    /// It had ended earlier.
     pub(crate) fn end(mut self) -> anyhow::Result<()> {
         self.stop()
     }
 
-    /// The CPU seconds it has used.
+    /// Returns the CPU seconds used so far.
     pub(crate) fn cpu(&self) -> anyhow::Result<f64> {
         self.look(|state| state.cpu())
     }
 
-    /// What it cost since it had used so much CPU time, and how late the changes were that were counted.
+    /// Returns the cost since `cpu_before`, and the delays of the counted changes.
     pub(crate) fn cost_since(&self, cpu_before: f64) -> anyhow::Result<Cost> {
         self.look(|state| {
             let mut delays = state.seen.delays.clone();
@@ -170,21 +170,21 @@ impl Drop for Follower<'_> {
     }
 }
 
-/// Reads until it ends, and starts it again from the last version where it can be told to.
+/// Reads until the process ends, and starts it again from the last version if it supports that.
 fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::Result<()> {
     let lock = || shared.lock().expect("the bench does not panic with it");
     loop {
         let out = lock().child.as_mut().and_then(|child| child.stdout.take()).context("a pipe")?;
-        let versions = one.again.is_some().then(|| Values::of("\"resourceVersion\":"));
+        let versions = one.resume.is_some().then(|| Values::of("\"resourceVersion\":"));
         let before = lock().seen.version.clone();
         read(out, one.until.map(Finder::new), versions, shared);
         let mut state = lock();
         let ended = state.child.take().context("it is waited for here only")?.wait4()?;
         state.spent += ended.rusage.utime + ended.rusage.stime;
-        let Some(again) = one.again.as_ref().filter(|_| !state.stopped) else { return Ok(()) };
+        let Some(resume) = one.resume.as_ref().filter(|_| !state.stopped) else { return Ok(()) };
         ensure!(ended.status.success(), "{} ended with {}", one.name, ended.status);
         ensure!(state.seen.version != before, "the server lets {} have nothing more", one.name);
-        state.child = Some(start(&mut again(stand.server(), &state.seen.version)?, stand)?);
+        state.child = Some(start(&mut resume(stand.server(), &state.seen.version)?, stand)?);
     }
 }
 
@@ -224,7 +224,8 @@ impl State {
     fn cpu(&self) -> anyhow::Result<f64> {
         let Some(child) = &self.child else { return Ok(self.spent.as_secs_f64()) };
         let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
-        // After the name, which may hold spaces: utime and stime are the 14th and 15th field, in hundredths of a second.
+        // After the name, which may contain spaces: utime and stime are the 14th and 15th field, in hundredths of a
+        // second.
         let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks =
             |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).context("a field of stat");

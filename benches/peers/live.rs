@@ -1,7 +1,7 @@
-//! Live events: all contenders follow the same changes at once, and each write says when it was sent.
+//! Live events: all contenders follow the same changes at once, and each write carries its sending time.
 //!
-//! At once and not in turn: a delay is mostly the server's, no two minutes of a server are the same, and rows that were
-//! measured in different minutes could not be compared. What one contender costs the server, all wait for.
+//! They run at once rather than in turn: most of a delay is the server's, and it varies from minute to minute, so rows
+//! measured at different times would not be comparable. The server load that one contender causes delays all of them.
 
 use std::fmt;
 use std::thread;
@@ -18,29 +18,29 @@ use crate::report::{megabytes, milliseconds};
 use crate::stand::{NAMESPACE, Stand};
 use crate::testbed;
 
-/// A server gives a watch room for a second of the changes that it has seen in the last 75, and ends one that has none
-/// left: those who follow from the first change on would stand alone with a server that has seen nothing.
+/// A server gives a watch a buffer for one second of the changes in the last 75, and ends a watch whose buffer is
+/// full: contenders that follow from the first change on would find a server without a history.
 const WARM_UP: Duration = Duration::from_secs(75);
 
-/// What following the same changes cost each.
+/// The cost for each contender of following the same changes.
 pub(crate) struct Live {
     pub(crate) asked: u32,
-    /// Changes a second: a small server does not keep up with every rate.
+    /// Changes per second: a small server does not keep up with every rate.
     reached: f64,
     lasting: Duration,
     /// curl first.
     pub(crate) rows: Vec<Row>,
 }
 
-/// What following cost one of them.
+/// The cost for one contender.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) cost: Cost,
-    /// How many more watches it has asked for, because the server had ended one.
+    /// The number of additional watches, requested because the server had ended one.
     again: usize,
 }
 
-/// Lets all of them follow the pods while these are changed so many times a second for so long, one pair after the other.
+/// Makes all contenders follow the pods while these change at each rate for its duration, one phase after the other.
 pub(crate) fn compare(
     contenders: &[Contender<'_>],
     stand: &Stand,
@@ -59,7 +59,7 @@ pub(crate) fn compare(
             ensure!(watches > 0, "the server knows nothing of the watch of {}", one.name);
             followers.push(follower);
         }
-        let told: anyhow::Result<Vec<_>> = phases
+        let changes_seen: anyhow::Result<Vec<_>> = phases
             .iter()
             .map(|(asked, lasting)| phase(contenders, &followers, stand, *asked, *lasting))
             .collect();
@@ -68,11 +68,11 @@ pub(crate) fn compare(
                 eprintln!("live: {}: {error:#}", one.name);
             }
         }
-        told
+        changes_seen
     })
 }
 
-/// Changes the pods while they are followed.
+/// Changes the pods while the contenders follow them.
 fn phase(
     contenders: &[Contender<'_>],
     followers: &[Follower<'_>],
@@ -101,14 +101,14 @@ fn phase(
 }
 
 impl Live {
-    /// How many of the changes that anybody was told of it was told of.
+    /// Returns its share of the changes that any contender saw.
     #[expect(clippy::cast_precision_loss, reason = "far fewer events than 2^52")]
     pub(crate) fn share_of_events(&self, cost: &Cost) -> f64 {
         let all = self.rows.iter().map(|row| row.cost.delays.len()).max().unwrap_or_default();
         cost.delays.len() as f64 / all.max(1) as f64
     }
 
-    /// Changes a second.
+    /// Returns the changes per second.
     pub(crate) fn rate(&self) -> String {
         format!("{:.0}", self.reached)
     }
@@ -148,12 +148,12 @@ impl fmt::Display for Live {
     }
 }
 
-/// What is still under way arrives: until nobody is told anything more.
+/// Waits until no contender receives further changes.
 fn wait_for_the_rest(followers: &[Follower<'_>]) {
     let mut before = Vec::new();
     for _ in 0..12 {
         thread::sleep(Duration::from_secs(5));
-        let now: Vec<_> = followers.iter().map(Follower::told).collect();
+        let now: Vec<_> = followers.iter().map(Follower::changes_seen).collect();
         if now == before {
             return;
         }
@@ -161,7 +161,7 @@ fn wait_for_the_rest(followers: &[Follower<'_>]) {
     }
 }
 
-/// Changes the pods; answers how many changes a second there were.
+/// Changes the pods and returns the number of changes per second.
 fn churn(stand: &Stand, rate: u32, lasting: Duration) -> anyhow::Result<f64> {
     let (rate, lasting) = (rate.to_string(), format!("{}s", lasting.as_secs()));
     let mut command = testbed::tool();

@@ -1,7 +1,9 @@
-//! kdelta beside its peers on one real kube-apiserver in one run: `cargo bench --bench peers -- [--pods N] [--live SECONDS]`.
+//! kdelta compared with other clients on one real kube-apiserver in one run: `cargo bench --bench peers -- [--pods N]
+//! [--live SECONDS]`.
 //!
-//! The contenders of a task take turns, so that a slow minute of the machine is everybody's; what counts is the ratio of
-//! medians. curl of the same request is in each task: nothing that reads an answer can be faster than reading it.
+//! The contenders of a task take turns, so a slow minute of the machine affects all of them; the result is the ratio
+//! of medians. Each task includes curl with the same request: no program that reads a response is faster than reading
+//! it.
 
 mod audit;
 mod bars;
@@ -29,37 +31,37 @@ use contender::Task;
 use report::Table;
 use stand::Stand;
 
-/// Puts kdelta beside curl, kubectl, client-go and kube-rs on one real server.
+/// Compares kdelta with curl, kubectl, client-go and kube-rs on one real server.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How many pods the server holds
+    /// The number of pods on the server
     #[arg(long, default_value_t = 20_000)]
     pods: usize,
-    /// How often each contender runs
+    /// The number of runs of each contender
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// For how many seconds the contenders follow live events, and a fifth of that a second time; 0 leaves that part out
+    /// Seconds of following live events, and a fifth of that at the second rate; 0 skips this part
     #[arg(long, default_value_t = 300)]
     live: u64,
-    /// How many changes a second the live part makes
+    /// Changes per second in the live part
     #[arg(long, default_value_t = 1000)]
     rate: u32,
-    /// How many it makes the second time: so few that a small server tells of them at once
+    /// Changes per second in the second phase: few enough that a small server reports them at once
     #[arg(long, default_value_t = 100)]
     calm_rate: u32,
-    /// A kubectl to compare with, in place of one that is built of the server's version
+    /// The kubectl to compare with, instead of one built for the server's version
     #[arg(long, value_name = "PROGRAM")]
     kubectl: Option<PathBuf>,
-    /// Only tasks whose name contains one of these
+    /// Run only tasks whose name contains one of these
     #[arg(long)]
     only: Vec<String>,
-    /// Only contenders whose name contains one of these; curl stays
+    /// Run only contenders whose name contains one of these; curl stays
     #[arg(long)]
     contender: Vec<String>,
-    /// Where to draw the result
+    /// Write the result as a picture to this file
     #[arg(long, value_name = "FILE.svg")]
     picture: Option<PathBuf>,
-    /// What cargo says to every benchmark
+    /// Passed by cargo to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -105,7 +107,7 @@ fn processors() -> usize {
 }
 
 impl Arguments {
-    /// How many changes a second, and for how long.
+    /// Returns the changes per second and the duration of each phase.
     fn phases(&self) -> [(u32, Duration); 2] {
         let lasting = Duration::from_secs(self.live);
         [(self.rate, lasting), (self.calm_rate, (lasting / 5).max(Duration::from_secs(1)))]

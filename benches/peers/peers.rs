@@ -1,4 +1,4 @@
-//! The programs that kdelta is compared with: found or built, and of which version each is.
+//! The programs that kdelta is compared with, found or built, and their versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 
-/// Where the peers are. curl is on the PATH.
+/// The paths of the programs. curl is on the PATH.
 pub(crate) struct Peers {
     pub(crate) kubectl: PathBuf,
-    /// The testbed without a server in it: what client-go alone takes.
+    /// The testbed built without a server: the memory of client-go alone.
     pub(crate) client_go: PathBuf,
     pub(crate) kube_rs: PathBuf,
-    /// What each calls its version, on one line.
+    /// Their versions, on one line.
     pub(crate) versions: String,
 }
 
-/// Finds or builds them. kubectl is built, of the server's version, unless another is named.
+/// Finds or builds the programs. kubectl is built for the server's version unless a path is given.
 pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
-    let curl =
-        said("curl", &["--version"]).context("curl is missing: install it, it is the limit of each task")?;
+    let curl = output("curl", &["--version"])
+        .context("curl is missing: install it, it is the limit of each task")?;
     let kubectl = kubectl.map_or_else(build_kubectl, |named| Ok(named.to_owned()))?;
     let client_go = go_build("tests/testbed", "testbed-client", &["-tags", "clientonly"])?;
     let kube_rs = build_kube_rs()?;
     let said_kubectl =
-        said(&kubectl, &["version", "--client"]).context("kubectl does not say its version")?;
+        output(&kubectl, &["version", "--client"]).context("kubectl does not say its version")?;
     let versions = format!(
         "kdelta {}; {}; kubectl {}; client-go {}; kube-rs {}",
         env!("CARGO_PKG_VERSION"),
@@ -36,8 +36,8 @@ pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
     Ok(Peers { kubectl, client_go, kube_rs, versions })
 }
 
-/// What a program prints, if it succeeds.
-fn said(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Option<String> {
+/// Returns the output of a program, if it succeeds.
+fn output(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -47,13 +47,13 @@ fn folder(below: &str) -> PathBuf {
 }
 
 fn build_kubectl() -> anyhow::Result<PathBuf> {
-    // Kubernetes has its version set by the linker; k8s.io/kubectl v0.N is of Kubernetes v1.N.
+    // Kubernetes has its version set by the linker; k8s.io/kubectl v0.N is part of Kubernetes v1.N.
     let version = module("benches/kubectl", "k8s.io/kubectl")?.replacen("v0.", "v1.", 1);
     let set = format!("-X k8s.io/component-base/version.gitVersion={version}");
     go_build("benches/kubectl", "kubectl", &["-ldflags", &format!("-s -w {set}")])
 }
 
-/// Builds a Go module of ours. Go keeps what it has built, so that the second time takes seconds.
+/// Builds one of the repository's Go modules. Go caches builds, so the second build takes seconds.
 fn go_build(module: &str, name: &str, flags: &[&str]) -> anyhow::Result<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     eprintln!("building {name}: minutes the first time");
@@ -64,7 +64,7 @@ fn go_build(module: &str, name: &str, flags: &[&str]) -> anyhow::Result<PathBuf>
     Ok(program)
 }
 
-/// The version that a Go module of ours uses of another.
+/// Returns the version of a dependency of one of the repository's Go modules.
 fn module(ours: &str, other: &str) -> anyhow::Result<String> {
     let go_mod = fs::read_to_string(folder(ours).join("go.mod"))?;
     let line = go_mod.lines().find_map(|line| line.trim().strip_prefix(other)?.strip_prefix(" v"));
@@ -86,7 +86,7 @@ fn build_kube_rs() -> anyhow::Result<PathBuf> {
     Ok(package.join("target/release/kube-rs-peer"))
 }
 
-/// The version of a crate that the kube-rs peer is built with.
+/// Returns the version of a crate in the lock file of the kube-rs peer.
 fn locked(name: &str) -> anyhow::Result<String> {
     let lock = fs::read_to_string(folder("benches/kube-rs/Cargo.lock"))?;
     let (_, after) =

@@ -1,6 +1,6 @@
-//! The result as a picture: for each task, and for live events, a group of bars, time to the left and memory to the right.
+//! The result as a picture: a group of bars per task and for live events, time on the left and memory on the right.
 //!
-//! Each group has a scale of its own, linear from zero: a bar twice as long is twice as much.
+//! Each group has its own scale, linear from zero.
 
 use std::fmt::Write as _;
 
@@ -16,16 +16,17 @@ const BAR: f64 = 210.0;
 const COLUMN: u16 = 330;
 const WIDTH: u16 = LABELS + 2 * COLUMN;
 
-/// Colours that stand on a white page and on a black one.
+/// Colours that are readable on white and on black.
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#888}.title{font-weight:600;fill:#4a90d9}.other{fill:#9aa4ae}.ours{fill:#e8743b}";
 
-/// A title, and of each contender its name and the figures of its two bars, in seconds and MB: no memory of one that ended.
+/// A title, and per contender its name and the figures of its two bars, in seconds and MB; the memory is `None` if it
+/// had ended.
 struct Group {
     title: String,
     rows: Vec<(&'static str, f64, Option<f64>)>,
 }
 
-/// An SVG of these tables and of what following the changes cost.
+/// Returns an SVG of the tables and of the live results.
 pub(crate) fn draw(tables: &[Table], live: &[Live], pods: usize) -> String {
     let groups: Vec<_> = tables.iter().map(of_table).chain(live.iter().map(of_live)).collect();
     let height: usize = HEAD + groups.iter().map(|group| HEAD + group.rows.len() * LINE + GAP).sum::<usize>();
@@ -43,7 +44,7 @@ fn of_table(table: &Table) -> Group {
     Group { title: table.task.title().to_owned(), rows: rows.collect() }
 }
 
-/// Processor time in place of time, which is the server's for all.
+/// CPU time instead of elapsed time, which for live events is the server's.
 fn of_live(live: &Live) -> Group {
     let memory = |row: &Row| row.cost.memory.map(megabytes);
     let rows = live.rows.iter().map(|row| (row.name, row.cost.for_a_thousand(), memory(row)));

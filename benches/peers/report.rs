@@ -15,7 +15,7 @@ pub(crate) struct Medians {
     /// Seconds.
     pub(crate) first: f64,
     pub(crate) done: f64,
-    /// The least and the most of the seconds to the end.
+    /// The minimum and the maximum of the seconds to the end.
     spread: [f64; 2],
     pub(crate) cpu: f64,
     /// MB, of a million bytes.
@@ -23,7 +23,7 @@ pub(crate) struct Medians {
     pub(crate) wire: f64,
 }
 
-/// A task and how each contender did, curl first.
+/// The results of a task by contender, curl first.
 pub(crate) struct Table {
     pub(crate) task: Task,
     pub(crate) rows: Vec<Medians>,
@@ -53,7 +53,7 @@ fn medians(runs: &Runs) -> Medians {
     }
 }
 
-/// The middle one, or the upper of the two in the middle; 0 of none.
+/// Returns the middle figure, or the upper of the two in the middle; 0 without figures.
 pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or_default()
@@ -64,7 +64,7 @@ pub(crate) fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// Milliseconds to one decimal.
+/// Formats milliseconds with one decimal.
 pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }

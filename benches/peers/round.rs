@@ -1,4 +1,4 @@
-//! One run of a contender, metered, and rounds of them in turn.
+//! One measured run of a contender, and rounds of runs in turn.
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
@@ -12,16 +12,16 @@ use crate::scan::Finder;
 use crate::stand::Stand;
 use crate::wire::Relay;
 
-/// What one run cost.
+/// The cost of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     /// From the start of the process to its first byte on stdout.
     pub(crate) first: Duration,
-    /// To its end, or to the text that says it is done.
+    /// To its end, or to the text that marks the end of the task.
     pub(crate) done: Duration,
     /// User and system time.
     pub(crate) cpu: Duration,
-    /// The most memory it held, in bytes.
+    /// The peak of its memory, in bytes.
     pub(crate) peak: u64,
 }
 
@@ -29,11 +29,11 @@ pub(crate) struct Sample {
 pub(crate) struct Runs {
     pub(crate) name: &'static str,
     pub(crate) samples: Vec<Sample>,
-    /// The bytes that came from the server, of a run of its own.
+    /// The bytes received from the server, in a separate run.
     pub(crate) wire: u64,
 }
 
-/// Lets the contenders of a task take turns.
+/// Runs the contenders of a task in turn.
 pub(crate) fn compare(
     task: Task,
     contenders: &[Contender<'_>],
@@ -56,16 +56,16 @@ pub(crate) fn compare(
     Ok(runs)
 }
 
-/// The order of a round: in each, everybody comes after somebody else, since what a contender leaves the server with is
-/// the next one's to bear (the rows of a Williams square).
+/// Returns the order of a round: over the rounds each contender follows each other one, since a contender affects the
+/// server for its successor (the rows of a Williams square).
 fn order(count: usize, round: usize) -> impl Iterator<Item = usize> {
     let zigzag =
         move |place: usize| if place.is_multiple_of(2) { place / 2 } else { count - place.div_ceil(2) };
     (0..count).map(move |place| (zigzag(place) + round) % count)
 }
 
-/// A run through a relay that counts, and before it one through it and one beside it, which fill the caches that a
-/// contender keeps of each server.
+/// Counts the received bytes of a run through a relay. Before it one run through the relay and one without fill the
+/// caches that a contender keeps per server.
 fn bytes_on_the_wire(one: &Contender<'_>, stand: &Stand) -> anyhow::Result<u64> {
     let relay = Relay::start(stand.port())?;
     let server = format!("https://127.0.0.1:{}", relay.port());
@@ -88,7 +88,7 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
     let mut finder = one.until.map(Finder::new);
     let (mut first, mut done) = (None, None);
     let mut printed = Vec::new();
-    // As large as a pipe of Linux: one read takes all there is.
+    // The capacity of a Linux pipe: one read returns everything available.
     let mut chunk = vec![0; 64 << 10];
     loop {
         let length = out.read(&mut chunk)?;
@@ -96,7 +96,7 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
             break;
         }
         first.get_or_insert_with(|| started.elapsed());
-        if one.throws_away {
+        if one.discards_output {
             printed.extend_from_slice(&chunk[..length]);
         }
         if finder.as_mut().is_some_and(|finder| finder.sees(&chunk[..length])) {
@@ -108,8 +108,8 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
     let ended = child.wait4()?;
     ensure!(done.is_some() || ended.status.success(), "ended with {}", ended.status);
     ensure!(done.is_some() || finder.is_none(), "ended before it was done");
-    // Without the start of the process, which it can't tell.
-    let first = if one.throws_away { soonest(&printed) } else { first };
+    // Without the start of the process, which curl can't measure.
+    let first = if one.discards_output { soonest(&printed) } else { first };
     Ok(Sample {
         first: first.context("it printed nothing")?,
         done: done.unwrap_or_else(|| started.elapsed()),
@@ -118,14 +118,15 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
     })
 }
 
-/// When the first byte of the first address came, by lines of the number of an address and seconds since it was asked.
+/// Returns the time of the first byte of the first address, from lines with an address's number and the seconds since
+/// its request.
 fn soonest(printed: &[u8]) -> Option<Duration> {
     let mut lines = std::str::from_utf8(printed).ok()?.lines();
     let seconds = lines.find_map(|line| line.strip_prefix("0 "))?;
     Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
-/// A contender as a child with its stdout for us, and a home of its own to keep caches in.
+/// Starts a contender with captured stdout and a home of its own for its caches.
 pub(crate) fn start(command: &mut Command, stand: &Stand) -> anyhow::Result<Child> {
     let child = command.env("HOME", stand.folder()).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
     child.with_context(|| format!("can't start {}", command.get_program().to_string_lossy()))

@@ -1,11 +1,11 @@
-//! Texts found in a stream that comes in chunks.
+//! Search for texts in a chunked stream.
 
 use memchr::memmem;
 
-/// Looks for one text, which may lie across the border of two chunks.
+/// Searches for one text, which may span two chunks.
 pub(crate) struct Finder {
     text: memmem::Finder<'static>,
-    /// The end of what came before, one byte shorter than the text.
+    /// The end of the previous chunks, one byte shorter than the text.
     tail: Vec<u8>,
 }
 
@@ -14,7 +14,7 @@ impl Finder {
         Self { text: memmem::Finder::new(text), tail: Vec::new() }
     }
 
-    /// Whether the text ends within this chunk.
+    /// Returns whether the text ends within this chunk.
     pub(crate) fn sees(&mut self, chunk: &[u8]) -> bool {
         let length = self.text.needle().len();
         let border = chunk.len().min(length - 1);
@@ -27,23 +27,23 @@ impl Finder {
     }
 }
 
-/// Takes the short strings that stand under one name out of a stream of JSON, indented or not.
+/// Extracts the short string values of one field from a stream of JSON, indented or not.
 pub(crate) struct Values {
     name: memmem::Finder<'static>,
-    /// What is not yet decided: a name or value that the chunk cut.
+    /// An undecided end: a name or value that the chunk cut.
     rest: Vec<u8>,
 }
 
-/// A name, a space and a value are never longer.
+/// The maximum length of a name, a space and a value.
 const LONGEST: usize = 96;
 
 impl Values {
-    /// Of this name, with its quotes and its colon.
+    /// Returns an extractor for this name, including its quotes and its colon.
     pub(crate) fn of(name: &'static str) -> Self {
         Self { name: memmem::Finder::new(name), rest: Vec::new() }
     }
 
-    /// The values that end within this chunk.
+    /// Calls `each` with the values that end within this chunk.
     pub(crate) fn in_chunk(&mut self, chunk: &[u8], mut each: impl FnMut(&str)) {
         self.rest.extend_from_slice(chunk);
         let mut done = 0;

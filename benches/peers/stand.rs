@@ -1,4 +1,4 @@
-//! The server that all contenders ask: a kube-apiserver of its own with pods in one namespace, and how curl gets in.
+//! The server of all contenders, a kube-apiserver with pods in one namespace, and curl's configuration.
 
 use std::fs;
 use std::io::{BufRead as _, Write as _};
@@ -14,17 +14,16 @@ use crate::audit::Audit;
 use crate::contender::CURL_AGENT;
 use crate::testbed::{self, Testbed};
 
-/// The namespace of all pods.
 pub(crate) const NAMESPACE: &str = "big";
 
 const PAGES: &str = "/api/v1/pods?limit=500";
 const JSON: &str = "application/json";
-/// Of a page asked for so, little more than how the next one is asked for.
+/// In this representation a page is little more than its continue token.
 const ROWS: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
 pub(crate) struct Stand {
     testbed: Testbed,
-    /// What curl reads its credentials from: no token stands on a command line.
+    /// curl's configuration file with the credentials: no token appears on a command line.
     curl: PathBuf,
     json_bytes: u64,
     pub(crate) audit: Audit,
@@ -33,7 +32,7 @@ pub(crate) struct Stand {
 }
 
 impl Stand {
-    /// Starts the server and loads it.
+    /// Starts the server and creates the pods.
     pub(crate) fn set_up(pods: usize) -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         let state = folder.path().join("state");
@@ -76,21 +75,21 @@ impl Stand {
         self.testbed.port()
     }
 
-    /// A folder for what a run leaves behind.
+    /// Returns the folder for the files of runs.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// curl asking for this representation of what is named afterwards. It reads gzip, as everybody else does.
+    /// Returns curl requesting this representation of the URLs that follow. It accepts gzip, as all contenders do.
     pub(crate) fn curl(&self, accept: &str) -> Command {
         let mut command = Command::new("curl");
         command.arg("--config").arg(&self.curl).args(["--header", &format!("Accept: {accept}")]);
         command
     }
 
-    /// curl of these addresses, two at a time, throwing away what it reads: on stdout stands for each its number, and how
-    /// many seconds after it was asked for the first byte came.
-    pub(crate) fn curl_away(&self, urls: &[String]) -> anyhow::Result<Command> {
+    /// Returns curl of these URLs, two at a time, that discards the data and prints for each its number and the
+    /// seconds from its request to its first byte.
+    pub(crate) fn curl_discarding(&self, urls: &[String]) -> anyhow::Result<Command> {
         let file = self.folder().join("urls");
         let mut named = fs::File::create(&file)?;
         for url in urls {
@@ -102,29 +101,29 @@ impl Stand {
         Ok(command)
     }
 
-    /// The addresses of the pages of all pods, of the version that is the newest.
+    /// Returns the URLs of the pages of all pods at the newest version.
     pub(crate) fn pages(&self, server: &str) -> anyhow::Result<Vec<String>> {
         let mut urls = Vec::new();
         let mut next = Some(format!("{server}{PAGES}"));
         while let Some(url) = next {
-            next = next_page(server, &self.asked(&format!("{url}&includeObject=None"), ROWS)?);
+            next = next_page(server, &self.get_json(&format!("{url}&includeObject=None"), ROWS)?);
             urls.push(url);
         }
         Ok(urls)
     }
 
-    fn asked(&self, url: &str, accept: &str) -> anyhow::Result<Value> {
+    fn get_json(&self, url: &str, accept: &str) -> anyhow::Result<Value> {
         let output = self.curl(accept).arg(url).output()?;
         ensure!(output.status.success(), "curl: {}", String::from_utf8_lossy(&output.stderr));
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
-    /// The bytes of all pods as JSON without managedFields: what an index of bodies has to keep.
+    /// Returns the bytes of all pods as JSON without managedFields, which an index of bodies has to keep.
     pub(crate) fn json_bytes(&self) -> u64 {
         self.json_bytes
     }
 
-    /// Counted by kdelta and not here: what this process once held is counted as held by those it starts.
+    /// Counted in a child process: the kernel counts this process's peak memory as that of the processes it starts.
     fn measure_json(&self) -> anyhow::Result<u64> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kdelta"));
         command.args(["watch", "pods", "-A", "-o", "json", "--until-synced", "--fields", "object"]);

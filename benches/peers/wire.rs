@@ -1,4 +1,4 @@
-//! A relay before the server that counts what passes.
+//! A byte-counting relay in front of the server.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Its threads end with the connections they serve, the one that accepts with the process.
+/// A relay. Its connection threads end with their connections, the accepting one with the process.
 pub(crate) struct Relay {
     port: u16,
-    // A counter and nothing else: no order with other memory is needed.
+    // Only a counter: no ordering with other memory is needed.
     received: Arc<AtomicU64>,
 }
 
 impl Relay {
-    /// Relays a port of its own to that one.
+    /// Relays a new local port to the server's port.
     pub(crate) fn start(server: u16) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
@@ -34,7 +34,7 @@ impl Relay {
         self.port
     }
 
-    /// The bytes that the server has sent, TLS and all.
+    /// Returns the bytes that the server has sent, including TLS.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }

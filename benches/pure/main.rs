@@ -1,7 +1,7 @@
-//! What the pure parts cost, each for one object and for one byte of its text as a server sends it.
+//! The cost of the pure components, per object and per byte of its text as a server sends it.
 //!
-//! `cargo bench --bench pure`; `-- WORD` runs those whose name holds the word. The best of several rounds counts: whatever
-//! else the machine does only makes a round slower.
+//! `cargo bench --bench pure`; `-- WORD` runs those whose name contains the word. The best of several rounds is
+//! reported: other load on the machine only makes a round slower.
 
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
@@ -27,10 +27,10 @@ use synthetic::Workload;
 const WORKLOADS: u32 = 50;
 const EACH: u32 = 40;
 const ROUNDS: usize = 15;
-/// As they come off a connection.
+/// The size of chunks from a connection.
 const CHUNK: usize = 16 << 10;
 
-/// Runs those that are asked for, and prints a line for each.
+/// Runs the selected benchmarks and prints a line for each.
 #[derive(Clone)]
 struct Bench {
     wanted: Option<String>,
@@ -39,7 +39,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Times the work on all objects, on what is made anew for each round.
+    /// Times the work on all objects, with new input for each round.
     fn run<T>(&self, name: &str, mut anew: impl FnMut() -> T, mut work: impl FnMut(T)) {
         if self.wanted.as_ref().is_some_and(|wanted| !name.contains(wanted.as_str())) {
             return;
@@ -76,7 +76,7 @@ fn main() {
         || (),
         |()| texts.iter().for_each(|text| drop(black_box(read(text)))),
     );
-    // In a list of their own kind objects do not say it.
+    // Items of a typed list have no kind.
     let kind = r#""kind":"Pod","apiVersion":"v1","#;
     let typed: Vec<String> = texts.iter().map(|text| text.replacen(kind, "", 1)).collect();
     bench.run(
@@ -95,7 +95,7 @@ fn main() {
     table::rows(&bench);
 }
 
-/// The texts of all pods, whose versions begin with this one.
+/// Returns the texts of all pods, with versions that begin with this one.
 fn pods(workloads: &[Workload], version: u32) -> Vec<String> {
     let each = workloads.iter().flat_map(|workload| (0..EACH).map(move |number| (workload, number)));
     let text = |(workload, number): (&Workload, u32)| {
@@ -210,7 +210,7 @@ fn indexing(bench: &Bench, keys: &[String], all: &dyn Fn() -> Vec<Arc<Object>>) 
     );
 }
 
-/// Each round brings a later state of every object, on another node mostly.
+/// Each round delivers a later state of every object, usually on another node.
 fn updating(bench: &Bench, workloads: &[Workload], read: &dyn Fn(&String) -> Arc<Object>) {
     let store = ThreadSafeStore::new([("node".to_owned(), index_funcs::node())].into());
     let mut version = 0;

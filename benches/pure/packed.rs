@@ -1,4 +1,4 @@
-//! Metadata as a server sends it in Protocol Buffers, to objects.
+//! Decoding of protobuf metadata into objects.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Bench;
 
-/// The bytes are those of the messages, managedFields and all.
+/// The byte figures are those of the messages, including managedFields.
 pub(crate) fn metadata(bench: &Bench, texts: &[String], ingest: &Ingest) {
     let items: Vec<Vec<u8>> = texts.iter().map(|text| item(text)).collect();
     let bench = Bench { bytes: items.iter().map(Vec::len).sum(), ..bench.clone() };
@@ -24,7 +24,7 @@ pub(crate) fn metadata(bench: &Bench, texts: &[String], ingest: &Ingest) {
     );
 }
 
-/// The metadata of a pod, its fields in the order of their numbers.
+/// Encodes the metadata of a pod, its fields in the order of their numbers.
 fn item(pod: &str) -> Vec<u8> {
     let pod: Value = serde_json::from_str(pod).expect("JSON");
     let metadata = &pod["metadata"];

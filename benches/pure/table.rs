@@ -1,5 +1,5 @@
-//! The rows of a table, from the cells that a server sent to the text on the screen. The program's own files do it here as
-//! they do there: no library has them.
+//! Table rows, from a server's cells to text on the screen. The program's own source files are included, since they
+//! are in no library.
 
 #[path = "../../src/bin/kdelta/output/table.rs"]
 #[expect(dead_code, reason = "the program has more to print than this")]
@@ -15,8 +15,8 @@ use output::{Extent, Table};
 use crate::Bench;
 use crate::view::{Age, Layout, NamespaceColumn};
 
-/// As `get pods -A` has them: what a row costs by itself, and laid out in a table that ends, or in one that does not,
-/// where each row is written as it comes.
+/// The rows of `get pods -A`: the cost of a row alone, in a finished table, and in an endless one whose rows are
+/// written as they arrive.
 pub(crate) fn rows(bench: &Bench) {
     let column = |name: &str| {
         let format = if name == "Name" { "name" } else { "" };

@@ -1,5 +1,5 @@
-//! The rows of a Table, from the text that a server sends to the cells. The library's own file does it here as it does
-//! there: whoever uses the library is given whole objects.
+//! Table rows, from a server's text to cells. The library's own source file is included, since the public API returns
+//! whole objects.
 
 #[path = "../../src/api/table.rs"]
 #[expect(dead_code, reason = "a list has more than rows")]
@@ -12,7 +12,7 @@ use read::WireRow;
 
 use crate::Bench;
 
-/// As `get pods` gets them: the cells of the wide table, two of which say that there is nothing, and no object.
+/// The rows of `get pods`: the cells of the wide table, two of which are `<none>`, and no object.
 pub(crate) fn rows(bench: &Bench) {
     let names =
         ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"];

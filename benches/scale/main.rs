@@ -1,9 +1,9 @@
-//! Growth: 10,000, 100,000 and 1,000,000 pods through reflector, queue and store, with three indices and all bodies.
+//! Scaling: 10,000, 100,000 and 1,000,000 pods through reflector, queue and store, with three indices and all bodies.
 //!
-//! `cargo bench --bench scale` runs each size in a process of its own, so that each has its own peak, and prints one
-//! line for each. `-- --objects N` runs one size; `--queue delta` has the other queue; `--text` keeps bodies as text.
-//! The pods are made while they are read, as the text that a server sends, and are never held. What making them takes is
-//! measured beside it and subtracted. Ends with which bars hold.
+//! `cargo bench --bench scale` runs each size in its own process, so that each has its own memory peak, and prints one
+//! line for each. `-- --objects N` runs one size; `--queue delta` uses the other queue; `--text` stores bodies as
+//! text. The pods are generated while they are read, as a server's text, and never stored. The cost of generating them
+//! is measured separately and subtracted. Finally it reports which targets are met.
 
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
@@ -13,14 +13,13 @@ mod source;
 
 use std::process::Command;
 
-use measure::{Measured, measure};
+use measure::{Measurement, measure};
 
-/// The sizes that are compared.
 const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Options {
     objects: Option<u32>,
     delta: bool,
     text: bool,
@@ -35,22 +34,22 @@ fn main() {
         Some(arguments.get(at + 1).cloned().unwrap_or_default())
     };
     let objects = value("--objects").map(|text| text.parse().expect("--objects takes a number"));
-    let asked = Asked {
+    let asked = Options {
         objects,
         delta: value("--queue").is_some_and(|queue| queue == "delta"),
         text: has("--text"),
         child: has("--child"),
     };
     match asked {
-        Asked { child: true, objects: Some(objects), .. } => println!("{}", measure(objects, asked).line()),
-        Asked { objects: Some(objects), .. } => report(&[objects], &arguments),
+        Options { child: true, objects: Some(objects), .. } => println!("{}", measure(objects, asked).line()),
+        Options { objects: Some(objects), .. } => report(&[objects], &arguments),
         _ => report(&SIZES, &arguments),
     }
 }
 
-/// Runs each size and prints what came of it.
+/// Runs each size and prints the results.
 fn report(sizes: &[u32], arguments: &[String]) {
-    println!("{}", Measured::HEADER);
+    println!("{}", Measurement::HEADER);
     let mut all = Vec::new();
     for size in sizes {
         let program = std::env::current_exe().expect("a program knows where it is");
@@ -58,7 +57,7 @@ fn report(sizes: &[u32], arguments: &[String]) {
         command.args(arguments).args(["--child", "--objects", &size.to_string()]);
         let output = command.output().expect("the program runs once more");
         let text = String::from_utf8_lossy(&output.stdout);
-        let Some(measured) = text.lines().find_map(Measured::read) else {
+        let Some(measured) = text.lines().find_map(Measurement::read) else {
             panic!("{size} objects: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr));
         };
         println!("{measured}");
@@ -67,23 +66,23 @@ fn report(sizes: &[u32], arguments: &[String]) {
     if let [first, .., last] = &all[..] {
         let (lookup, grown) = (last.lookup_nanos / first.lookup_nanos, last.objects / first.objects);
         println!("{grown} times the objects: a look-up takes {lookup:.2} times as long");
-        tell_bars(first, last, has_defaults(arguments));
+        report_targets(first, last, has_defaults(arguments));
     }
 }
 
-/// Without another queue or store, of which the bar for memory is.
+/// Returns whether queue and store are the defaults, to which the memory target applies.
 fn has_defaults(arguments: &[String]) -> bool {
     !arguments.iter().any(|argument| argument == "--queue" || argument == "--text")
 }
 
-/// Says of each bar whether it holds: an object costs at most 1.3 times what it costs in the smallest size, and the
-/// largest, of a million, is in 700 MB.
-fn tell_bars(first: &Measured, last: &Measured, with_peak: bool) {
-    let growth = |figure: fn(&Measured) -> f64| figure(last) / figure(first);
+/// Reports for each target whether it is met: an object costs at most 1.3 times its cost in the smallest size, and the
+/// largest size, a million, fits in 700 MB.
+fn report_targets(first: &Measurement, last: &Measurement, with_peak: bool) {
+    let growth = |figure: fn(&Measurement) -> f64| figure(last) / figure(first);
     let mut bars = vec![
-        ("time per object, times", growth(Measured::time_each), 1.3),
-        ("processor time per object, times", growth(Measured::cpu_each), 1.3),
-        ("memory per object, times", growth(Measured::held_each), 1.3),
+        ("time per object, times", growth(Measurement::time_each), 1.3),
+        ("processor time per object, times", growth(Measurement::cpu_each), 1.3),
+        ("memory per object, times", growth(Measurement::held_each), 1.3),
     ];
     bars.extend(with_peak.then(|| ("peak in MB", last.peak_megabytes(), 700.0)));
     for (what, figure, bar) in bars {

@@ -1,4 +1,4 @@
-//! One run, and what it took.
+//! One run and its measurements.
 
 use std::fmt;
 use std::hint::black_box;
@@ -12,51 +12,51 @@ use kdelta::reflector::{BackoffOptions, ReflectorEvent, ReflectorOptions};
 use kdelta::store::{Indexer, index_funcs};
 use tokio_util::sync::CancellationToken;
 
-use crate::Asked;
+use crate::Options;
 use crate::source::Source;
 
-/// What one run took.
-pub(crate) struct Measured {
+/// The measurements of one run.
+pub(crate) struct Measurement {
     pub(crate) objects: u32,
-    /// Until everything was in the store.
+    /// Until all objects are in the store.
     seconds: f64,
-    /// Processor time of the process up to then, without that of making the pods.
+    /// CPU time of the process until then, without generating the pods.
     cpu: f64,
-    /// Peak of the resident memory up to then, and when everything had been listed again; MiB.
+    /// Peak resident memory until then, and after a relist; MiB.
     peak: f64,
     peak_relisted: f64,
-    /// Of the process before it began.
+    /// Memory of the process before the run.
     base: f64,
-    /// Body bytes of an object as text, and as held.
+    /// Body bytes per object as text, and as stored.
     text_each: f64,
     body_each: f64,
-    /// To get one object by its key.
+    /// Time to get one object by its key.
     pub(crate) lookup_nanos: f64,
-    /// To get the keys under one of 500 values.
+    /// Time to get the keys under one of 500 index values.
     by_index_micros: f64,
-    /// To get one JSON text.
+    /// Time to get one JSON text.
     unpack_nanos: f64,
 }
 
-impl Measured {
+impl Measurement {
     pub(crate) const HEADER: &str = "objects    seconds  cpu s  cpu µs each  peak MiB  relisted  bytes each  text each  body each  get ns  index µs  json ns";
 
-    /// Processor time of an object, in microseconds.
+    /// Returns the CPU time per object, in microseconds.
     pub(crate) fn cpu_each(&self) -> f64 {
         self.cpu * 1e6 / f64::from(self.objects)
     }
 
-    /// Time of an object, in microseconds.
+    /// Returns the time per object, in microseconds.
     pub(crate) fn time_each(&self) -> f64 {
         self.seconds * 1e6 / f64::from(self.objects)
     }
 
-    /// MB, of a million bytes.
+    /// Returns the peak in MB, of a million bytes.
     pub(crate) fn peak_megabytes(&self) -> f64 {
         self.peak * 1.048_576
     }
 
-    /// Resident memory of an object, without what the process takes anyway.
+    /// Returns the resident memory per object, without that of the empty process.
     pub(crate) fn held_each(&self) -> f64 {
         (self.peak - self.base) * 1_048_576.0 / f64::from(self.objects)
     }
@@ -76,7 +76,7 @@ impl Measured {
         ]
     }
 
-    /// For the parent process.
+    /// Returns a line for the parent process.
     pub(crate) fn line(&self) -> String {
         let numbers: Vec<String> = self.numbers().iter().map(f64::to_string).collect();
         format!("measured {} {}", self.objects, numbers.join(" "))
@@ -102,7 +102,7 @@ impl Measured {
     }
 }
 
-impl fmt::Display for Measured {
+impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -123,8 +123,8 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Syncs an informer on so many pods, asks it, and has everything listed again.
-pub(crate) fn measure(objects: u32, asked: Asked) -> Measured {
+/// Syncs an informer of this many pods, queries it, and makes it relist.
+pub(crate) fn measure(objects: u32, asked: Options) -> Measurement {
     let source = Source::new(objects);
     let making = making(&source, objects);
     let base = status("VmHWM:");
@@ -132,7 +132,7 @@ pub(crate) fn measure(objects: u32, asked: Asked) -> Measured {
     runtime.expect("a runtime").block_on(run(source, objects, asked, making, base))
 }
 
-async fn run(source: Source, objects: u32, asked: Asked, making: Duration, base: f64) -> Measured {
+async fn run(source: Source, objects: u32, asked: Options, making: Duration, base: f64) -> Measurement {
     let listed = Arc::new(AtomicU64::new(0));
     let observer = {
         let listed = Arc::clone(&listed);
@@ -180,7 +180,7 @@ async fn run(source: Source, objects: u32, asked: Asked, making: Duration, base:
     stop.cancel();
     running.await.expect("no panic").expect("a run without an error");
     let making = making.as_secs_f64();
-    Measured {
+    Measurement {
         objects,
         seconds: seconds - making,
         cpu: cpu - making,
@@ -195,12 +195,12 @@ async fn run(source: Source, objects: u32, asked: Asked, making: Duration, base:
     }
 }
 
-/// The part of one object, to a byte.
+/// Returns the bytes per object.
 fn each(bytes: usize, objects: u32) -> f64 {
     u32::try_from(bytes / objects.max(1) as usize).map_or(f64::NAN, f64::from)
 }
 
-/// The time it takes to make the pods and do nothing with them.
+/// Returns the time to generate the pods without using them.
 fn making(source: &Source, objects: u32) -> Duration {
     let began = Instant::now();
     let mut buffer = String::new();
@@ -212,7 +212,7 @@ fn making(source: &Source, objects: u32) -> Duration {
     began.elapsed()
 }
 
-/// To get an object by its key, and to get the JSON of one; nanoseconds.
+/// Returns the nanoseconds to get an object by its key, and to get the JSON of one.
 fn look_up(indexer: &dyn Indexer, source: &Source, objects: u32) -> [f64; 2] {
     const TIMES: u32 = 10_000;
     let mut random = fastrand::Rng::with_seed(7);
@@ -227,7 +227,7 @@ fn look_up(indexer: &dyn Indexer, source: &Source, objects: u32) -> [f64; 2] {
     [got, began.elapsed()].map(|took| took.as_secs_f64() * 1e9 / f64::from(TIMES))
 }
 
-/// A number of /proc/self/status in MiB; 0 where there is no such file.
+/// Returns a number of /proc/self/status in MiB, or 0 without the file.
 fn status(name: &str) -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -235,12 +235,12 @@ fn status(name: &str) -> f64 {
     kib.unwrap_or_default() / 1024.0
 }
 
-/// Processor seconds of this process so far; 0 where the system does not tell.
+/// Returns the CPU seconds of this process so far, or 0 on systems that do not report them.
 fn cpu() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks = text.rsplit(')').next().map(|rest| {
         rest.split_whitespace().skip(11).take(2).filter_map(|number| number.parse::<f64>().ok()).sum::<f64>()
     });
-    // Linux counts in hundredths of a second for whoever reads it.
+    // Linux reports hundredths of a second to user space.
     ticks.unwrap_or_default() / 100.0
 }

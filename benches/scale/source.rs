@@ -1,4 +1,4 @@
-//! A source that makes its pods as they are read.
+//! A source that generates its pods as they are read.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use kdelta::object::{Ingest, Object, TypeMeta};
 
 use crate::synthetic::Workload;
 
-/// Workloads that the pods belong to.
+/// The number of workloads of the pods.
 const WORKLOADS: u32 = 300;
 
-/// So many pods, whose initial state comes through a watch.
+/// A source of this many pods with a streaming initial list.
 #[derive(Clone)]
 pub(crate) struct Source {
     objects: u32,
     workloads: Arc<[Workload]>,
     ingest: Ingest,
-    /// Ends the watch that stands.
+    /// Ends the open watch.
     expired: Arc<tokio::sync::Notify>,
 }
 
@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// Ends the watch that stands as a server does that no longer knows its version.
+    /// Ends the open watch as a server that no longer has its version.
     pub(crate) fn expire(&self) {
         self.expired.notify_one();
     }
@@ -49,7 +49,7 @@ impl Source {
         self.workloads[(number / each) as usize].pod(number % each, number + 1000, out);
     }
 
-    /// The key of the pod of this number.
+    /// Returns the key of the pod of this number.
     pub(crate) fn key(&self, number: u32) -> String {
         let each = self.objects.div_ceil(WORKLOADS);
         self.workloads[(number / each) as usize].key(number % each)

@@ -1,18 +1,18 @@
-//! Pods that nobody runs: each workload has env, images and probes of its own, each pod names, times and addresses.
+//! Synthetic pods: env, images and probes differ by workload; names, times and addresses by pod.
 
 use std::fmt::Write;
 
-/// The pods of one workload, in the order of their names.
+/// The pods of one workload, in name order.
 pub(crate) struct Workload {
     namespace: String,
     name: String,
-    /// The text of a pod, cut where something stands that is the pod's own.
+    /// The text of a pod, split where it differs by pod.
     parts: Vec<Part>,
 }
 
 enum Part {
     Text(String),
-    /// So many hexadecimal digits.
+    /// This many hexadecimal digits.
     Hex(usize),
     /// A number below this.
     Number(u32),
@@ -24,7 +24,7 @@ enum Part {
 }
 
 impl Workload {
-    /// The workload of this number.
+    /// Returns the workload of this number.
     #[must_use]
     pub(crate) fn new(number: u32) -> Self {
         let mut random = fastrand::Rng::with_seed(u64::from(number) * 7919 + 1);
@@ -36,7 +36,7 @@ impl Workload {
         Self { namespace, name, parts: template.parts }
     }
 
-    /// Writes the pod of this number as a server sends it, managedFields and all.
+    /// Writes the pod of this number as a server sends it, including managedFields.
     pub(crate) fn pod(&self, number: u32, version: u32, out: &mut String) {
         let mut random = fastrand::Rng::with_seed(u64::from(number) << 32 | u64::from(version));
         for part in &self.parts {
@@ -76,7 +76,7 @@ impl Workload {
         }
     }
 
-    /// The key of the pod of this number.
+    /// Returns the key of the pod of this number.
     #[must_use]
     pub(crate) fn key(&self, number: u32) -> String {
         format!("{}/{}-{number:06}", self.namespace, self.name)
@@ -184,7 +184,7 @@ impl Template {
     }
 }
 
-/// So many letters and digits, as hashes in names are.
+/// Returns this many letters and digits, like the hashes in names.
 fn word(random: &mut fastrand::Rng, len: usize) -> String {
     (0..len).map(|_| char::from(b"bcdfghjklmnpqrstvwxz2456789"[random.usize(..27)])).collect()
 }

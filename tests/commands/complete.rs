@@ -1,4 +1,4 @@
-//! `kdelta __complete`: what may follow a line, asked of a cluster, and the silence where there is none.
+//! `kdelta __complete`: completions from a cluster, and silence without one.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use tokio::net::TcpSocket;
 
 use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually};
 
-/// Two contexts, of which the second is no server.
+/// Two contexts, the second without a server.
 const KUBECONFIG: &str = "
 apiVersion: v1
 kind: Config
@@ -22,25 +22,25 @@ users:
 - {name: admin, user: {token: t}}
 ";
 
-/// For how long a cluster is asked, before it is given up without a word.
-const ASKED: Duration = Duration::from_secs(1);
+/// The time limit of a completion's cluster requests.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// An answer that offers something. A cluster that was given up is asked again.
+/// Returns a completion with candidates. A request that timed out is repeated.
 #[track_caller]
-fn an_offer(ask: impl Fn() -> Kdelta) -> String {
+fn offer(ask: impl Fn() -> Kdelta) -> String {
     let offer = || Some(ask().finish().quiet_success()).filter(|answer| answer != ":4\n");
     eventually(&format!("an offer of {:?}", ask()), offer)
 }
 
-/// Checks that nothing is offered, and that this is the answer of a cluster that was not given up: it came before that.
+/// Asserts that a call offers nothing and that the cluster responded: the call took less than the time limit.
 #[track_caller]
-fn no_offer(ask: impl Fn() -> Kdelta) {
+fn assert_no_offer(ask: impl Fn() -> Kdelta) {
     eventually(&format!("an answer in time to {:?}", ask()), || {
         let start = Instant::now();
         let answer = ask().finish().quiet_success();
         let took = start.elapsed();
         assert_eq!(answer, ":4\n", "{:?}", ask());
-        (took < ASKED).then_some(())
+        (took < TIMEOUT).then_some(())
     });
 }
 
@@ -48,10 +48,10 @@ fn completing(env: &TestEnv, words: &[&str]) -> Kdelta {
     env.kdelta(&[&["__complete"], words].concat())
 }
 
-/// What is offered, without descriptions, and the directive.
+/// Returns the candidates without descriptions, and the directive.
 #[track_caller]
-fn offered(env: &TestEnv, words: &[&str]) -> (Vec<String>, String) {
-    let answer = an_offer(|| completing(env, words));
+fn candidates(env: &TestEnv, words: &[&str]) -> (Vec<String>, String) {
+    let answer = offer(|| completing(env, words));
     let (last, lines) =
         answer.lines().collect::<Vec<_>>().split_last().map_or(("", Vec::new()), |(last, lines)| {
             (*last, lines.iter().map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect())
@@ -59,7 +59,7 @@ fn offered(env: &TestEnv, words: &[&str]) -> (Vec<String>, String) {
     (lines, last.to_owned())
 }
 
-/// A demo, and a home whose kubeconfig leads to it.
+/// Starts a demo and creates a home whose kubeconfig selects it.
 fn on_demo() -> (TestEnv, DemoServer) {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "0.01"]);
@@ -69,7 +69,7 @@ fn on_demo() -> (TestEnv, DemoServer) {
 }
 
 #[test]
-fn the_end_of_a_line_is_completed_from_the_cluster() {
+fn last_word_is_completed_from_the_cluster() {
     let (env, _demo) = on_demo();
     for (line, words, directive) in [
         ("get name", &["namespaces"][..], ":4"),
@@ -111,11 +111,11 @@ fn the_end_of_a_line_is_completed_from_the_cluster() {
     ] {
         let words_of_line: Vec<&str> = line.split(' ').collect();
         if (words.is_empty(), directive) == (true, ":4") {
-            no_offer(|| completing(&env, &words_of_line));
+            assert_no_offer(|| completing(&env, &words_of_line));
             continue;
         }
-        let (found, last) = offered(&env, &words_of_line);
-        // The demo lives: a type may have more of what a test does not name.
+        let (found, last) = candidates(&env, &words_of_line);
+        // The demo changes by itself: a type may have objects that the test does not name.
         assert_eq!(
             (found.iter().map(String::as_str).collect::<Vec<_>>(), &*last),
             (words.to_vec(), directive),
@@ -125,37 +125,37 @@ fn the_end_of_a_line_is_completed_from_the_cluster() {
 }
 
 #[test]
-fn the_flags_of_the_line_say_whom_to_ask() {
+fn completion_uses_the_connection_flags_of_the_line() {
     let (env, demo) = on_demo();
-    no_offer(|| completing(&env, &["get", "--context", "prod-eu", "deploy", ""]));
+    assert_no_offer(|| completing(&env, &["get", "--context", "prod-eu", "deploy", ""]));
     let elsewhere =
-        offered(&env, &["get", "--context", "prod-eu", "-s", &demo.url, "-n", "shop", "deploy", "c"]);
+        candidates(&env, &["get", "--context", "prod-eu", "-s", &demo.url, "-n", "shop", "deploy", "c"]);
     assert_eq!(elsewhere.0, ["checkout"]);
     std::fs::remove_file(env.home().join(".kube/config")).expect("the kubeconfig");
-    no_offer(|| completing(&env, &["get", "deploy", "-n", "shop", "c"]));
-    assert_eq!(offered(&env, &["get", "--demo", "deploy", "-n", "shop", "c"]).0, ["checkout"]);
-    // A pod of this demo is not one of the next.
-    no_offer(|| completing(&env, &["get", "--demo", "pods", ""]));
+    assert_no_offer(|| completing(&env, &["get", "deploy", "-n", "shop", "c"]));
+    assert_eq!(candidates(&env, &["get", "--demo", "deploy", "-n", "shop", "c"]).0, ["checkout"]);
+    // The pod belongs to another demo.
+    assert_no_offer(|| completing(&env, &["get", "--demo", "pods", ""]));
 }
 
 #[test]
-fn types_come_from_the_last_discovery_where_the_server_is_gone() {
+fn types_are_completed_from_the_discovery_cache() {
     let (env, demo) = on_demo();
-    assert_eq!(offered(&env, &["get", "namesp"]).0, ["namespaces"]);
+    assert_eq!(candidates(&env, &["get", "namesp"]).0, ["namespaces"]);
     let address = demo.url.trim_start_matches("http://").parse().expect("an address");
     drop(demo);
-    // Held, and nobody listens: another test might be given the port, and answer there.
+    // Keeps the port without listening, so no other test gets it.
     let _held = eventually("the port of the demo", || {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_reuseaddr(true).expect("a socket that takes what is left of connections");
         socket.bind(address).ok().map(|()| socket)
     });
-    assert_eq!(offered(&env, &["get", "namesp"]).0, ["namespaces"]);
-    no_offer(|| completing(&env, &["get", "deploy", ""]));
+    assert_eq!(candidates(&env, &["get", "namesp"]).0, ["namespaces"]);
+    assert_no_offer(|| completing(&env, &["get", "deploy", ""]));
 }
 
 #[test]
-fn nothing_is_said_and_nobody_waits_where_there_is_no_answer() {
+fn completion_without_a_server_is_silent_and_quick() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let silent = format!("http://{}", silent.local_addr().expect("its address"));
     let env = TestEnv::new();
@@ -171,20 +171,21 @@ fn nothing_is_said_and_nobody_waits_where_there_is_no_answer() {
         &["get", "--request-timeout", "x", "pods", ""],
         &["frobnicate", ""],
     ] {
-        // A machine that stalls may take longer, and not again and again.
+        // A slow machine may take longer, but not every time.
         eventually(&format!("the end of {line:?} in time"), || {
             let start = Instant::now();
             assert_eq!(completing(&env, line).finish().quiet_success(), ":4\n", "{line:?}");
             (start.elapsed() < Duration::from_secs(20)).then_some(())
         });
     }
-    assert_eq!(offered(&env, &[]).0.first().map(String::as_str), Some("api-resources"));
+    assert_eq!(candidates(&env, &[]).0.first().map(String::as_str), Some("api-resources"));
 }
 
 #[test]
-fn a_credential_plugin_that_would_ask_is_not_run() {
+fn completion_does_not_run_interactive_plugins() {
     let env = TestEnv::new();
-    // Read by a shell: what was just written can't be run while another test's child still holds it open.
+    // Run through a shell: a file just written can't be executed while another test's child still has it open for
+    // writing.
     env.file("plugin", "echo asked >&2\n: > ran\n");
     let config = "
 current-context: c
@@ -201,7 +202,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 }
 
 #[test]
-fn a_credential_plugin_runs_to_its_end_however_long_the_cluster_may_take() {
+fn completion_lets_credential_plugins_finish() {
     let env = TestEnv::new();
     let config = "
 current-context: c
@@ -219,7 +220,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, int
 }
 
 #[test]
-fn a_real_server_answers_with_what_the_user_may_see() {
+fn completion_on_a_real_server_respects_permissions() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     api.create_config_map(&namespace, "first", &serde_json::json!({"tier": "web"}));
     api.create_config_map(&namespace, "second", &serde_json::json!({"tier": "db"}));
@@ -227,7 +228,7 @@ fn a_real_server_answers_with_what_the_user_may_see() {
         let words: Vec<&str> = std::iter::once("__complete").chain(line.split(' ')).collect();
         env.kdelta_on(testbed, &words)
     };
-    let answer = |line: &str| an_offer(|| ask(line));
+    let answer = |line: &str| offer(|| ask(line));
     let on = |line: &str| format!("get -n {namespace} {line}");
     assert_eq!(answer(&on("cm fi")), "first\n:4\n");
     assert_eq!(answer(&on("configmaps/se")), "configmaps/second\n:4\n");
@@ -235,5 +236,5 @@ fn a_real_server_answers_with_what_the_user_may_see() {
     assert_eq!(answer(&on("cm --by label:tier=w")), "label:tier=web\n:4\n");
     assert_eq!(answer(&format!("get -n {namespace}")), format!("{namespace}\n:4\n"));
     assert!(answer("get daemons").starts_with("daemonsets\tDaemonSet, apps/v1\n"));
-    no_offer(|| ask(&on("--as nobody cm fi")));
+    assert_no_offer(|| ask(&on("--as nobody cm fi")));
 }

@@ -1,4 +1,4 @@
-//! The cluster in the program: no network, no kubeconfig, no other program.
+//! The in-process demo cluster: no network, no kubeconfig, no other program.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Api, DemoServer, Kdelta, PATIENCE, TestEnv, eventually};
 
 #[test]
-fn the_first_command_of_a_newcomer_shows_pods() {
+fn first_command_shows_pods() {
     let env = TestEnv::new();
     let stdout = env.kdelta(&["watch", "pods", "--demo", "--count", "5"]).finish().quiet_success();
     let lines: Vec<&str> = stdout.lines().collect();
@@ -17,7 +17,7 @@ fn the_first_command_of_a_newcomer_shows_pods() {
 }
 
 #[test]
-fn live_changes_follow_the_initial_state() {
+fn live_changes_follow_the_initial_objects() {
     let env = TestEnv::new();
     let running = env.kdelta(&["watch", "pods", "--demo", "--speed", "5", "-o", "json"]).start();
     let mut live = 0;
@@ -33,7 +33,7 @@ fn live_changes_follow_the_initial_state() {
 #[test]
 fn one_shot_commands_work_on_the_demo() {
     let env = TestEnv::new();
-    // Slow, or a rollout may have one pod more.
+    // A slow demo, or a rollout may have one pod more.
     let kdelta =
         |arguments: &[&str]| env.kdelta(&[arguments, &["--speed", "0.01"]].concat()).finish().quiet_success();
     let table = kdelta(&["get", "deploy", "--demo"]);
@@ -50,7 +50,7 @@ fn one_shot_commands_work_on_the_demo() {
 }
 
 #[test]
-fn cached_objects_are_watched_over_where_the_environment_asks_for_it() {
+fn mutation_detector_is_enabled_by_its_variable() {
     let env = TestEnv::new();
     for (value, asked) in [("true", true), ("false", false)] {
         for command in ["index pods --by namespace", "watch pods --count 1"] {
@@ -64,7 +64,7 @@ fn cached_objects_are_watched_over_where_the_environment_asks_for_it() {
 }
 
 #[test]
-fn equal_seeds_give_equal_clusters() {
+fn equal_seeds_create_equal_clusters() {
     let env = TestEnv::new();
     let names = |seed: &str| {
         let call = env.kdelta(&["get", "pods", "-A", "--demo", "-o", "name", "--speed", "0.0001"]);
@@ -75,7 +75,7 @@ fn equal_seeds_give_equal_clusters() {
 }
 
 #[test]
-fn the_demo_serves_until_it_is_told_to_end() {
+fn demo_serves_until_a_signal() {
     let env = TestEnv::new();
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let mut demo = DemoServer::start(&env, &[]);
@@ -88,7 +88,7 @@ fn the_demo_serves_until_it_is_told_to_end() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_said() {
+fn port_in_use_is_reported() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &[]);
     let port = demo.url.rsplit(':').next().expect("a port");
@@ -98,7 +98,7 @@ fn a_port_that_is_taken_is_said() {
 }
 
 #[test]
-fn a_demo_and_a_server_exclude_each_other() {
+fn demo_and_server_flags_conflict() {
     let env = TestEnv::new();
     let error = env.kdelta(&["get", "po", "--demo", "--server", "http://x"]).finish().failure(2);
     assert!(error.starts_with("error: --server names a server, and --demo is one of its own"), "{error}");
@@ -107,12 +107,12 @@ fn a_demo_and_a_server_exclude_each_other() {
 }
 
 #[test]
-fn a_hundred_thousand_objects_are_listed_and_watched_while_others_are_served() {
+fn large_lists_do_not_block_other_requests() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--objects", "100000"]);
     let api = Api::open(&demo.url);
-    // By the lines and not by the clock, on a machine that may stand still. All of them may have come before the first
-    // question: then nothing is shown yet.
+    // Decided by lines rather than time, on a machine that may stall. If the list completed before the first request,
+    // nothing is shown yet.
     eventually("an answer while the list is on its way", || {
         let watch = ["watch", "pods", "-A", "--server", &demo.url, "-o", "name"];
         let lines = &env.kdelta(&watch).start().stdout;
@@ -134,8 +134,8 @@ fn a_hundred_thousand_objects_are_listed_and_watched_while_others_are_served() {
     });
 }
 
-/// Whether there is a kubectl; where there is none, the test that asks is told to be skipped.
-fn has_kubectl(test: &str) -> bool {
+/// Returns whether kubectl is installed; reports the skipped test if not.
+fn kubectl_or_skip(test: &str) -> bool {
     let is_there = Command::new("kubectl").arg("version").arg("--client").output().is_ok();
     if !is_there {
         let line = format!("SKIPPED {test}: there is no kubectl on this machine\n");
@@ -145,8 +145,8 @@ fn has_kubectl(test: &str) -> bool {
 }
 
 #[test]
-fn kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs() {
-    if !has_kubectl("kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs") {
+fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
+    if !kubectl_or_skip("kubectl_rolls_back_drains_and_gets_an_error_for_logs") {
         return;
     }
     let env = TestEnv::new();
@@ -171,7 +171,7 @@ fn kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs() {
     kubectl(&["rollout", "status", "deployment/r", "--timeout=40s"]);
     assert_eq!(image(), "one");
     assert!(kubectl(&["rollout", "history", "deployment/r"]).contains("\n3 "), "a third revision");
-    // Of the pods that were rolled back one may still be going, and be gone when it is asked.
+    // A pod that was rolled back may still be terminating and be gone at the next request.
     let logs = eventually("a pod that stays is asked for its log", || {
         let said = run(&["logs", "deployment/r"]).failure(1);
         (!said.contains("(NotFound)")).then_some(said)
@@ -193,11 +193,11 @@ fn kubectl_rolls_back_drains_and_is_told_why_there_are_no_logs() {
 
 #[test]
 fn kubectl_creates_changes_scales_and_deletes() {
-    if !has_kubectl("kubectl_creates_changes_scales_and_deletes") {
+    if !kubectl_or_skip("kubectl_creates_changes_scales_and_deletes") {
         return;
     }
     let env = TestEnv::new();
-    // No faster: the oldest Events make room for others, and the one of the scaling is asked for.
+    // At the default speed: the oldest Events are evicted, and the test reads the one about scaling.
     let demo = DemoServer::start(&env, &[]);
     let kubectl = |arguments: &[&str]| {
         let mut command = Command::new("kubectl");
@@ -219,13 +219,13 @@ fn kubectl_creates_changes_scales_and_deletes() {
         (&["get", "configmaps", "-l", "x=y", "-n", "play", "-o", "name"], "configmap/c\n"),
         (&["delete", "configmap", "c", "-n", "play"], "configmap \"c\" deleted\n"),
     ] {
-        // Newer kubectl says where it deleted from.
+        // Newer kubectl versions append the namespace.
         assert_eq!(kubectl(arguments).replace(" from play namespace", ""), wanted, "{arguments:?}");
     }
     let rolled = kubectl(&["rollout", "status", "deployment/d", "-n", "play", "--timeout=30s"]);
     assert!(rolled.ends_with("deployment \"d\" successfully rolled out\n"), "{rolled}");
     assert!(kubectl(&["describe", "deployment", "d", "-n", "play"]).contains("ScalingReplicaSet"));
-    // A node may just have been lost with some of them.
+    // A node failure may just have removed some of them.
     eventually("three pods", || {
         let pods = kubectl(&["get", "pods", "-n", "play", "--no-headers"]);
         (pods.lines().count() == 3).then_some(())
@@ -235,7 +235,7 @@ fn kubectl_creates_changes_scales_and_deletes() {
 }
 
 #[test]
-fn a_demo_in_the_place_of_another_one_is_not_taken_for_it() {
+fn replaced_demo_is_relisted() {
     let env = TestEnv::new();
     let mut first = DemoServer::start(&env, &[]);
     let port = first.url.rsplit(':').next().expect("a port").to_owned();
@@ -244,7 +244,7 @@ fn a_demo_in_the_place_of_another_one_is_not_taken_for_it() {
     first.running.signal("KILL");
     assert_eq!(first.running.wait(), -1);
     running.stderr.find("the loss", |line| line.contains("lost"));
-    // A connection that some other test makes may have been given the port meanwhile.
+    // Another test's connection may hold the port.
     let second =
         eventually("the same port is free again", || DemoServer::try_start(&env, &["--port", &port]));
     let lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");

@@ -1,4 +1,4 @@
-//! One clear sentence, the right exit code, and no panic, when the way to a server is missing or broken.
+//! Missing or broken ways to a server: one clear sentence, the right exit code, and no panic.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use crate::support::{Finished, TestEnv, eventually};
 
 #[test]
-fn an_unreachable_server_is_named() {
+fn unreachable_server_is_named() {
     let env = TestEnv::new();
-    // Nobody listens there: no program is given such a port by chance.
+    // A privileged port without a listener: the system never assigns it.
     let server = "http://127.0.0.1:1";
     for command in
         [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "name"], &["api-resources"]]
@@ -19,14 +19,15 @@ fn an_unreachable_server_is_named() {
     }
 }
 
-/// The system accepts for it; nobody ever answers. Without a bound of ours the first request alone would take 32 s.
+/// The system accepts the connection, and no response arrives. Without a limit the first request alone would take 32
+/// s.
 #[test]
-fn a_server_that_says_nothing_is_not_waited_for_longer_than_was_asked() {
+fn request_timeout_bounds_a_silent_server() {
     let env = TestEnv::new();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let server = format!("http://{}", silent.local_addr().expect("an address"));
     let ended = |arguments: &[&str]| {
-        // A machine that stalls may take longer, and not again and again.
+        // A slow machine may take longer, but not every time.
         eventually(&format!("the end of {arguments:?} in time"), || {
             let start = Instant::now();
             let ended = env.kdelta(&[arguments, &["--server", &server]].concat()).finish();
@@ -39,7 +40,7 @@ fn a_server_that_says_nothing_is_not_waited_for_longer_than_was_asked() {
 }
 
 #[test]
-fn a_missing_kubeconfig_is_said() {
+fn missing_kubeconfig_is_reported() {
     let env = TestEnv::new();
     let error = env.kdelta(&["get", "pods", "--kubeconfig", "no-such-file"]).finish().failure(1);
     assert!(error.starts_with("error: stat no-such-file: no such file or directory"), "{error}");
@@ -48,7 +49,7 @@ fn a_missing_kubeconfig_is_said() {
 }
 
 #[test]
-fn a_broken_kubeconfig_is_named_with_its_fault_and_not_its_secrets() {
+fn invalid_kubeconfig_is_reported_without_its_secrets() {
     let env = TestEnv::new();
     let file = env.file("broken", "users:\n- name: u\n  user: {token: s3cr3t\n");
     let error = env.kdelta(&["get", "pods"]).env("KUBECONFIG", &file).finish().failure(1);
@@ -58,7 +59,7 @@ fn a_broken_kubeconfig_is_named_with_its_fault_and_not_its_secrets() {
 }
 
 #[test]
-fn a_context_that_does_not_exist_is_named() {
+fn unknown_context_is_named() {
     let env = TestEnv::new();
     let file = env.file("empty", "apiVersion: v1\nkind: Config\n");
     let call = env.kdelta(&["get", "pods", "--context", "nope"]).env("KUBECONFIG", &file);
@@ -66,7 +67,7 @@ fn a_context_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn wrong_usage_ends_with_two() {
+fn usage_errors_exit_with_2() {
     let env = TestEnv::new();
     for arguments in
         [&["get", "pods", "--no-such-flag"][..], &["nonsense"], &["get", "pods", "-o", "nonsense"]]
@@ -77,7 +78,7 @@ fn wrong_usage_ends_with_two() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_said() {
+fn full_disk_is_reported() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let env = TestEnv::new();
     let mut command = env.kdelta(&["--help"]).into_command();
@@ -90,13 +91,13 @@ fn a_disk_that_is_full_is_said() {
 }
 
 #[test]
-fn unknown_flags_are_told_in_kubectls_words() {
+fn unknown_flags_are_reported_like_kubectl() {
     let error = TestEnv::new().kdelta(&["get", "pods", "--sort-by", "x"]).finish().failure(2);
     assert_eq!(error, "error: unknown flag: --sort-by\nSee 'kdelta get --help' for help and examples\n");
 }
 
 #[test]
-fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
+fn name_missing_in_all_matched_namespaces_is_one_error() {
     let env = TestEnv::new();
     let on = |words: &[&str]| env.kdelta(&[words, &["--demo"]].concat()).finish();
     let missing = |pattern: &str| {
@@ -104,7 +105,7 @@ fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
             "Error from server (NotFound): deployments.apps \"web\" not found in any namespace that matches {pattern:?}\n"
         )
     };
-    // No namespace matches; some do, and have none of that name.
+    // First no namespace matches; then some do, and none has the name.
     for pattern in ["zz-*", "s*,mon*"] {
         for words in [&["get", "deploy", "web"][..], &["index", "deploy", "web", "--by", "name"]] {
             assert_eq!(on(&[words, &["-n", pattern]].concat()).failure(1), missing(pattern), "{words:?}");
@@ -116,7 +117,7 @@ fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
             missing(pattern).replace("Error from server (NotFound): ", "").replace('\n', " at the moment\n");
         assert_eq!((done.code, done.stderr), (0, said));
     }
-    // It is in one of them: the others need not have it, and one that is named must.
+    // One matched namespace has it, which suffices; an explicitly named one must have it.
     let found = on(&["get", "deploy", "web", "-n", "s*,d*", "-o", "name"]).quiet_success();
     assert_eq!(found, "deployment.apps/web\n");
     let done = on(&["get", "deploy", "web", "-n", "shop,d*", "-o", "name"]);
@@ -125,7 +126,7 @@ fn a_name_in_no_namespace_of_a_pattern_is_one_error_that_names_the_pattern() {
 }
 
 #[test]
-fn the_data_of_secrets_is_counted_and_not_shown_unless_that_is_asked_for() {
+fn secret_data_is_hidden_by_default() {
     let env = TestEnv::new();
     let index = |words: &[&str]| {
         let words = [&["index", "secrets", "--demo", "-n", "shop", "--no-headers", "--by"], words].concat();
@@ -137,8 +138,8 @@ fn the_data_of_secrets_is_counted_and_not_shown_unless_that_is_asked_for() {
     assert_eq!(index(&["field:data.token", "--show-secrets"]), "ZGVtbw==   2\n");
 }
 
-/// What a call says that has these words, the last of which may be the time that it has. A call whose time was over before
-/// it could say anything has twice as much the next time.
+/// Returns the result of a call with these arguments, the last of which may be a timeout. A call whose timeout passed
+/// before it printed anything is repeated with twice the time.
 fn in_time(words: &[&str], call: impl Fn(&[&str]) -> Finished) -> Finished {
     let (last, before) = words.split_last().expect("words");
     if before.last() != Some(&"--duration") {
@@ -154,7 +155,7 @@ fn in_time(words: &[&str], call: impl Fn(&[&str]) -> Finished) -> Finished {
 }
 
 #[test]
-fn a_name_that_is_missing_is_exit_code_1_whichever_of_them_answers_first() {
+fn missing_name_exits_with_1_in_any_order_of_responses() {
     let env = TestEnv::new();
     for (words, printed) in [
         (&["watch", "deploy", "checkout", "nope", "-n", "shop", "--until-synced"][..], 1),
@@ -178,7 +179,7 @@ fn a_name_that_is_missing_is_exit_code_1_whichever_of_them_answers_first() {
 }
 
 #[test]
-fn a_standard_output_that_can_only_be_read_is_said_at_the_start() {
+fn read_only_stdout_is_reported_at_the_start() {
     let env = TestEnv::new();
     for words in [&["watch", "cm", "--demo"][..], &["get", "cm", "--demo"], &["man"]] {
         let command = env.kdelta(words);

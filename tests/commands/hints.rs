@@ -1,4 +1,4 @@
-//! What is suggested to a person at a terminal, and the exit codes of an empty answer.
+//! Suggestions on a terminal, and the exit codes of empty results.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually, tell};
 
-/// What the program says on a terminal, which `script` makes; nothing where there is no `script`.
+/// Returns the output on a terminal created by `script`, or `None` without `script`.
 fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
         tell("NOT TRIED, because script is not on this machine: hints on a terminal");
@@ -20,16 +20,17 @@ fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
     Some(Kdelta::other(command).finish().stdout.replace('\r', ""))
 }
 
-/// The same where a hint is to be told: a server that is slow is not waited for longer than a second.
-fn with_hint(env: &TestEnv, line: &str) -> Option<String> {
+/// The same where a hint is expected: a call is repeated if the server took longer than the hint's limit of one
+/// second.
+fn output_with_hint(env: &TestEnv, line: &str) -> Option<String> {
     eventually(&format!("a hint after {line:?}"), || match on_terminal(env, line) {
         Some(told) if !told.contains("  hint: ") => None,
         told => Some(told),
     })
 }
 
-/// The same where none is to be told although the server has given this answer in time.
-fn after_answer(env: &TestEnv, line: &str, answer: &str) -> Option<String> {
+/// The same where no hint is expected although this response arrived in time.
+fn output_after_response(env: &TestEnv, line: &str, answer: &str) -> Option<String> {
     eventually(&format!("{answer} for {line:?}"), || {
         let Some(told) = on_terminal(env, &format!("{line} -v=6")) else { return Some(None) };
         let (log, told): (Vec<_>, Vec<_>) =
@@ -40,7 +41,7 @@ fn after_answer(env: &TestEnv, line: &str, answer: &str) -> Option<String> {
 }
 
 #[test]
-fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
+fn unknown_namespace_gets_a_similar_suggestion() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "0.01"]);
     let on = format!("-s {}", demo.url);
@@ -54,7 +55,7 @@ fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
             "No resources found in defualt namespace.\n  hint: there is no namespace \"defualt\"; did you mean default?\n",
         ),
     ] {
-        let Some(told) = with_hint(&env, &format!("{line} {on}")) else { return };
+        let Some(told) = output_with_hint(&env, &format!("{line} {on}")) else { return };
         assert_eq!(told, said, "{line}");
     }
     for (namespace, answer) in [
@@ -62,7 +63,7 @@ fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
         ("kube-public", r#"path="/api/v1/namespaces/kube-public" status=200"#),
     ] {
         let get = format!("get pods -n {namespace} {on}");
-        let Some(told) = after_answer(&env, &get, answer) else { return };
+        let Some(told) = output_after_response(&env, &get, answer) else { return };
         assert_eq!(told, format!("No resources found in {namespace} namespace.\n"));
     }
     let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();
@@ -70,7 +71,7 @@ fn a_namespace_that_does_not_exist_is_told_with_one_like_it() {
 }
 
 #[test]
-fn who_may_not_know_the_namespaces_is_told_nothing_of_them() {
+fn no_namespace_hint_without_permission() {
     let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
     let (role, user) = (format!("lister-{namespace}"), format!("user-{namespace}"));
     let rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -86,19 +87,19 @@ fn who_may_not_know_the_namespaces_is_told_nothing_of_them() {
     );
     let get = format!("get cm -n {namespace}x --kubeconfig {}", testbed.kubeconfig());
     let nothing = format!("No resources found in {namespace}x namespace.\n");
-    let Some(told) = with_hint(&env, &get) else { return };
+    let Some(told) = output_with_hint(&env, &get) else { return };
     assert!(told.contains(&format!("did you mean {namespace}")), "{told}");
-    // The right may take a moment to be known to the server.
+    // The permission takes effect on the server with a delay.
     let refusal = format!(r#"path="/api/v1/namespaces/{namespace}x" status=403"#);
     let told = eventually("the user may list", || {
         on_terminal(&env, &format!("{get} --as {user}")).filter(|told| !told.contains("Forbidden"))
     });
     assert_eq!(told, nothing);
-    assert_eq!(after_answer(&env, &format!("{get} --as {user}"), &refusal), Some(nothing));
+    assert_eq!(output_after_response(&env, &format!("{get} --as {user}"), &refusal), Some(nothing));
 }
 
 #[test]
-fn who_has_no_kubeconfig_is_told_of_the_demo() {
+fn missing_kubeconfig_hints_at_the_demo() {
     let env = TestEnv::new();
     let Some(told) = on_terminal(&env, "get pods") else { return };
     let (error, hint) = told.split_once('\n').expect("two lines");
@@ -107,7 +108,7 @@ fn who_has_no_kubeconfig_is_told_of_the_demo() {
 }
 
 #[test]
-fn a_context_a_cluster_or_a_user_that_does_not_exist_is_told_with_one_like_it() {
+fn unknown_context_cluster_or_user_gets_a_similar_suggestion() {
     let env = TestEnv::new();
     let config = "{contexts: [{name: prod, context: {cluster: c}}], clusters: [{name: cluster-eu, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: admin, user: {}}]}";
     env.file("config", config);
@@ -129,7 +130,7 @@ fn a_context_a_cluster_or_a_user_that_does_not_exist_is_told_with_one_like_it() 
 }
 
 #[test]
-fn every_command_that_takes_a_type_suggests_one_for_a_slip() {
+fn misspelled_types_get_a_suggestion_in_every_command() {
     let env = TestEnv::new();
     for command in ["get deploymets", "watch deploymets", "index deploymets --by node"] {
         let Some(told) = on_terminal(&env, &format!("{command} --demo")) else { return };
@@ -139,7 +140,7 @@ fn every_command_that_takes_a_type_suggests_one_for_a_slip() {
 }
 
 #[test]
-fn an_empty_answer_is_a_failure_only_where_that_was_asked_for() {
+fn empty_result_fails_only_with_the_flag() {
     let env = TestEnv::new();
     for (line, code) in [
         ("get pods -n kube-public --demo", 0),

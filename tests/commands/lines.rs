@@ -1,4 +1,4 @@
-//! JSON lines are described alike by the schema, docs/json-lines.md and the program.
+//! Equality of the JSON line fields in the schema, docs/json-lines.md and the program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{TestEnv, schema};
 
-/// The words in backticks in the first column of the table in docs/json-lines.md.
+/// Returns the words in backticks in the first column of the table in docs/json-lines.md.
 fn documented_fields() -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json-lines.md");
     let page = fs::read_to_string(page).expect("docs/json-lines.md");
@@ -18,7 +18,7 @@ fn documented_fields() -> Vec<String> {
     first.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// The names that the program knows, in its order.
+/// Returns the program's field names in order.
 fn program_fields() -> Vec<String> {
     let env = TestEnv::new();
     let call = env.kdelta(&["watch", "pods", "-o", "json", "--fields", "name,nonsense"]);
@@ -30,7 +30,7 @@ fn program_fields() -> Vec<String> {
 }
 
 #[test]
-fn docs_program_and_schema_list_the_same_fields() {
+fn docs_program_and_schema_list_equal_fields() {
     let schema = schema();
     let wanted: BTreeSet<String> =
         schema["properties"].as_object().expect("properties").keys().cloned().collect();
@@ -42,14 +42,14 @@ fn docs_program_and_schema_list_the_same_fields() {
 }
 
 #[test]
-fn a_path_that_can_not_be_read_is_said() {
+fn invalid_path_is_reported() {
     let env = TestEnv::new();
     let error = env.kdelta(&["watch", "pods", "--demo", "--ignore", "a["]).finish().failure(2);
     assert!(error.starts_with("error: invalid field path \"a[\": "), "{error}");
 }
 
 #[test]
-fn a_version_is_that_of_one_collection() {
+fn resume_version_needs_one_collection() {
     let env = TestEnv::new();
     for more in [&["pods,services"][..], &["pods", "-n", "a,b"], &["pods", "x", "y"]] {
         let arguments = [&["watch", "--demo", "--resource-version", "7"], more].concat();
@@ -63,7 +63,7 @@ fn a_version_is_that_of_one_collection() {
     }
 }
 
-/// What the schema says of `changes`: removals first, from the last to the first, then the rest in order.
+/// Applies `changes` as the schema defines it: removals first, from the last to the first, then the rest in order.
 fn with_changes(old: &Value, changes: &[Value]) -> Value {
     let mut state = old.clone();
     let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change["op"] == "remove");
@@ -90,7 +90,7 @@ fn with_changes(old: &Value, changes: &[Value]) -> Value {
 }
 
 #[test]
-fn the_old_state_with_its_changes_is_the_new_one() {
+fn changes_applied_to_the_old_object_give_the_new_one() {
     let env = TestEnv::new();
     let kinds = "pods,deployments,replicasets,nodes,leases,jobs";
     let watch =

@@ -1,4 +1,4 @@
-//! Namespaces that match come and go on a cluster in the program, too.
+//! Matched namespaces that join and leave on the in-process demo cluster.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Api, DemoServer, TestEnv};
 
 #[test]
-fn namespaces_and_all_kinds_of_the_demo_are_followed() {
+fn matched_namespaces_and_all_kinds_of_the_demo_are_watched() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "0.01"]);
     let api = Api::open(&demo.url);
@@ -17,11 +17,11 @@ fn namespaces_and_all_kinds_of_the_demo_are_followed() {
         api.create("/api/v1/namespaces", &json!({"metadata": {"name": name}}));
         api.create_config_map(name, &format!("of-{name}"), &json!({}));
     }
-    // In which order two namespaces are told is not promised.
+    // The order of two namespaces is unspecified.
     let mut waited_for = BTreeSet::from(["configmap/of-team-a\n", "configmap/of-team-b\n"]);
     running.stdout.find("both, and nothing else", |line| {
         assert_ne!(line, "configmap/of-other\n");
-        // Beside the roots of trust that every namespace has.
+        // Every namespace also has the root certificates.
         waited_for.remove(line);
         waited_for.is_empty()
     });
@@ -33,7 +33,7 @@ fn namespaces_and_all_kinds_of_the_demo_are_followed() {
 }
 
 #[test]
-fn what_is_meant_for_one_cluster_is_not_meant_for_several() {
+fn single_cluster_flags_conflict_with_several_contexts() {
     let env = TestEnv::new();
     for (words, said) in [
         (

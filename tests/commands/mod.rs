@@ -1,4 +1,4 @@
-//! The program without a cluster: on the one that it brings along, and what it says when there is none.
+//! The program without a real cluster: on the demo, and without any server.
 
 mod complete;
 mod demo;

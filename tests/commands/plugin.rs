@@ -1,4 +1,4 @@
-//! The program under the names by which kubectl finds a plugin and its completion.
+//! The program under the names of a kubectl plugin and its completion.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{DemoServer, Kdelta, TestEnv, eventually, tell};
 
-/// A folder with both links.
+/// Creates a folder with both links.
 fn links(env: &TestEnv) -> PathBuf {
     let folder = env.home().join("bin");
     std::fs::create_dir(&folder).expect("a folder");
@@ -23,7 +23,7 @@ fn call(env: &TestEnv, program: impl AsRef<Path>, path: &Path, arguments: &[&str
 }
 
 #[test]
-fn a_link_of_the_plugins_name_is_the_program_under_that_name() {
+fn plugin_link_runs_the_program_under_its_name() {
     let env = TestEnv::new();
     let (links, demo) = (links(&env), DemoServer::start(&env, &[]));
     let plugin = |arguments: &[&str]| call(&env, links.join("kubectl-delta"), &links, arguments).finish();
@@ -34,12 +34,12 @@ fn a_link_of_the_plugins_name_is_the_program_under_that_name() {
 }
 
 #[test]
-fn a_link_of_the_completions_name_completes() {
+fn completion_link_completes() {
     let env = TestEnv::new();
     let (links, demo) = (links(&env), DemoServer::start(&env, &[]));
     let complete = |arguments: &[&str]| {
         let call = || call(&env, links.join("kubectl_complete-delta"), &links, arguments);
-        // A server that is slow is given up without a word.
+        // A slow server times out silently.
         let offer = || Some(call().finish().quiet_success()).filter(|answer| answer != ":4\n");
         eventually(&format!("an offer for {arguments:?}"), offer)
     };

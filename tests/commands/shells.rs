@@ -1,11 +1,11 @@
-//! The scripts of `kdelta completions` in the shells they are for.
+//! The scripts of `kdelta completions` in their shells.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::support::{DemoServer, Kdelta, TestEnv, eventually, tell};
 
-/// A demo, a home whose PATH has the program besides the system's, and the words before each line.
+/// A demo, a home with the program in its PATH, and the text before each line.
 struct Shell {
     env: TestEnv,
     demo: DemoServer,
@@ -24,7 +24,7 @@ impl Shell {
         Self { env, demo }
     }
 
-    /// Runs a script in a shell; nothing where there is no such shell, after one line that says so.
+    /// Runs a script in a shell; returns `None` without the shell, after a line on stderr.
     fn run(&self, shell: &[&str], script: &str) -> Option<String> {
         if Command::new(shell[0]).arg("--version").output().is_err() {
             tell(&format!("NOT TRIED, because {} is not on this machine: its completion", shell[0]));
@@ -38,8 +38,8 @@ impl Shell {
         Some(Kdelta::other(command).finish().quiet_success())
     }
 
-    /// The same, of a script that is to offer something: one that offers `nothing` is run again, since a cluster that is
-    /// slow is given up without a word.
+    /// The same for a script that must offer candidates: one that prints `nothing` is repeated, since a slow cluster
+    /// times out silently.
     #[track_caller]
     fn offer(&self, shell: &[&str], script: &str, nothing: &str) -> Option<String> {
         eventually(&format!("an offer of {script:?}"), || match self.run(shell, script) {
@@ -49,7 +49,7 @@ impl Shell {
     }
 }
 
-/// A line as bash splits it: at blanks, and around every run of `=` and `:`.
+/// Splits a line like bash: at blanks, and around every run of `=` and `:`.
 fn pieces(line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     for word in line.split(' ') {
@@ -68,7 +68,7 @@ fn pieces(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn bash_completes_what_is_typed_also_where_it_splits_words() {
+fn bash_completes_words_that_it_splits() {
     let shell = Shell::new();
     let bash = |line: &str, nothing: &str| {
         let words: Vec<String> = pieces(line).iter().map(|piece| format!("'{piece}'")).collect();
@@ -97,12 +97,12 @@ fn bash_completes_what_is_typed_also_where_it_splits_words() {
         let Some(answer) = bash(&line, "\n") else { return };
         assert_eq!(answer.lines().collect::<Vec<_>>(), replies, "{line}");
     }
-    // Nobody is asked for that.
+    // Contexts need no cluster request.
     assert_eq!(bash("kdelta get --context ", "").as_deref(), Some("\n"));
 }
 
 #[test]
-fn bash_is_told_where_a_word_goes_on_and_where_files_are_wanted() {
+fn bash_gets_nospace_and_file_directives() {
     let shell = Shell::new();
     let options = |line: &str| {
         let words = line.replace(' ', "' '");
@@ -140,9 +140,9 @@ fn fish_completes_with_descriptions() {
 }
 
 #[test]
-fn zsh_offers_the_words_to_its_completion() {
+fn zsh_passes_the_words_to_its_completion() {
     let shell = Shell::new();
-    // Outside of a line editor, what would be offered is caught where it is handed over.
+    // Outside a line editor, the test captures the candidates where the script passes them to zsh.
     let zsh = |line: &str| {
         let words = line.replace(' ', "' '");
         let script = format!(
@@ -163,7 +163,7 @@ fn zsh_offers_the_words_to_its_completion() {
 }
 
 #[test]
-fn nushell_asks_the_script_for_kdelta_and_itself_for_the_rest() {
+fn nushell_uses_the_script_only_for_kdelta() {
     let shell = Shell::new();
     let nu = |line: &str| {
         let words = line.replace(' ', "' '");

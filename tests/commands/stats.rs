@@ -1,8 +1,8 @@
-//! What an answer took, as `--stats` tells it.
+//! The output of `--stats`.
 
 use crate::support::TestEnv;
 
-/// The number before this word, in a line that begins so.
+/// Returns the number before a word in the line with this prefix.
 fn number(stderr: &str, line: &str, word: &str) -> u64 {
     let line = stderr.lines().find(|each| each.starts_with(line)).expect(stderr);
     let words: Vec<&str> = line.split([' ', ',', ';', '(', ')']).collect();
@@ -11,7 +11,7 @@ fn number(stderr: &str, line: &str, word: &str) -> u64 {
 }
 
 #[test]
-fn an_index_tells_what_its_bodies_take_and_an_answer_without_one_what_came() {
+fn stats_of_an_index_and_of_a_plain_get() {
     let env = TestEnv::new();
     let run = |arguments: &[&str]| {
         let ended = env.kdelta(arguments).finish();
@@ -21,7 +21,7 @@ fn an_index_tells_what_its_bodies_take_and_an_answer_without_one_what_came() {
     let index =
         ["index", "pods", "-A", "--by", "field:status.phase", "--demo", "--objects", "3000", "--stats"];
     let told = run(&index);
-    // The demo is alive: something may have changed before the end.
+    // The demo changes by itself: objects may be added or removed before the end.
     let objects = number(&told, "held:", "objects");
     assert!(objects >= 3000 && number(&told, "came:", "objects") >= objects, "{told}");
     let (text, held) = (number(&told, "held:", "bytes"), number(&told, "held:", "held"));
@@ -36,7 +36,7 @@ fn an_index_tells_what_its_bodies_take_and_an_answer_without_one_what_came() {
 }
 
 #[test]
-fn a_watch_has_no_end_to_tell_of() {
+fn watch_has_no_stats() {
     let ended = TestEnv::new().kdelta(&["get", "pods", "-w", "--stats", "--demo"]).finish();
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("--stats"), "{}", ended.stderr);

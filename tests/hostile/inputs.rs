@@ -1,4 +1,4 @@
-//! Inputs without end: files that are devices, FIFOs or terabytes, and answers that are small on the wire and large in
+//! Endless inputs: files that are devices, FIFOs or terabytes, and responses that are small on the wire and large in
 //! memory.
 
 use std::fs::File;
@@ -15,12 +15,12 @@ use crate::support::TestEnv;
 
 const GET: [&str; 2] = ["get", "pods"];
 
-/// What stands where a file should, by its name.
+/// Returns endless files by name.
 fn endless(env: &TestEnv) -> [(&'static str, PathBuf); 4] {
     let fifo = env.home().join("fifo");
     mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO");
     let sparse = env.home().join("sparse");
-    // Takes no room on the disk.
+    // Sparse: it uses no disk space.
     File::create(&sparse).and_then(|file| file.set_len(1 << 40)).expect("a file");
     [("fifo", fifo), ("device", "/dev/zero".into()), ("terabyte", sparse), ("folder", env.home().into())]
 }
@@ -29,7 +29,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// A kubeconfig for that server and user.
+/// Returns a kubeconfig for the server and user.
 fn kubeconfig(server: &str, user: &serde_json::Value, cluster: &serde_json::Value) -> String {
     let mut own = json!({"server": server});
     own.as_object_mut().expect("fields").extend(cluster.as_object().expect("fields").clone());
@@ -43,7 +43,7 @@ fn kubeconfig(server: &str, user: &serde_json::Value, cluster: &serde_json::Valu
 }
 
 #[test]
-fn files_without_an_end_are_refused_with_one_line() {
+fn endless_files_fail_with_one_line() {
     let mut scenarios = Vec::new();
     for at in 0..4 {
         let fields: [(&str, &str); 4] = [
@@ -56,7 +56,7 @@ fn files_without_an_end_are_refused_with_one_line() {
             let env = TestEnv::new();
             let (name, path) = endless(&env)[at].clone();
             let (mut user, mut cluster) = (json!({}), json!({}));
-            // The other half of the pair is never looked into.
+            // The certificate is read first and fails, so the key is never opened.
             if field == "client-key" {
                 user["client-certificate"] = json!(env.file("chain", ""));
             } else if field == "client-certificate" {
@@ -69,7 +69,7 @@ fn files_without_an_end_are_refused_with_one_line() {
             let scenario = Scenario::within(env, format!("{name} as {field}"), &GET);
             scenarios.push(scenario.env("KUBECONFIG", config));
         }
-        // A FIFO is a pipe that somebody may write a kubeconfig to; it has its own test.
+        // A kubeconfig may be a FIFO; it has its own test.
         let env = TestEnv::new();
         let (name, path) = endless(&env)[at].clone();
         if name != "fifo" {
@@ -89,7 +89,7 @@ fn files_without_an_end_are_refused_with_one_line() {
 }
 
 #[test]
-fn a_kubeconfig_may_come_through_a_pipe() {
+fn kubeconfig_may_be_a_pipe() {
     let server = HostileServer::start(HostileServer::honest);
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     let config = kubeconfig(server.url(), &json!({}), &json!({}));
@@ -101,7 +101,7 @@ fn a_kubeconfig_may_come_through_a_pipe() {
 }
 
 #[test]
-fn a_discovery_cache_without_an_end_counts_as_none() {
+fn endless_discovery_cache_is_ignored() {
     let server = HostileServer::start(HostileServer::honest);
     let mut scenarios = Vec::new();
     for at in 0..3 {
@@ -121,7 +121,7 @@ fn a_discovery_cache_without_an_end_counts_as_none() {
     run_all(scenarios);
 }
 
-/// A server whose discovery is that, and that otherwise is honest.
+/// Returns a server with this discovery response that is honest otherwise.
 fn discovering(body: impl Fn() -> Reply + Send + Sync + 'static) -> HostileServer {
     HostileServer::start(move |request| match request.path() {
         "/apis" => body(),
@@ -188,7 +188,7 @@ fn discovery_is_bounded_in_time_and_memory() {
     run_all(scenarios);
 }
 
-/// So many blanks, compressed.
+/// Returns this many compressed blanks.
 fn gzipped(length: usize) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     for _ in 0..length >> 20 {
@@ -197,7 +197,7 @@ fn gzipped(length: usize) -> Vec<u8> {
     writer.finish().expect("a Vec takes all")
 }
 
-/// A table of pods: `rows` of them, or without end. The first `wide` rows have a cell of so many bytes.
+/// Returns a table of `rows` pods, or an endless one. The first `wide` rows have a cell of this many bytes.
 fn table(rows: Option<usize>, wide: usize, cell: usize) -> Reply {
     let columns = r#"[{"name":"Name","type":"string","format":"name","priority":0},{"name":"Note","type":"string","priority":0}]"#;
     let head = format!(
@@ -232,7 +232,7 @@ fn listing(rows: Option<usize>, wide: usize, cell: usize) -> HostileServer {
 }
 
 #[test]
-fn cells_of_a_megabyte_do_not_pad_every_line() {
+fn wide_cells_do_not_pad_every_line() {
     let (one, many) = (listing(Some(2_000), 1, 1 << 20), listing(Some(200), 200, 1 << 20));
     let call =
         |name: &str, server| Scenario::new(name, &GET).on(server).within_seconds(60).within_mebibytes(192);
@@ -245,7 +245,7 @@ fn cells_of_a_megabyte_do_not_pad_every_line() {
 }
 
 #[test]
-fn completion_of_an_endless_list_ends_in_silence() {
+fn completion_of_an_endless_list_ends_silently() {
     let scenarios = [0, 1 << 20].map(|cell| {
         let server = Box::leak(Box::new(listing(None, usize::MAX, cell)));
         let scenario = Scenario::new(format!("names of {cell} bytes"), &["__complete", "get", "pods", ""]);

@@ -1,4 +1,4 @@
-//! Names from a server, from a cache file and from the command line: none leaves the server's base path.
+//! Names from a server, a cache file and the command line: requests never leave the server's base path.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::server::Request;
 use super::{HostileServer, Reply, Scenario, run_all};
 use crate::support::TestEnv;
 
-/// Names that are no part of a URL, in every role.
+/// Names that are invalid as path segments, used in every role.
 const NAMES: [&str; 8] = [
     "../../../gr",
     "../v1",
@@ -20,7 +20,7 @@ const NAMES: [&str; 8] = [
     "\u{1b}[31mred\u{7}",
 ];
 
-/// Commands that discover, and request all that they discovered.
+/// Commands that discover, and request all discovered types.
 const COMMANDS: [&[&str]; 8] = [
     &["get", "things"],
     &["get", "things", "-A", "-o", "name"],
@@ -56,8 +56,8 @@ fn aggregated(elsewhere: &str) -> Value {
     json!({"kind": "APIGroupDiscoveryList", "items": groups})
 }
 
-/// The same for a client that lists groups, versions and resources apart.
-fn apart(path: &str, elsewhere: &str) -> Option<Value> {
+/// The same as separate group, version and resource lists, for older clients.
+fn unaggregated(path: &str, elsewhere: &str) -> Option<Value> {
     let outside = format!("//{elsewhere}/x");
     let names: Vec<&str> = NAMES.into_iter().chain([outside.as_str()]).collect();
     let version = |name: &str| json!({"version": name, "groupVersion": format!("../../gr/{name}")});
@@ -86,13 +86,13 @@ fn apart(path: &str, elsewhere: &str) -> Option<Value> {
     })
 }
 
-/// A request without the base path; none where it is not below it.
+/// Returns a request without the base path, or `None` if it is outside.
 fn below_base(request: &Request) -> Option<Request> {
     let head = request.head.strip_prefix("GET /base/")?;
     Some(Request { head: format!("GET /{head}") })
 }
 
-/// A call with a kubeconfig whose server has a base path.
+/// Returns a scenario with a kubeconfig whose server has a base path.
 fn scenario(server: &HostileServer, name: &str, words: &[&str]) -> Scenario {
     let env = TestEnv::new();
     let config = json!({
@@ -106,7 +106,7 @@ fn scenario(server: &HostileServer, name: &str, words: &[&str]) -> Scenario {
 }
 
 #[test]
-fn no_name_of_a_server_leads_a_request_out_of_its_base_path() {
+fn server_names_never_leave_the_base_path() {
     let elsewhere = HostileServer::start(|_| Reply::json(200, "{}"));
     let address: Arc<str> = elsewhere.url().trim_start_matches("http://").into();
     let list = json!({
@@ -120,7 +120,7 @@ fn no_name_of_a_server_leads_a_request_out_of_its_base_path() {
             match request.path() {
                 "/apis" if is_aggregated => Reply::json(200, aggregated(&address).to_string()),
                 "/api" if is_aggregated => Reply::json(200, r#"{"kind":"APIVersions","versions":[]}"#),
-                path => match apart(path, &address) {
+                path => match unaggregated(path, &address) {
                     Some(answer) => Reply::json(200, answer.to_string()),
                     None if request.is_watch() => Reply::status(400, "BadRequest", "no watch"),
                     None if path.ends_with("/things") => Reply::json(200, &list),
@@ -152,7 +152,7 @@ fn no_name_of_a_server_leads_a_request_out_of_its_base_path() {
 }
 
 #[test]
-fn names_of_the_command_line_are_refused_in_kubectls_words_or_sent_as_one_segment() {
+fn command_line_names_fail_like_kubectl_or_are_one_path_segment() {
     let server = HostileServer::start(|request| match below_base(request) {
         Some(request) => HostileServer::honest(&request),
         None => Reply::json(200, "{}"),

@@ -17,16 +17,16 @@ use wait4::Wait4 as _;
 use super::server::HostileServer;
 use crate::support::TestEnv;
 
-/// Scenarios that run side by side. Most of them wait for a server.
+/// The number of scenarios that run at once. Most of them wait for a server.
 const AT_A_TIME: usize = 8;
 
-/// The part of a stream that is kept: a hostile server may have the program print without end.
-const KEPT: usize = 4 << 20;
+/// The kept part of each output stream: a hostile server may make the program print endlessly.
+const OUTPUT_LIMIT: usize = 4 << 20;
 
-/// How often a running child is looked at.
-const LOOK: Duration = Duration::from_millis(20);
+/// The interval between checks of a running child.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a scenario may cost.
+/// The limits of a scenario.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// The wall-clock time of the child.
@@ -55,10 +55,10 @@ pub(crate) struct Scenario {
     check: Check,
 }
 
-/// The end of a call, within its limits.
+/// The result of a call within its limits.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The exit code; none after a signal.
+    /// The exit code; `None` after a signal.
     pub(crate) code: Option<i32>,
     /// The first 4 MiB of standard output.
     pub(crate) stdout: String,
@@ -79,13 +79,13 @@ impl fmt::Display for Outcome {
 }
 
 impl Scenario {
-    /// A call of the program with these arguments and an environment that holds nothing but an empty home folder. The
+    /// Creates a call of the program with these arguments and an environment with only an empty home folder. The
     /// default check is that it ends within the default limits.
     pub(crate) fn new(name: impl Into<String>, arguments: &[&str]) -> Self {
         Self::within(TestEnv::new(), name, arguments)
     }
 
-    /// The same in a home folder that the test has prepared.
+    /// The same with a prepared home folder.
     pub(crate) fn within(env: TestEnv, name: impl Into<String>, arguments: &[&str]) -> Self {
         let command = env.kdelta(arguments).into_command();
         Self {
@@ -99,9 +99,9 @@ impl Scenario {
         }
     }
 
-    /// Connects to that server. The caller keeps the server for as long as the scenario runs.
+    /// Connects to the server. The caller keeps the server alive while the scenario runs.
     pub(crate) fn on(mut self, server: &HostileServer) -> Self {
-        // A file and not a flag: a line that is to be completed takes no flag behind it.
+        // A file rather than a flag: a completed line takes no flags after it.
         let config = serde_json::json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "hostile",
             "clusters": [{"name": "hostile", "cluster": {"server": server.url()}}],
@@ -113,19 +113,19 @@ impl Scenario {
         self
     }
 
-    /// Sets one variable of its environment.
+    /// Sets an environment variable.
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// Gives it something to read.
+    /// Sets its standard input.
     pub(crate) fn stdin(mut self, from: impl Into<Stdio>) -> Self {
         self.stdin = Some(from.into());
         self
     }
 
-    /// Connects both output streams to a terminal. What it shows is [`Outcome::stdout`], with newlines as line ends.
+    /// Connects both output streams to a terminal. Its output is [`Outcome::stdout`], with newlines as line ends.
     pub(crate) fn at_terminal(mut self) -> Self {
         self.is_at_terminal = true;
         self
@@ -143,16 +143,17 @@ impl Scenario {
         self
     }
 
-    /// Checks the end of the call by assertions. Called once.
+    /// Sets the assertions on the outcome. Called once.
     pub(crate) fn check(mut self, check: impl Fn(&Outcome) + Send + 'static) -> Self {
         self.check = Box::new(check);
         self
     }
 
-    /// Runs the call to its end.
+    /// Runs the call.
     ///
     /// # Errors
-    /// It did not keep its limits, panicked, was ended by a signal, or its check failed.
+    ///
+    /// It exceeded its limits, panicked, was ended by a signal, or failed its check.
     fn run(mut self) -> Result<(), String> {
         let name = &self.name;
         self.command.stdin(self.stdin.take().unwrap_or_else(Stdio::null));
@@ -165,7 +166,7 @@ impl Scenario {
             self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
         let child = self.command.spawn();
-        // The command holds the other end of the terminal, which is read until all of them are closed.
+        // The command holds the terminal's other end, which is read until all copies are closed.
         self.command.stdout(Stdio::null()).stderr(Stdio::null());
         let child = child.map_err(|error| format!("{name}: {error}"))?;
         let (outcome, exceeded) = outcome(child, terminal, self.limits);
@@ -184,7 +185,7 @@ impl Scenario {
     }
 }
 
-/// Waits for the end of a child, and kills it beyond its limits, which is the second part of the answer.
+/// Waits for the end of a child, or kills it beyond its limits; returns the outcome and the exceeded limit.
 fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome, Option<String>) {
     let began = Instant::now();
     let is_at_terminal = terminal.is_some();
@@ -193,10 +194,10 @@ fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome
         None => (kept(child.stdout.take().expect("a pipe")), kept(child.stderr.take().expect("a pipe"))),
     };
     let (mut exceeded, mut sampled) = (None, 0);
-    // Right after its start the kernel may still show the memory of the parent.
-    thread::sleep(LOOK);
+    // Right after the start the kernel may still report the memory of the parent.
+    thread::sleep(CHECK_INTERVAL);
     let used = loop {
-        // Reaped here and nowhere else, so that the child can be killed until then.
+        // The child is reaped only here, so that it can be killed until then.
         if let Some(used) = child.try_wait4().expect("a child") {
             break used;
         }
@@ -206,9 +207,9 @@ fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome
             exceeded = Some(format!("{:.0?} with {} MiB", began.elapsed(), memory >> 20));
             child.kill().expect("a running child");
         }
-        thread::sleep(LOOK);
+        thread::sleep(CHECK_INTERVAL);
     };
-    // The kernel counts the parent's peak as the child's, from the moment between its fork and its exec.
+    // The kernel counts the parent's peak as the child's, from the moment between fork and exec.
     let is_own = used.rusage.maxrss > peak(std::process::id());
     let memory = if is_own { used.rusage.maxrss } else { sampled };
     if memory > limits.memory {
@@ -222,7 +223,7 @@ fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome
     (Outcome { code: used.status.code(), stdout, stderr, elapsed: began.elapsed(), memory }, exceeded)
 }
 
-/// A new terminal: what it shows, and the end that a child writes to.
+/// Opens a terminal; returns its output and the end for the child.
 fn open_terminal() -> (File, File) {
     let shown = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&shown).and_then(|()| unlockpt(&shown)).expect("access to it");
@@ -232,7 +233,7 @@ fn open_terminal() -> (File, File) {
     (File::from(shown), end)
 }
 
-/// The peak of a running child's memory, in bytes; 0 where the system has no such file.
+/// Returns the peak memory of a running child in bytes, or 0 on systems without the file.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -240,19 +241,19 @@ fn peak(pid: u32) -> u64 {
     kibibytes.unwrap_or_default() << 10
 }
 
-/// Reads a stream to its end and keeps the beginning.
+/// Reads a stream to its end and keeps the first part.
 fn kept(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut kept = Vec::new();
         let mut piece = vec![0; 64 << 10];
         while let Ok(length @ 1..) = stream.read(&mut piece) {
-            kept.extend_from_slice(&piece[..length.min(KEPT - kept.len())]);
+            kept.extend_from_slice(&piece[..length.min(OUTPUT_LIMIT - kept.len())]);
         }
         kept
     })
 }
 
-/// Runs all scenarios of a table and fails with all that did not hold.
+/// Runs all scenarios of a table and fails with all that failed.
 #[track_caller]
 pub(crate) fn run_all(scenarios: Vec<Scenario>) {
     let count = scenarios.len();
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
     use crate::hostile::Reply;
 
-    /// Why a watch that goes on is no scenario that holds.
+    /// Returns the failure of a scenario with an endless watch.
     fn failure(limit: impl Fn(Scenario) -> Scenario) -> String {
         let server = HostileServer::start(HostileServer::honest);
         let scenario = Scenario::new("goes on", &["watch", "pods"]).on(&server);
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_killed_beyond_its_limits() {
+    fn child_is_killed_beyond_its_limits() {
         let told = failure(|scenario| scenario.within_seconds(1));
         assert!(told.starts_with("goes on: killed after "), "{told}");
         let told = failure(|scenario| scenario.within_mebibytes(1));
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_check_is_reported_with_what_was_printed() {
+    fn failed_check_is_reported_with_the_output() {
         let server = HostileServer::start(|_| Reply::status(403, "Forbidden", "not you"));
         let scenario = Scenario::new("forbidden", &["get", "pods"]).on(&server);
         let told = scenario.check(|outcome| assert_eq!(outcome.code, Some(7))).run().expect_err("it is 1");

@@ -1,4 +1,4 @@
-//! A loopback HTTP/1.1 server whose replies a test chooses byte by byte.
+//! A loopback HTTP/1.1 server with scripted replies, byte by byte.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// The request line and the headers.
@@ -25,58 +25,57 @@ impl Request {
         self.target().split('?').next().unwrap_or_default()
     }
 
-    /// Whether the query has a parameter of that name.
+    /// Returns whether the query has the parameter.
     pub(crate) fn has(&self, parameter: &str) -> bool {
         let query = self.target().split_once('?').map_or("", |(_, query)| query);
         query.split('&').any(|pair| pair.split('=').next() == Some(parameter))
     }
 
-    /// Whether it asks for objects of a collection, by a list or by a watch, and not for discovery.
+    /// Returns whether it lists or watches objects, as opposed to discovery.
     pub(crate) fn is_of_objects(&self) -> bool {
         self.path().matches('/').count() > 3 || self.path().starts_with("/api/v1/")
     }
 
-    /// Whether it asks for a watch.
     pub(crate) fn is_watch(&self) -> bool {
         self.has("watch")
     }
 }
 
-/// One response.
+/// A scripted reply.
 pub(crate) enum Reply {
-    /// These bytes, head and body, on a connection that stays open for the next request.
+    /// A head and a body on a connection that stays open for the next request.
     Bytes(Vec<u8>),
-    /// The same, and the connection ends behind them.
+    /// The same, after which the connection closes.
     Last(Vec<u8>),
-    /// Nothing: the connection stays open until the client closes it.
+    /// No reply: the connection stays open until the client closes it.
     Silence,
-    /// Pieces until there are none or the client is gone. The connection ends behind them.
+    /// Pieces until the closure returns `None` or the client closes. The connection closes afterwards.
     Pieces(Box<dyn FnMut() -> Option<Vec<u8>> + Send>),
 }
 
 impl Reply {
-    /// A JSON body.
+    /// Returns a JSON response.
     pub(crate) fn json(code: u16, body: impl AsRef<str>) -> Self {
         Self::with_headers(code, "Content-Type: application/json\r\n", body.as_ref())
     }
 
-    /// The page of something in between that knows nothing of Kubernetes.
+    /// Returns the error page of an intermediary that is not a Kubernetes server.
     pub(crate) fn html(code: u16) -> Self {
         Self::with_headers(code, "Content-Type: text/html\r\n", "<html><body>Welcome</body></html>")
     }
 
-    /// A Status as a Kubernetes server words it.
+    /// Returns a Status as a Kubernetes server words it.
     pub(crate) fn status(code: u16, reason: &str, message: &str) -> Self {
         Self::json(code, status(code, reason, message))
     }
 
-    /// The same, which asks the client to wait for so many seconds.
+    /// The same with a Retry-After header.
     pub(crate) fn retry_after(code: u16, seconds: u64, reason: &str, message: &str) -> Self {
         let headers = format!("Content-Type: application/json\r\nRetry-After: {seconds}\r\n");
         Self::with_headers(code, &headers, status(code, reason, message))
     }
 
-    /// A body and header lines, each with its line end.
+    /// Returns a response with these header lines, each with its line end.
     pub(crate) fn with_headers(code: u16, headers: &str, body: impl AsRef<[u8]>) -> Self {
         let body = body.as_ref();
         let head = format!("HTTP/1.1 {code} Said\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
@@ -92,24 +91,24 @@ fn status(code: u16, reason: &str, message: &str) -> String {
     status.to_string()
 }
 
-/// A server on a free port of loopback; it accepts until it is dropped.
+/// A server on a free loopback port; it accepts until it is dropped.
 pub(crate) struct HostileServer {
     url: String,
     port: u16,
     requests: Arc<Mutex<Vec<Request>>>,
-    /// Set by the drop, and read by the accepting thread, which the drop wakes by a connection.
+    /// Set on drop, and read by the accepting thread, which the drop wakes by a connection.
     is_closed: Arc<AtomicBool>,
 }
 
 impl HostileServer {
-    /// Starts a server that replies to every request as the closure says.
+    /// Starts a server that replies to every request with the closure's result.
     pub(crate) fn start(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let is_closed = Arc::new(AtomicBool::new(false));
         let (reply, kept, closed) = (Arc::new(reply), Arc::clone(&requests), Arc::clone(&is_closed));
-        // Each connection has a thread, which ends when the client closes it: the client is a child that ends.
+        // One thread per connection, which ends when the client closes it: the client is a child process that ends.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if closed.load(Ordering::SeqCst) {
@@ -127,23 +126,21 @@ impl HostileServer {
         &self.url
     }
 
-    /// The port.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The requests so far for objects of a collection.
+    /// Returns the requests for objects so far.
     pub(crate) fn object_requests(&self) -> Vec<Request> {
         self.requests().into_iter().filter(Request::is_of_objects).collect()
     }
 
-    /// The reply of a server that serves `pods` and `configmaps` of the core group and `deployments` of `apps`, of which it
-    /// has none, and on whose watches nothing happens.
+    /// Returns the reply of a correct server of `pods` and `configmaps` in the core group and `deployments` in `apps`:
+    /// lists are empty, and watches have no events.
     pub(crate) fn honest(request: &Request) -> Reply {
         let names = |plural: &str, kind: &str, short: &str| {
             serde_json::json!({
@@ -196,21 +193,21 @@ impl HostileServer {
     }
 }
 
-/// How long an idle watch waits until it looks whether its client is gone.
+/// The interval at which an idle watch checks whether its client has closed.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Waits, and sends nothing.
+/// Waits and sends nothing.
 fn nothing_for(time: Duration) -> Vec<u8> {
     thread::sleep(time);
     Vec::new()
 }
 
-/// The head of a response that comes in chunks.
+/// Returns the head of a chunked response.
 pub(crate) fn watch_head() -> Vec<u8> {
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec()
 }
 
-/// One chunk of a body, which is a line.
+/// Returns one chunk of a body with one line.
 pub(crate) fn chunk(line: &str) -> Vec<u8> {
     format!("{:x}\r\n{line}\n\r\n", line.len() + 1).into_bytes()
 }
@@ -234,7 +231,7 @@ fn serve(stream: TcpStream, reply: &(dyn Fn(&Request) -> Reply + Send + Sync), k
                 false
             }
             Reply::Silence => {
-                // Nothing more is sent by the client but its end.
+                // The client sends nothing more before it closes.
                 let _ended = reader.fill_buf();
                 false
             }
@@ -254,7 +251,7 @@ fn serve(stream: TcpStream, reply: &(dyn Fn(&Request) -> Reply + Send + Sync), k
     let _ended = writer.shutdown(Shutdown::Both);
 }
 
-/// Whether the client has closed its side.
+/// Returns whether the client has closed its side.
 fn is_closed(stream: &TcpStream) -> bool {
     if stream.set_nonblocking(true).is_err() {
         return true;

@@ -1,4 +1,4 @@
-//! Waits without end: servers that never give a usable answer.
+//! Endless waits: servers that never give a usable response.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use super::server::Request;
 use super::{HostileServer, Reply, Scenario, run_all};
 
-/// The commands that ask for objects once.
+/// The commands that request objects once.
 const ONE_SHOT: [&[&str]; 5] = [
     &["get", "pods"],
     &["get", "pods", "-o", "json"],
@@ -18,11 +18,11 @@ const ONE_SHOT: [&[&str]; 5] = [
     &["index", "pods", "-A", "--by", "namespace", "--list-mode", "list"],
 ];
 
-/// The commands that ask what the server serves.
+/// The commands that request discovery.
 const DISCOVERY: [&[&str]; 2] = [&["api-resources"], &["__complete", "get", ""]];
 
 #[test]
-fn every_command_ends_well_on_an_honest_server() {
+fn every_command_succeeds_on_an_honest_server() {
     let server = HostileServer::start(HostileServer::honest);
     let watch: [&[&str]; 1] = [&["watch", "pods", "--until-synced"]];
     let calls = ONE_SHOT.iter().chain(&DISCOVERY).chain(&watch).map(|words| {
@@ -49,7 +49,7 @@ fn discovery_ends_on_a_server_that_never_gives_a_usable_answer() {
             let is_line = words[0].starts_with("__");
             let timeout: &[&str] = if is_line { &[] } else { &["--request-timeout", "3s"] };
             let scenario = Scenario::new(format!("{name}: {}", words.join(" ")), &[words, timeout].concat());
-            // A line that is completed shows no error.
+            // Completion prints no errors.
             scenarios.push(scenario.on(server).check(move |outcome| {
                 assert_eq!(outcome.code, Some(i32::from(!is_line)));
             }));
@@ -58,14 +58,14 @@ fn discovery_ends_on_a_server_that_never_gives_a_usable_answer() {
     run_all(scenarios);
 }
 
-/// A server whose discovery is honest and that replies so to every request for objects.
+/// Returns a server with honest discovery and this reply to every request for objects.
 fn objects(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Arc<HostileServer> {
     Arc::new(HostileServer::start(move |request| {
         if request.is_of_objects() { reply(request) } else { HostileServer::honest(request) }
     }))
 }
 
-/// A page of a list of pods.
+/// Returns a page of a list of pods.
 fn pods(items: &str, token: &str) -> Reply {
     let metadata = format!(r#"{{"resourceVersion":"7","continue":"{token}"}}"#);
     Reply::json(
@@ -74,7 +74,7 @@ fn pods(items: &str, token: &str) -> Reply {
     )
 }
 
-/// Responses that can't be read.
+/// Returns servers with unreadable responses.
 fn unreadable() -> Vec<(&'static str, Arc<HostileServer>)> {
     let nested =
         || format!(r#"{{"metadata":{{"name":"a"}},"spec":{}1{}}}"#, "[".repeat(5000), "]".repeat(5000));
@@ -90,7 +90,7 @@ fn unreadable() -> Vec<(&'static str, Arc<HostileServer>)> {
     ]
 }
 
-/// The commands that ask for objects once, in the order of `expected` below.
+/// The commands that request objects once, in the order of `expected` below.
 const LISTS: [&[&str]; 4] = [
     &["get", "pods"],
     &["get", "pod", "a"],
@@ -98,7 +98,7 @@ const LISTS: [&[&str]; 4] = [
     &["index", "pods", "--by", "name", "--list-mode", "list"],
 ];
 
-/// Every command fails on that server after so many requests for objects.
+/// Asserts that every command fails on the server after this many requests for objects.
 fn fails(
     name: &str,
     make: impl Fn() -> Arc<HostileServer>,
@@ -137,7 +137,7 @@ fn server_errors_end_a_one_shot_command_after_the_tries_of_a_plain_get() {
     for (code, reason) in
         [(429, "TooManyRequests"), (500, "InternalError"), (503, "ServiceUnavailable"), (504, "Timeout")]
     {
-        // `get --by` may be served in another form: a list by pages, a watch or a whole list.
+        // `get --by` may fall back to another method: a paged list, a streaming list or a full list.
         let once = [1..=1, 1..=1, 1..=3, 1..=1];
         let server = || objects(move |_| Reply::status(code, reason, "no"));
         scenarios.extend(fails(reason, server, &[], once));
@@ -148,7 +148,7 @@ fn server_errors_end_a_one_shot_command_after_the_tries_of_a_plain_get() {
 }
 
 #[test]
-fn a_request_timeout_bounds_a_request_with_its_tries() {
+fn request_timeout_bounds_all_tries_of_a_request() {
     let mut scenarios = Vec::new();
     for (name, seconds, tries) in [("short", 1, 2..=3), ("long", 60, 1..=1)] {
         let busy = || objects(move |_| Reply::retry_after(503, seconds, "ServiceUnavailable", "busy"));
@@ -201,7 +201,7 @@ fn endless_empty_pages_end_a_one_shot_command() {
 }
 
 #[test]
-fn a_watch_goes_on_on_unusable_responses_and_does_not_hammer_the_server() {
+fn watch_retries_unusable_responses_slowly() {
     let calls = unreadable().into_iter().map(|(name, server)| {
         let words = ["watch", "pods", "--until-synced", "--duration", "4s"];
         Scenario::new(format!("{name}: watch"), &words).on(&server).within_seconds(20).check(move |outcome| {
@@ -213,7 +213,7 @@ fn a_watch_goes_on_on_unusable_responses_and_does_not_hammer_the_server() {
     run_all(calls.collect());
 }
 
-/// A server whose discovery is refused once for each path, and then honest.
+/// Returns a server that rejects discovery once per path and is honest afterwards.
 fn discovery_after(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Arc<HostileServer> {
     let refused = Mutex::new(HashSet::new());
     Arc::new(HostileServer::start(move |request| {
@@ -226,7 +226,7 @@ fn discovery_after(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Arc<Hos
 }
 
 #[test]
-fn discovery_returns_when_the_server_says_and_reports_the_wait() {
+fn discovery_honours_retry_after_and_reports_the_wait() {
     let words: [&[&str]; 4] = [
         &["api-resources"],
         &["get", "pods"],
@@ -245,7 +245,7 @@ fn discovery_returns_when_the_server_says_and_reports_the_wait() {
 }
 
 #[test]
-fn a_request_timeout_bounds_discovery_with_its_tries() {
+fn request_timeout_bounds_all_tries_of_discovery() {
     let calls = [(1, 2..=3), (60, 1..=1)].map(|(seconds, tries)| {
         let server =
             HostileServer::start(move |_| Reply::retry_after(503, seconds, "ServiceUnavailable", "no"));
@@ -264,7 +264,7 @@ fn a_request_timeout_bounds_discovery_with_its_tries() {
 }
 
 #[test]
-fn a_silent_server_is_reported() {
+fn silent_server_is_reported() {
     let calls = LISTS.iter().chain(&[&["api-resources"] as &[&str]]).map(|words| {
         let is_discovery = words[0] == "api-resources";
         let server = Arc::new(HostileServer::start(move |request| {
@@ -287,7 +287,7 @@ fn a_silent_server_is_reported() {
 }
 
 #[test]
-fn a_watch_whose_response_never_begins_is_given_up_for_a_list() {
+fn unanswered_streaming_list_falls_back_to_a_list() {
     let server =
         objects(|request| if request.is_watch() { Reply::Silence } else { HostileServer::honest(request) });
     let scenario = Scenario::new("no head", &["watch", "pods", "--until-synced"]).on(&server);
@@ -299,7 +299,7 @@ fn a_watch_whose_response_never_begins_is_given_up_for_a_list() {
 }
 
 #[test]
-fn interim_responses_without_end_end_in_time() {
+fn endless_interim_responses_end_in_time() {
     let mut scenarios = Vec::new();
     for code in [100, 102, 103] {
         let server = Arc::new(HostileServer::start(move |_| {

@@ -1,4 +1,4 @@
-//! Texts from a server on a terminal and in pipes: none steers the terminal, hides, or begins a line of its own.
+//! Server texts on a terminal and in pipes: they can't control the terminal, hide text, or begin a line of their own.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::scenario::Outcome;
 use super::server::Request;
 use super::{HostileServer, Reply, Scenario, run_all};
 
-/// The beginning of a line that a server forges.
+/// The beginning of a forged line.
 const FORGED: &str = "resumed at 99 after 0.0s, nothing was missed";
 
-/// A text with everything that steers, turns or hides.
+/// Returns a text with control, bidirectional and invisible characters.
 fn hostile() -> String {
     let steering =
         "x\u{1b}[31mR\u{1b}]0;T\u{7}\u{9b}2J\u{85}\u{8}\u{7f}\u{0}\u{202a}\u{202e}\u{2066}\u{2069}";
@@ -17,7 +17,7 @@ fn hostile() -> String {
     format!("{steering}{hiding}\rY\n{FORGED}\n\n{FORGED}\t\u{1b}[0m")
 }
 
-/// The same for what is a key or a word: no slash, no newline.
+/// The same for a key or a word: no slash, no newline.
 fn hostile_word() -> String {
     hostile().replace(['\n', '\r', '\t', '/'], "")
 }
@@ -54,7 +54,7 @@ fn table(object: &Value) -> Value {
     })
 }
 
-/// A server of which every text is hostile; names that become URLs are not.
+/// Replies with hostile texts everywhere except in names that become URLs.
 fn reply(request: &Request) -> Reply {
     let (text, word) = (hostile(), hostile_word());
     let is_table = request.head.contains("as=Table");
@@ -115,7 +115,7 @@ fn reply(request: &Request) -> Reply {
     }
 }
 
-/// Every command that prints what a server said, in every format.
+/// Returns every command that prints server texts, in every format.
 fn commands() -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     let formats = ["", "-o wide", "-o json", "-o yaml", "-o name"];
@@ -160,12 +160,12 @@ fn commands() -> Vec<Vec<String>> {
     }
     let words = |line: &String| line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
     let mut commands: Vec<Vec<String>> = lines.iter().map(words).collect();
-    // A line that is completed ends with the word that is typed.
+    // A completed line ends with the typed word.
     commands.iter_mut().filter(|words| words[0] == "__complete").for_each(|words| words.push(String::new()));
     commands
 }
 
-/// Whether a character has no place in a text for people; the program's own colours are taken away before.
+/// Returns whether a character is unsafe in text for people; the program's own colours are removed before.
 fn is_unsafe(c: char) -> bool {
     let is_hidden = matches!(
         c,
@@ -185,7 +185,7 @@ fn assert_safe(what: &str, text: &str, outcome: &Outcome) {
 }
 
 #[test]
-fn no_text_of_a_server_steers_a_terminal_or_forges_a_line() {
+fn server_texts_never_control_the_terminal_or_forge_lines() {
     let server = HostileServer::start(reply);
     let scenarios = commands().into_iter().map(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -207,7 +207,7 @@ fn no_text_of_a_server_steers_a_terminal_or_forges_a_line() {
 }
 
 #[test]
-fn a_pipe_gets_the_bytes_of_the_server() {
+fn pipe_gets_the_servers_bytes() {
     let server = HostileServer::start(reply);
     let text = hostile();
     let holds = move |object: &Value| {
@@ -223,7 +223,7 @@ fn a_pipe_gets_the_bytes_of_the_server() {
             assert!(outcome.stdout.contains("\u{9b}2J") && outcome.stdout.contains('\u{200b}'), "as kubectl");
         }),
         scenario(&["get", "things", "-o", "json"]).at_terminal().check(move |outcome| {
-            // The terminal shows the warnings too.
+            // The terminal shows the warnings as well.
             let (_, json) = outcome.stdout.split_once("\n{").expect("JSON behind them");
             let list: Value = serde_json::from_str(&format!("{{{json}")).expect("JSON at a terminal, too");
             shown(&list["items"][0]);

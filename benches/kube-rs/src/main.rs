@@ -1,7 +1,7 @@
-//! A reflector of kube-rs that holds all pods as `DynamicObject`, the type for kinds chosen at run time.
+//! A kube-rs reflector that stores all pods as `DynamicObject`, the type for kinds chosen at run time.
 //!
-//! `kube-rs-peer [--watch]` uses KUBECONFIG, prints one line once it is synced, and ends there, or with `--watch` prints
-//! a line for each event that follows: the annotation `testbed/sent` of its object, empty where there is none.
+//! `kube-rs-peer [--watch]` uses KUBECONFIG and prints one line once it is synced. Then it exits, or with `--watch`
+//! prints a line per event: the annotation `testbed/sent` of its object, empty if there is none.
 
 use std::io::Write as _;
 use std::pin::pin;
@@ -23,7 +23,7 @@ async fn main() -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     while let Some(event) = events.next().await {
         let event = match event {
-            // What a watcher fails at it tries again; the time that takes is no part of a sync.
+            // A watcher retries after an error; that time is not part of a sync.
             Err(error) if stays => {
                 eprintln!("{error}");
                 continue;
@@ -34,7 +34,7 @@ async fn main() -> anyhow::Result<()> {
             watcher::Event::InitDone => {
                 writeln!(out, "{{\"type\":\"SYNCED\",\"objects\":{}}}", reader.len())?;
                 if !stays {
-                    // Giving back the memory of each object would be counted as the sync's.
+                    // Exits without freeing each object, which would count as part of the sync.
                     std::process::exit(0);
                 }
             }
