@@ -132,7 +132,7 @@ impl Shell {
             let Some(first) = running.stdout.within(PATIENCE) else {
                 let error = running.stderr.drain();
                 // Another test may hold the port.
-                assert!(error.contains("another program does"), "{command}: {error}");
+                assert!(error.contains("another program uses it"), "{command}: {error}");
                 return None;
             };
             self.background.push(running);

@@ -164,7 +164,11 @@ fn unsupported_field_selector_is_applied_locally_with_a_note() {
     let words = ["get", "cm", "-n", &namespace, "-o", "name", "--field-selector", "metadata.labels.app=web"];
     let done = env.kdelta_on(testbed, &words).finish();
     assert_eq!((done.code, done.stdout.as_str()), (0, "configmap/a\n"), "{}", done.stderr);
-    assert!(done.stderr.starts_with("configmaps: selected here, not by the server: "), "{}", done.stderr);
+    assert!(
+        done.stderr.starts_with("configmaps: field selector applied by kdelta, not by the server: "),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn resume_from_a_future_version_fails_with_both_versions() {
     let watch = ["watch", "cm", "-n", &namespace, "--resource-version", asked];
     let error = env.kdelta_on(&testbed, &watch).finish().failure(1);
     let wanted = format!(
-        "Error from server (Timeout): version {asked} is newer than the server's, so it is of another cluster or of a time before a restore (Too large resource version: {asked}, current: "
+        "Error from server (Timeout): version {asked} is newer than the server's: it belongs to another cluster, or the server was restored from a backup (Too large resource version: {asked}, current: "
     );
     let rest = error.strip_prefix(&wanted).unwrap_or_else(|| panic!("{error}"));
     let current: u64 = rest.split(')').next().and_then(|number| number.parse().ok()).expect("a version");

@@ -30,9 +30,9 @@ fn unreachable_context_joins_when_its_server_starts() {
         assert_eq!(told.last().expect("a line")["context"], "late");
         let said = running.stderr.find("that it joins", |_| true);
         let wanted = if is_known {
-            format!("can be had now, and so is watched: late: configmaps in {namespace}\n")
+            format!("allowed now, watching: late: configmaps in {namespace}\n")
         } else {
-            "late: the server answers now\n".to_owned()
+            "late: the server responds again\n".to_owned()
         };
         assert_eq!(said, wanted);
         if is_known {

@@ -170,11 +170,11 @@ fn forbidden_cluster_wide_list_falls_back_to_each_namespace() {
 
     allow(&api, &user, None, "namespaces");
     let mut running = env.kdelta_on(testbed, &words).start();
-    let fallback = "not allowed in all namespaces at once, asking in each: configmaps\n";
+    let fallback = "not allowed in all namespaces at once, listing each: configmaps\n";
     assert_eq!(running.stderr.find("the other way", |_| true), fallback);
     running.stdout.find("what is allowed", |line| line == "configmap/x\n");
     let left_out = running.stderr.find("what is left out", |_| true);
-    assert!(left_out.starts_with("not allowed, and so left out: configmaps in "), "{left_out}");
+    assert!(left_out.starts_with("not allowed, skipped: configmaps in "), "{left_out}");
     assert!(!left_out.contains(&namespace), "{left_out}");
     api.create_config_map(&namespace, "y", &json!({}));
     running.stdout.find("what comes", |line| line == "configmap/y\n");
@@ -248,8 +248,8 @@ fn each_context_reports_its_own_fallback() {
         said[0].starts_with("names: Error from server (Forbidden): configmaps is forbidden: "),
         "{said:?}"
     );
-    assert_eq!(said[1], "not allowed in all namespaces at once, asking in each: lists: configmaps");
-    assert!(said[2].starts_with("not allowed, and so left out: lists: configmaps in "), "{said:?}");
+    assert_eq!(said[1], "not allowed in all namespaces at once, listing each: lists: configmaps");
+    assert!(said[2].starts_with("not allowed, skipped: lists: configmaps in "), "{said:?}");
 }
 
 #[test]
@@ -266,10 +266,10 @@ fn joining_namespace_is_watched_once_allowed_and_the_last_leaving_does_not_end_t
     let running =
         env.kdelta_on(testbed, &["watch", "cm", "-n", &pattern, "-o", "json", "--as", &user]).start();
     running.stdout.json_until("the first", is(format!("SYNCED {first}")));
-    running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
+    running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
     delete_namespace(&api, &first);
     create_namespace(&api, &late, &json!({}));
-    let left_out = format!("not allowed, and so left out: configmaps in {late}\n");
+    let left_out = format!("not allowed, skipped: configmaps in {late}\n");
     running.stderr.find("what is not allowed yet", |line| line == left_out);
     allow(&api, &user, Some(&late), "configmaps");
     api.create_config_map(&late, "c", &json!({}));
@@ -491,7 +491,7 @@ fn unreachable_context_does_not_end_the_others() {
     }
     for format in ["json", "yaml", "name"] {
         let error = on(&["get", "cm", "-n", &namespace, "-o", format, "--all-contexts"]).failure(2);
-        let wanted = format!("error: -o {format} can't say which context an object is of");
+        let wanted = format!("error: -o {format} can't show the context of an object");
         assert!(error.starts_with(&wanted), "{error}");
     }
     let done = on(&["watch", "cm", "--context", "down,d*"]);

@@ -103,7 +103,7 @@ fn resume_from_an_expired_version_fails_with_its_error_name() {
         "Error from server (Expired): the server no longer knows what happened since {version} (too old resource version: {version} ("
     );
     assert!(error.starts_with(&wanted), "{error}");
-    assert!(error.ends_with("leave out --resource-version to begin with what is there now\n"), "{error}");
+    assert!(error.ends_with("omit --resource-version to start with the current objects\n"), "{error}");
     let lines = env.kdelta_on(&testbed, &[&watch[..], &["-o", "json"]].concat()).finish();
     assert_eq!(lines.code, 1);
     let line: Value = serde_json::from_str(&lines.stdout).expect("one line");

@@ -28,7 +28,7 @@ fn unavailable_parts_join_once_allowed() {
     let running = env.kdelta_on(&testbed, &["watch", "cm", "-A", "-o", "json", "--as", &user]).start();
     let lines = running.stdout.json_until("what is allowed", is(format!("SYNCED {namespace}")));
     assert!(lines.iter().any(|line| line["namespace"] == namespace.as_str() && line["name"] == "x"));
-    running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
+    running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
     allow(&api, &user, Some(&later), "configmaps");
     let lines = running.stdout.json_until("it joins", is(format!("SYNCED {later}")));
     assert!(lines.iter().all(|line| line["type"] != "ERROR"), "nothing has ended: {lines:#?}");
@@ -38,7 +38,7 @@ fn unavailable_parts_join_once_allowed() {
         "nothing is told again: {added:#?}"
     );
     assert_eq!(added.iter().filter(|line| line["name"] == "x").count(), 1, "{added:#?}");
-    let joins = format!("can be had now, and so is watched: configmaps in {later}\n");
+    let joins = format!("allowed now, watching: configmaps in {later}\n");
     running.stderr.find("that it joins", |line| line == joins);
     api.create_config_map(&later, "y", &json!({}));
     running.stdout.json_until("it is watched", is(format!("ADDED {later}/y")));
@@ -58,7 +58,7 @@ fn unavailable_parts_are_probed_gradually_by_lists_and_join_together() {
     let types = format!("events,{}", TYPES.join(","));
     let watch = ["watch", &types, "-A", "-o", "json", "--as", &user];
     let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
-    running.stderr.find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
+    running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
     let _first = proxy.take_requests();
     let mut asked: Vec<String> = Vec::new();
     // Ten at first, more after five seconds.
@@ -110,9 +110,7 @@ fn forbidden_late_parts_are_unavailable_like_initial_ones() {
     // Each is reported once and then probed less often.
     let mut said = String::new();
     while !late.iter().all(|name| said.contains(name.as_str())) {
-        said += &running
-            .stderr
-            .find("what is left out", |line| line.starts_with("not allowed, and so left out: "));
+        said += &running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
     }
     let _first = proxy.take_requests();
     let since = Instant::now();

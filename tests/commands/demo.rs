@@ -93,7 +93,8 @@ fn port_in_use_is_reported() {
     let demo = DemoServer::start(&env, &[]);
     let port = demo.url.rsplit(':').next().expect("a port");
     let error = env.kdelta(&["demo", "--port", port]).finish().failure(1);
-    let told = format!("error: can't listen on 127.0.0.1:{port}: another program does; give another --port");
+    let told =
+        format!("error: can't listen on 127.0.0.1:{port}: another program uses it; choose another --port");
     assert!(error.starts_with(&told), "{error}");
 }
 

@@ -55,9 +55,7 @@ fn resume_version_needs_one_collection() {
         let arguments = [&["watch", "--demo", "--resource-version", "7"], more].concat();
         let error = env.kdelta(&arguments).finish().failure(2);
         assert!(
-            error.starts_with(
-                "error: --resource-version is the version of one collection, and this is 2 of them"
-            ),
+            error.starts_with("error: --resource-version needs a single collection, but 2 are selected"),
             "{error}"
         );
     }

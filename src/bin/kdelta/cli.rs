@@ -1,4 +1,4 @@
-//! From the command line to an exit code: parse, settle, do, tell.
+//! The program's entry point: parses arguments, resolves settings, runs the command, and maps errors to an exit code.
 
 mod invoked;
 mod topics;
@@ -17,12 +17,12 @@ use crate::exit::{ExitCode, Hint, Report, Usage};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session};
 use crate::settings::{Connection, Environment, Settings, Task};
-use invoked::{called, program_name, shown_as, to_complete};
+use invoked::{called, program_name, to_complete, with_program_name};
 
-/// The width of the help where nobody knows that of the screen.
-const USUAL_WIDTH: usize = 100;
+/// The width of the help if the terminal width is unknown.
+const DEFAULT_WIDTH: usize = 100;
 
-/// Does what the words ask for. The first of them is how the program was called.
+/// Runs the command line, which starts with the program name.
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     if let Some(line) = to_complete(&words) {
         return complete(line);
@@ -53,12 +53,12 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Prints what was asked for instead of a command, or why there is none.
+/// Prints help, version or a usage error.
 fn explain(error: &clap::Error, called: &str) -> ExitCode {
     let messages = Messages::stderr(false, false);
     let is_mistake = error.use_stderr();
     if is_mistake && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let lines: Vec<String> = mistake(error, called).lines().map(str::to_owned).collect();
+        let lines: Vec<String> = usage_message(error, called).lines().map(str::to_owned).collect();
         messages.error(&lines, None);
         return ExitCode::Usage;
     }
@@ -73,9 +73,9 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
     }
 }
 
-/// What is wrong with the words, without advice that nobody who knows kubectl needs, such as how to pass an unknown flag
-/// as a value. `called` is how program and command were called.
-fn mistake(error: &clap::Error, called: &str) -> String {
+/// Returns the message of a usage error, without clap's advice on passing an unknown flag as a value. `called` is the
+/// program and command as called.
+fn usage_message(error: &clap::Error, called: &str) -> String {
     let text = error.to_string();
     let mut said = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) if flag.starts_with('-') => {
@@ -85,22 +85,22 @@ fn mistake(error: &clap::Error, called: &str) -> String {
         _ => text.split("\n\n").next().unwrap_or_default().to_owned(),
     };
     let is_tip = |line: &&str| line.starts_with("  tip: ") && !line.contains("as a value");
-    let of_clap = text.lines().filter(is_tip).filter(|_| suggests_what_is_near(error)).map(str::to_owned);
-    for tip in of_clap.chain(near_topic(error)) {
+    let of_clap = text.lines().filter(is_tip).filter(|_| has_plausible_suggestion(error)).map(str::to_owned);
+    for tip in of_clap.chain(similar_topic(error)) {
         said.push('\n');
         said.push_str(&tip);
     }
     format!("{said}\nSee '{called} --help' for help and examples")
 }
 
-/// The topic of the help that was meant by a command that there is not.
-fn near_topic(error: &clap::Error) -> Option<String> {
+/// Returns the help topic similar to an unknown command.
+fn similar_topic(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let topics = topics::TOPICS.iter().map(|topic| ((*topic).to_owned(), vec![(*topic).to_owned()]));
     nearest(word, topics).first().map(|topic| format!("  tip: there is a topic: 'help {topic}'"))
 }
 
-/// What Rust says of a number that is none, in the words of who typed it.
+/// Replaces Rust's number parsing errors with plain text.
 fn plain(text: &str) -> String {
     const WHOLE: [&str; 4] = [
         "invalid digit found in string",
@@ -116,9 +116,9 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// Whether the flag or command that clap suggests is one that may have been meant: it finds those alike that share some
-/// letters, as `watch` for kubectl's `wait`.
-fn suggests_what_is_near(error: &clap::Error) -> bool {
+/// Whether clap's suggestion is plausible. clap also suggests names that only share some letters, such as `watch` for
+/// kubectl's `wait`.
+fn has_plausible_suggestion(error: &clap::Error) -> bool {
     let is_near = |typed: &String, found: &String| {
         let is_begun = found.starts_with(typed.as_str()) || typed.starts_with(found.as_str());
         is_begun || !nearest(typed, std::iter::once((found.clone(), vec![found.clone()]))).is_empty()
@@ -143,10 +143,10 @@ fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, c
     {
         topic.try_get_matches_from_mut(["help", "--help"])?;
     }
-    let mut app = shown_as(Cli::command().bin_name(program), program);
+    let mut app = with_program_name(Cli::command().bin_name(program), program);
     if no_columns {
-        // clap would take no width for the narrowest.
-        app = app.term_width(USUAL_WIDTH);
+        // clap treats 0 as the narrowest width.
+        app = app.term_width(DEFAULT_WIDTH);
     }
     let words = accept_kubectl_spelling(words, &app);
     if let Some(said) = wrong_switch(&words, &app) {
@@ -156,12 +156,12 @@ fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, c
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut app))
 }
 
-/// Prints how the line may go on. It succeeds whatever happens: who completes a line has no use for an error.
+/// Prints the completions of a line. Always succeeds: a shell has no use for an error.
 fn complete(line: &[OsString]) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
         return ExitCode::Ok;
     };
-    // A line that nobody reads is none.
+    // Ignored: without a reader there is no line to complete.
     let _ = runtime.block_on(commands::complete::run(
         line,
         &Environment::read(),
@@ -173,7 +173,7 @@ fn complete(line: &[OsString]) -> ExitCode {
     ExitCode::Ok
 }
 
-/// The one match over what can be done.
+/// Runs the task.
 fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Completions(shell) => return commands::completions::run(*shell, Stdout::open()?),
@@ -185,8 +185,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     output::log::show(messages, settings.verbosity);
     let reporter = Reporter::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
-        // First of all: whoever asks how it goes must not end it.
-        let _answers = match &settings.task {
+        // Installed first: before that, SIGUSR1 would end the process.
+        let _status_signal = match &settings.task {
             Task::Watch(_) => Some(reporter.report_on_signal()?),
             _ => None,
         };
@@ -195,9 +195,12 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         }
         let warn = Arc::clone(messages);
         let plugin = Arc::clone(messages);
-        let opened =
-            Session::open(settings, move |text| warn.warning(text), move |notice| told(&plugin, notice))
-                .await;
+        let opened = Session::open(
+            settings,
+            move |text| warn.warning(text),
+            move |notice| report_notice(&plugin, notice),
+        )
+        .await;
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         messages.mask(session.redactions());
         if let Task::Watch(watch) = &settings.task {
@@ -206,7 +209,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         let last = Arc::clone(messages);
         let _ends = ExitOnSignal::after(move |end| last.without_counts(end))?;
         match &settings.task {
-            // Boxed: it is large.
+            // Boxed because the future is large.
             Task::Get(get) => {
                 Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
             }
@@ -219,13 +222,14 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         }
     });
     end_plugins();
-    // A name look-up may still hold a blocking thread: nobody waits for it any more.
+    // A name lookup may still block a thread; its result is no longer needed.
     runtime.shutdown_background();
     ended
 }
 
-/// What a credential plugin says is a line among ours, as it comes; one that asks its user has the terminal to itself.
-fn told(messages: &Messages, notice: Notice<'_>) {
+/// Prints a notice of the connection. Plugin output is printed line by line; while a plugin prompts the user, it owns
+/// the terminal.
+fn report_notice(messages: &Messages, notice: Notice<'_>) {
     match notice {
         Notice::Plugin(line) => messages.notice(line),
         Notice::PluginAsks => messages.show_counts(false),
@@ -249,7 +253,7 @@ fn told(messages: &Messages, notice: Notice<'_>) {
     }
 }
 
-/// The error, with the context, cluster or user that was perhaps meant.
+/// Adds similar names to an error about a missing context, cluster or user.
 fn with_similar_name(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
     let near = error.downcast_ref().map(|error| session::similar_names(error, connection));
     match near.unwrap_or_default().as_slice() {
@@ -263,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_is_told_in_a_sentence_and_with_the_way_to_the_help() {
+    fn usage_error_is_a_sentence_with_help_hint() {
         for (line, said) in [
             ("get pods --sort-by=x", "error: unknown flag: --sort-by\nSee 'kubectl delta get --help'"),
             (
@@ -322,17 +326,17 @@ mod tests {
             let words: Vec<OsString> = std::iter::once("x").chain(line.split(' ')).map(Into::into).collect();
             let called = called(&words, "kubectl delta");
             let error = parse(words, "kubectl delta", false).expect_err(line);
-            let told = mistake(&error, &called);
+            let told = usage_message(&error, &called);
             assert!(told.starts_with(said), "{line}: {told}");
         }
     }
 
     #[test]
-    fn help_has_its_usual_width_where_the_environment_says_none() {
+    fn help_has_default_width_without_columns() {
         let words = || vec!["x".into(), "get".into(), "--help".into()];
         let text = |no_columns| parse(words(), "kdelta", no_columns).expect_err("help").to_string();
         assert!(
-            text(true).lines().any(|line| line.len() > 80 && line.len() <= USUAL_WIDTH),
+            text(true).lines().any(|line| line.len() > 80 && line.len() <= DEFAULT_WIDTH),
             "{}",
             text(true)
         );

@@ -1,4 +1,4 @@
-//! Which server, as whom, and how the terminal is used: the flags that every command takes.
+//! The flags of every command: connection and terminal.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) context: Option<String>,
 
-    /// Every context of the kubeconfig; wins over --context
+    /// All contexts of the kubeconfig; overrides --context
     #[arg(long, global = true)]
     pub(crate) all_contexts: bool,
 
@@ -29,7 +29,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
-    /// The namespace to look in; several as a,b or 'team-*'
+    /// The namespace; several as a,b or 'team-*'
     #[arg(short, long, global = true, value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
 
@@ -81,19 +81,19 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) client_key: Option<PathBuf>,
 
-    /// Name to check the server's certificate against, instead of the host
+    /// Server name for the certificate check, instead of the host
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     pub(crate) tls_server_name: Option<String>,
 
-    /// Do not check the server's certificate: the connection is insecure
+    /// Do not verify the server's certificate: the connection is insecure
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) insecure_skip_tls_verify: bool,
 
-    /// How long a single request may take: seconds, or a duration such as 1m30s; 0 is for ever. Watches are not bounded
+    /// Time limit of a single request: seconds, or a duration such as 1m30s; 0 is unlimited. Watches are not limited
     #[arg(long, global = true, hide_short_help = true, value_name = "TIME", default_value = "0")]
     pub(crate) request_timeout: String,
 
-    /// Directory for what discovery found
+    /// Directory of the discovery cache
     #[arg(
         long,
         global = true,
@@ -103,16 +103,16 @@ pub(crate) struct ConnectionArgs {
     )]
     pub(crate) cache_dir: Option<PathBuf>,
 
-    /// Ask the server not to compress its answers
+    /// Ask the server not to compress its responses
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) disable_compression: bool,
 }
 
-/// How much is said, and how.
+/// The flags for verbosity and colour.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(crate) struct TerminalArgs {
-    /// Say more on stderr: -v tells each try, -v=6 each request
+    /// Print more on stderr: -v prints each retry, -v=6 each request
     #[arg(
         short, long, global = true, visible_alias = "v", value_name = "LEVEL",
         num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u8)
@@ -134,10 +134,10 @@ impl TerminalArgs {
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
-    /// On a terminal that can, unless the environment says no
+    /// On a capable terminal, unless the environment disables it
     Auto,
-    /// Also in files and pipes
+    /// Always, even in files and pipes
     Always,
-    /// Nowhere
+    /// Never
     Never,
 }

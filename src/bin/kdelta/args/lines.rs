@@ -1,9 +1,9 @@
-//! Which lines a watch prints, what stands in them, and how they get there: flags of `watch` and `get -w`.
+//! The flags of `watch` and `get -w` for printed lines, their contents and their delivery.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
-/// The fields of a JSON line, in their order.
+/// The fields of a JSON line, in order.
 const FIELDS: [&str; 22] = [
     "v",
     "seq",
@@ -29,20 +29,20 @@ const FIELDS: [&str; 22] = [
     "changes",
 ];
 
-/// What stands in a line, and which updates are worth one.
+/// The flags for the contents of lines and for the updates that are printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Lines")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct LineArgs {
-    /// Say what changed with each update: under its row as `path: old → new`, in JSON as `changes`
+    /// Print the changes of each update: under its row as `path: old → new`, in JSON as `changes`
     #[arg(long)]
     pub(crate) changes: bool,
 
-    /// Show the state before an update in JSON lines, as `old`
+    /// Print the state before an update in JSON lines, as `old`
     #[arg(long)]
     pub(crate) old: bool,
 
-    /// Only these fields in JSON lines, such as type,name,object; in their usual order
+    /// Print only these fields in JSON lines, such as type,name,object; the order is fixed
     #[arg(
         long,
         value_name = "FIELD",
@@ -53,47 +53,47 @@ pub(crate) struct LineArgs {
     )]
     pub(crate) fields: Vec<String>,
 
-    /// Pass over updates that change nothing but this field, such as status.conditions[*].lastHeartbeatTime; may be
+    /// Suppress updates that change nothing but this field, such as status.conditions[*].lastHeartbeatTime; may be
     /// repeated
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(crate) ignore: Vec<String>,
 
-    /// Pass over updates that do not change this field, such as spec; may be repeated
+    /// Suppress updates that do not change this field, such as spec; may be repeated
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(crate) only: Vec<String>,
 
-    /// Print a row for each update, also where it shows nothing new
+    /// Print a row for each update, even if the row is unchanged
     #[arg(long)]
     pub(crate) show_all: bool,
 
-    /// Show the data of Secrets in what --changes says under a row
+    /// Print the data of Secrets in the --changes lines under a row
     #[arg(long)]
     pub(crate) show_secrets: bool,
 }
 
-/// Where a watch begins, and how it goes on.
+/// The flags for the start of a watch and the delivery of its events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watch")]
 pub(crate) struct FlowArgs {
-    /// Go on after this version, the `resume` of a JSON line, without an initial state; of one type in one namespace
+    /// Resume after this version, the `resume` of a JSON line, without an initial state; for one type in one namespace
     /// or in all
     #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
     pub(crate) resource_version: Option<String>,
 
-    /// Print everything again, as SYNC, each time that so much time has passed, such as 10m
+    /// Print everything again, as SYNC, at this interval, such as 10m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) resync: Option<String>,
 
-    /// What to do when lines are read more slowly than changes come
+    /// What to do when lines are read more slowly than changes arrive
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = OnSlowArg::Block)]
     pub(crate) on_slow: OnSlowArg,
 }
 
-/// What becomes of changes for which a reader is too slow.
+/// The policy for changes that a slow reader has not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnSlowArg {
     /// Let the server wait: every change is printed
     Block,
-    /// Merge the changes of each object; `resume` can't be said then
+    /// Merge the changes of each object; lines then have no `resume`
     Coalesce,
 }

@@ -1,7 +1,7 @@
-//! What can be typed: clap's structures and nothing else. A leaf: it imports nothing of the program.
+//! The command line as clap structures. Imports nothing else of the program.
 //!
-//! Flags carry kubectl's names and shapes (a check of the meaning comes later, in `settings`), so that the doc comments
-//! here are the program's help.
+//! Flags have kubectl's names and forms; `settings` validates their meaning. The doc comments here are the program's
+//! help.
 
 mod connection;
 mod demo;
@@ -23,7 +23,7 @@ pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, Unt
 
 use clap::{Parser, Subcommand};
 
-/// Examples come before the list of flags: they are what is looked for.
+/// Examples come before the flags, because users look for them first.
 const HELP: &str = "\
 {about-with-newline}
 {before-help}{usage-heading} {usage}
@@ -41,16 +41,16 @@ const HELP: &str = "\
     arg_required_else_help = true,
     before_help = "\
 Examples:
-  kdelta watch pods                      the pods, then every change, for ever
-  kdelta watch pods,svc -A -o json       two kinds everywhere, as JSON lines
-  kdelta get pods --by label:app=web     what the index holds under app=web
-  kdelta index pods -A --by node         the nodes, and how many pods each has
-  kdelta watch pods --demo               no cluster at hand: one in the program
+  kdelta watch pods                      the pods, then every change
+  kdelta watch pods,svc -A -o json       two types in all namespaces, as JSON lines
+  kdelta get pods --by label:app=web     the pods with the label app=web, by index
+  kdelta index pods -A --by node         the nodes, with the number of pods on each
+  kdelta watch pods --demo               an embedded demo cluster, no server needed
 ",
     after_help = "\
 Topics:
   kdelta help exit-codes                 what each exit code means
-  kdelta help environment                the variables that are read
+  kdelta help environment                the environment variables
 "
 )]
 pub(crate) struct Cli {
@@ -67,7 +67,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// One variant for each command.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Watch(Box<WatchArgs>),
@@ -80,7 +80,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The word that calls it.
+    /// Returns the word that selects the command.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Watch(_) => "watch",
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_called_by_their_names() {
+    fn command_names_match_subcommands() {
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();
             let line = format!("{name} pods --by node");
@@ -127,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_app_is_sound() {
+    fn clap_definition_is_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn global_flags_stand_before_or_after_the_command() {
+    fn global_flags_are_accepted_before_and_after_command() {
         for line in ["-n shop --context prod get pods", "get pods --context=prod -nshop"] {
             let cli = parse(line).expect(line);
             assert_eq!(cli.connection.namespace.as_deref(), Some("shop"), "{line}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn short_flags_mean_what_they_mean_in_kubectl() {
+    fn short_flags_match_kubectl() {
         let args = get("get po -Aw -l app=web -L tier,zone -L rack -owide");
         assert!(args.select.all_namespaces && args.watch);
         assert_eq!(args.select.selector.as_deref(), Some("app=web"));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_may_be_given_a_value_as_kubectl_allows() {
+    fn switch_accepts_kubectl_values() {
         assert!(get("get po --watch=true").watch);
         assert!(!get("get po --watch=false").watch);
         assert!(get("get po -A=true").select.all_namespaces);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn verbosity_is_a_count_or_a_level() {
+    fn verbosity_is_count_or_level() {
         for (line, level) in [
             ("get po", 0),
             ("get po -v", 1),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_flag_that_is_given_twice_the_last_counts() {
+    fn last_of_repeated_flag_wins() {
         for line in ["-n a get po -n b", "get po -n a -n b", "get -n a po --namespace=b"] {
             assert_eq!(parse(line).expect(line).connection.namespace.as_deref(), Some("b"), "{line}");
         }
@@ -198,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_never_shown() {
+    fn token_is_never_shown() {
         let cli = parse("--token s3cr3t get po").expect("fine");
         assert!(!format!("{cli:?}").contains("s3cr3t"));
         assert_eq!(cli.connection.token.expect("a token").expose(), "s3cr3t");
     }
 
     #[test]
-    fn usage_errors_are_exit_code_2_and_help_is_0() {
+    fn usage_errors_exit_2_and_help_exits_0() {
         for line in
             ["frobnicate", "get po --no-such-flag", "watch po --count 0", "index po", "watch po --color red"]
         {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_stand_before_the_flags_in_every_help() {
+    fn help_lists_examples_before_flags() {
         let mut app = Cli::command();
         app.build();
         let commands = app.get_subcommands().filter(|command| command.get_name() != "help");

@@ -1,16 +1,16 @@
-//! What an answer counts as and what it took: flags of the commands that answer once.
+//! The flags of one-shot commands about empty results and statistics.
 
 use clap::Args;
 
-/// When an answer counts as none, and what is said of it.
+/// The flags about empty results and statistics.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutcomeArgs {
-    /// End with exit code 3 when nothing matched
+    /// Exit with code 3 if nothing matches
     #[arg(long)]
     pub(crate) fail_if_empty: bool,
 
-    /// Say on stderr what it took: objects, bytes, time and memory
+    /// Print statistics on stderr: objects, bytes, time and memory
     #[arg(long)]
     pub(crate) stats: bool,
 }

@@ -1,17 +1,17 @@
-//! Which objects, and how they are printed: flags that several commands share.
+//! The flags that select and format objects, shared by several commands.
 
 use clap::{Args, ValueEnum};
 
-/// Which of them an index is asked for.
+/// The flags that select objects by an index.
 #[derive(Debug, Args)]
 pub(crate) struct ByArgs {
-    /// Only objects that the index holds under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node,
-    /// image or field:PATH; a,b is either; repeated is both
+    /// Only objects that the index has under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node, image or
+    /// field:PATH; a,b matches either; repeated flags must all match
     #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
     pub(crate) by: Vec<String>,
 }
 
-/// Which objects are asked for.
+/// The flags that select objects.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct SelectArgs {
@@ -20,16 +20,16 @@ pub(crate) struct SelectArgs {
     #[arg(value_name = "RESOURCE", help_heading = "Resources")]
     pub(crate) resources: Vec<String>,
 
-    /// Every type that can be listed and watched, but events, leases and metrics unless they are named; with -n only
-    /// those that live in namespaces
+    /// All types that can be listed and watched, except events, leases and metrics unless they are named; with -n only
+    /// namespaced types
     #[arg(long, help_heading = "Resources")]
     pub(crate) all_kinds: bool,
 
-    /// All namespaces; wins over -n. Where that is not allowed, each namespace where it is
+    /// All namespaces; overrides -n. Where that is not allowed, each namespace where it is
     #[arg(short = 'A', long)]
     pub(crate) all_namespaces: bool,
 
-    /// Only namespaces with these labels, of those that -n names or of all
+    /// Only namespaces with these labels, among those of -n or all
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) namespace_selector: Option<String>,
 
@@ -41,28 +41,29 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) field_selector: Option<String>,
 
-    /// Take any state the server has in its cache (resourceVersion 0) instead of the most recent one
+    /// Accept any state in the server's cache (resourceVersion 0) instead of the most recent one
     #[arg(long)]
     pub(crate) cached: bool,
 
-    /// Objects in a page of a list; 0 asks for all at once
+    /// Objects per page of a list; 0 lists everything at once
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub(crate) chunk_size: u32,
 
-    /// How the initial state is asked for
+    /// How the initial state is requested
     #[arg(
         long,
         value_name = "MODE",
         value_enum,
-        help = "How the initial state is asked for [default: auto, or what $KUBE_FEATURE_WatchListClient says]"
+        help = "How the initial state is requested [default: auto, or by $KUBE_FEATURE_WatchListClient]"
     )]
     pub(crate) list_mode: Option<ListModeArg>,
 }
 
-/// How the initial state is asked for.
+/// The way the initial state is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListModeArg {
-    /// Through the watch where the server can, else by pages; what fills an index by pages, where the server has them in memory
+    /// Through the watch if the server supports it, otherwise by pages; an index is filled by pages if the server has
+    /// them in memory
     Auto,
     /// Through the watch
     Watchlist,
@@ -70,7 +71,7 @@ pub(crate) enum ListModeArg {
     List,
 }
 
-/// How objects are printed.
+/// The flags that format objects.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
@@ -91,11 +92,11 @@ pub(crate) struct PrintArgs {
     #[arg(long)]
     pub(crate) show_labels: bool,
 
-    /// Labels to show as columns of their own; comma-separated, may be repeated
+    /// Labels to show as separate columns; comma-separated, may be repeated
     #[arg(short = 'L', long, value_name = "KEY", value_delimiter = ',')]
     pub(crate) label_columns: Vec<String>,
 
-    /// Write each name as kind/name
+    /// Print each name as kind/name
     #[arg(long)]
     pub(crate) show_kind: bool,
 }

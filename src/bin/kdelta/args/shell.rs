@@ -1,17 +1,17 @@
-//! The commands that fit the program into a shell: its completions and its manual.
+//! The commands for shell integration: completions and manual.
 
 use clap::{Args, ValueEnum};
 
 use super::HELP;
 
-/// Print the script that makes a shell complete the words of kdelta
+/// Print the completion script of a shell
 ///
-/// Commands, flags and their values are completed, and what the cluster has: contexts, namespaces, types, names, labels
-/// and indices. Each TAB asks `kdelta` itself, so a script need not be renewed with the program. Where the cluster does
-/// not answer in time, or not at all, nothing is offered and nothing is said.
+/// It completes commands, flags and their values, and names from the cluster: contexts, namespaces, types, names,
+/// labels and indices. Each TAB runs `kdelta`, so the script does not depend on its version. If the cluster does not
+/// respond in time, nothing is offered and no error is printed.
 ///
-/// As a plugin of kubectl the program is found by its name: with a link `kubectl-delta` to it on the PATH, `kubectl delta`
-/// is `kdelta`; with a second link `kubectl_complete-delta`, the completion of kubectl completes it too.
+/// kubectl finds its plugins by file name: with a link `kubectl-delta` to the program on the PATH, `kubectl delta` runs
+/// `kdelta`; with a second link `kubectl_complete-delta`, the completion of kubectl covers it too.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -21,7 +21,7 @@ Examples:
   source <(kdelta completions zsh)       in ~/.zshrc, after compinit
   kdelta completions fish > ~/.config/fish/completions/kdelta.fish
   kdelta completions powershell | Out-String | Invoke-Expression
-                                         in the file that $PROFILE names
+                                         in the file named by $PROFILE
   kdelta completions nushell | save -f ~/.config/nushell/kdelta.nu
                                          and `source kdelta.nu` in config.nu
   ln -s \"$(command -v kdelta)\" ~/.local/bin/kubectl-delta
@@ -36,7 +36,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: Shell,
 }
 
-/// A shell that there is a script for.
+/// A shell with a completion script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
     /// Bash 3.2 or newer
@@ -51,7 +51,7 @@ pub(crate) enum Shell {
     Nushell,
 }
 
-/// Print a page of the manual, in roff
+/// Print a page of the manual in roff
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -63,7 +63,7 @@ Examples:
 "
 )]
 pub(crate) struct ManArgs {
-    /// The command whose page is printed [default: the page of kdelta itself]
+    /// The command to document [default: kdelta itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 }

@@ -1,17 +1,17 @@
-//! Spellings that kubectl's flag library takes and clap does not, turned into those that clap takes.
+//! Rewriting of spellings that kubectl's flag library accepts into those that clap accepts.
 //!
-//! Done before clap sees the words, so that the help stays free of `[=<BOOL>]`.
+//! Done before clap parses the words, so that the help stays free of `[=<BOOL>]`.
 
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
 
-/// What Go's flag library takes for true, and for false.
+/// The spellings of true and false in Go's flag library.
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
-/// `--watch=true` becomes `--watch`, `--watch=false` nothing; `-v6` and `-v 6` become `-v=6`. Words after `--`, and all
-/// that is not one of these forms, stay as they are.
+/// Rewrites `--watch=true` to `--watch`, drops `--watch=false`, and rewrites `-v6` and `-v 6` to `-v=6`. All other
+/// words, and words after `--`, are unchanged.
 pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Vec<OsString> {
     let mut out = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
@@ -46,8 +46,8 @@ fn is_level(text: &str) -> bool {
     !text.is_empty() && text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What is wrong with the first of these words, spelled for clap, that gives a flag without a value one that is neither
-/// true nor false; in kubectl's words. A flag of another command than the one called is not known here.
+/// Returns kubectl's error for the first word that gives a switch a value that is neither true nor false. The words are
+/// already rewritten for clap. Flags of other commands are not checked.
 pub(crate) fn wrong_switch(words: &[OsString], app: &Command) -> Option<String> {
     let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
     let words = words.iter().map_while(|word| word.to_str().filter(|text| *text != "--"));
@@ -65,13 +65,13 @@ pub(crate) fn wrong_switch(words: &[OsString], app: &Command) -> Option<String> 
     })
 }
 
-/// Whether `flag`, with its dashes, is a flag without a value in any command.
+/// Whether `flag`, with its dashes, is a switch of any command.
 fn is_switch(app: &Command, flag: &str) -> bool {
     let is_it = |arg: &Arg| is_named(arg, flag);
     app.get_arguments().any(is_it) || app.get_subcommands().any(|command| command.get_arguments().any(is_it))
 }
 
-/// Whether that is the name of this flag, and it takes no value.
+/// Whether `flag` names this argument, which takes no value.
 fn is_named(arg: &Arg, flag: &str) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
         && match (flag.strip_prefix("--"), flag.strip_prefix('-')) {

@@ -4,10 +4,10 @@ use clap::{Args, ValueEnum};
 
 use super::{ByArgs, FlowArgs, HELP, LineArgs, OutcomeArgs, PrintArgs, SelectArgs};
 
-/// Print the initial state, then every delta, for ever
+/// Print the current objects, then every change, until interrupted
 ///
-/// Connections that break are taken up again where they ended; where that is not possible, what changed meanwhile is
-/// found by comparing, deletions included. Losses and recoveries are said on stderr.
+/// Broken connections resume where they stopped. If the server no longer has that history, kdelta lists again and
+/// prints the difference, including deletions. Losses and recoveries are reported on stderr.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -15,8 +15,8 @@ use super::{ByArgs, FlowArgs, HELP, LineArgs, OutcomeArgs, PrintArgs, SelectArgs
 Examples:
   kdelta watch pods                      the pods of this namespace
   kdelta watch deploy/web -n shop        one deployment
-  kdelta watch pods,svc -A -o json       two kinds in one stream of JSON lines
-  kdelta watch --all-kinds -n 'team-*'   everything in these namespaces, also in those to come
+  kdelta watch pods,svc -A -o json       two types in one stream of JSON lines
+  kdelta watch --all-kinds -n 'team-*'   all types in these namespaces, new ones included
   kdelta watch nodes --context 'prod-*'  the nodes of several clusters
   kdelta watch pods --watch-only --count 1
   kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
@@ -30,7 +30,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) index: ByArgs,
 
-    /// A name that is not there is no error: it is waited for
+    /// Wait for missing names instead of failing
     #[arg(long, help_heading = "Selection")]
     pub(crate) ignore_not_found: bool,
 
@@ -41,7 +41,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) watch_only: bool,
 
-    /// Accepted for kubectl's sake: `watch` always says what kind of change a line is
+    /// Accepted for compatibility with kubectl: `watch` always prints the type of each change
     #[arg(long, help_heading = "Output")]
     pub(crate) output_watch_events: bool,
 
@@ -55,11 +55,11 @@ pub(crate) struct WatchArgs {
     pub(crate) until: UntilArgs,
 }
 
-/// What ends a watch that would go on for ever. Each of them ends it with exit code 0.
+/// The conditions that end a watch with exit code 0.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "End")]
 pub(crate) struct UntilArgs {
-    /// Stop after N printed deltas, whichever they are of
+    /// Stop after N printed deltas in total
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_hyphen_values = true)]
     pub(crate) count: Option<u64>,
 
@@ -67,12 +67,12 @@ pub(crate) struct UntilArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
 
-    /// Stop once the initial state is complete: all that matches at that moment
+    /// Stop once the initial state is complete: everything that matches at that moment
     #[arg(long)]
     pub(crate) until_synced: bool,
 }
 
-/// Print objects as kubectl does, or those that an index holds under a value
+/// Print objects as kubectl does, or those that an index has under a value
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -92,14 +92,14 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) index: ByArgs,
 
-    /// A name that is not there is no error
+    /// Do not fail if a name does not exist
     #[arg(long, help_heading = "Selection")]
     pub(crate) ignore_not_found: bool,
 
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 
-    /// Go on watching: the same as `kdelta watch`
+    /// Continue watching: the same as `kdelta watch`
     #[arg(short, long, help_heading = "Watch")]
     pub(crate) watch: bool,
 
@@ -107,7 +107,7 @@ pub(crate) struct GetArgs {
     #[arg(long, help_heading = "Watch")]
     pub(crate) watch_only: bool,
 
-    /// Say what kind of change a line is; needs --watch or --watch-only
+    /// Print the type of each change; needs --watch or --watch-only
     #[arg(long, help_heading = "Watch")]
     pub(crate) output_watch_events: bool,
 
@@ -124,13 +124,13 @@ pub(crate) struct GetArgs {
     pub(crate) outcome: OutcomeArgs,
 }
 
-/// Print the values of an index, and how many objects each holds
+/// Print the values of an index and the number of objects of each
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
     before_help = "\
 Examples:
-  kdelta index pods -A --by namespace    the namespaces, and how many pods each has
+  kdelta index pods -A --by namespace    the namespaces, with the number of pods in each
   kdelta index pods --by label:app
   kdelta index pods -A --by 'field:spec.containers[*].image'
 "
@@ -139,7 +139,8 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
 
-    /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image or field:PATH; with =VALUE only that value
+    /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image or field:PATH; with =VALUE only that
+    /// value
     #[arg(long, value_name = "INDEX[=VALUE]", required = true, help_heading = "Selection")]
     pub(crate) by: Vec<String>,
 
@@ -147,7 +148,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) no_headers: bool,
 
-    /// Show the data of Secrets, which is *** otherwise
+    /// Print the data of Secrets instead of ***
     #[arg(long, help_heading = "Output")]
     pub(crate) show_secrets: bool,
 
@@ -155,35 +156,35 @@ pub(crate) struct IndexArgs {
     pub(crate) outcome: OutcomeArgs,
 }
 
-/// Print the resources that the server offers
+/// Print the resource types that the server serves
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
     before_help = "\
 Examples:
-  kdelta api-resources                   everything the server offers
+  kdelta api-resources                   all resource types of the server
   kdelta api-resources --api-group=apps  one group
   kdelta api-resources --verbs=list -o name
 "
 )]
 pub(crate) struct ApiResourcesArgs {
-    /// Only this API group; the empty name is the core group
+    /// Only this API group; empty selects the core group
     #[arg(long, value_name = "GROUP")]
     pub(crate) api_group: Option<String>,
 
-    /// Only resources that live in namespaces; =false: only those that do not
+    /// Only namespaced types; =false: only cluster-scoped types
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) namespaced: Option<bool>,
 
-    /// Only resources that can do all of these, such as list,watch
+    /// Only types that support all of these verbs, such as list,watch
     #[arg(long, value_name = "VERB", value_delimiter = ',')]
     pub(crate) verbs: Vec<String>,
 
-    /// Only resources that are in all of these categories
+    /// Only types in all of these categories
     #[arg(long, value_name = "CATEGORY", value_delimiter = ',')]
     pub(crate) categories: Vec<String>,
 
-    /// Order by this column [default: group, then name]
+    /// Sort by this column [default: group, then name]
     #[arg(long, value_name = "COLUMN", value_enum)]
     pub(crate) sort_by: Option<ResourceColumn>,
 
@@ -196,7 +197,7 @@ pub(crate) struct ApiResourcesArgs {
     pub(crate) no_headers: bool,
 }
 
-/// A column to order resources by.
+/// A column to sort resource types by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResourceColumn {
     /// The plural name

@@ -1,4 +1,4 @@
-//! How the program was called: under which name, and whether to complete a line instead of doing what it says.
+//! The name that the program was called by, and the detection of completion requests.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,13 +8,13 @@ use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
 
-/// The word that asks for a completion, as in every program made with Cobra.
+/// The command that requests a completion, as in every Cobra program.
 const COMPLETE: &str = "__complete";
 
 /// kubectl completes the line of a plugin `X` by calling `kubectl_complete-X`.
-const COMPLETES_A_PLUGIN: &str = "kubectl_complete-";
+const PLUGIN_COMPLETION_PREFIX: &str = "kubectl_complete-";
 
-/// `kubectl delta` where kubectl called us as its plugin, which shows in the name of the file; else `kdelta`.
+/// Returns `kubectl delta` if kubectl called the program as a plugin, by its file name; otherwise `kdelta`.
 pub(super) fn program_name(first: Option<&OsString>) -> String {
     match file_name(first).and_then(|file| file.strip_prefix("kubectl-")) {
         Some(plugin) if !plugin.is_empty() => format!("kubectl {}", plugin.replace('_', "-")),
@@ -22,29 +22,29 @@ pub(super) fn program_name(first: Option<&OsString>) -> String {
     }
 }
 
-/// The words to complete, the last of them as far as it is typed; nothing where something is to be done.
+/// Returns the words to complete, including the partial last one; `None` for other commands.
 pub(super) fn to_complete(words: &[OsString]) -> Option<&[OsString]> {
     let (first, rest) = words.split_first()?;
-    if file_name(Some(first)).is_some_and(|file| file.starts_with(COMPLETES_A_PLUGIN)) {
+    if file_name(Some(first)).is_some_and(|file| file.starts_with(PLUGIN_COMPLETION_PREFIX)) {
         return Some(rest);
     }
     rest.split_first().filter(|(word, _)| *word == COMPLETE).map(|(_, line)| line)
 }
 
-/// Program and command, as far as words that can't be parsed have one.
+/// Returns program and command, as far as they can be found in words that clap rejects.
 pub(super) fn called(words: &[OsString], program: &str) -> String {
     let app = Cli::command();
     let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
     command.map_or_else(|| program.to_owned(), |command| format!("{program} {}", command.get_name()))
 }
 
-/// The same with the examples and topics of its help as they are typed where the program is called so. Those of
-/// `completions` stay: the scripts are for `kdelta`, whatever prints them.
-pub(super) fn shown_as(app: Command, program: &str) -> Command {
+/// Replaces the program name in examples and help topics. Those of `completions` stay, because the scripts are for
+/// `kdelta`.
+pub(super) fn with_program_name(app: Command, program: &str) -> Command {
     if program == "kdelta" {
         return app;
     }
-    let named = |text: &StyledStr| called_as(&text.to_string(), program);
+    let named = |text: &StyledStr| replace_program_name(&text.to_string(), program);
     let renamed = |mut command: Command| {
         if let Some(text) = command.get_before_help().map(named) {
             command = command.before_help(text);
@@ -59,8 +59,8 @@ pub(super) fn shown_as(app: Command, program: &str) -> Command {
     )
 }
 
-/// Lines of what can be typed, with what it does in a column behind, which stays one.
-fn called_as(text: &str, program: &str) -> String {
+/// Replaces the program name at the start of each line and keeps the description column aligned.
+fn replace_program_name(text: &str, program: &str) -> String {
     const KDELTA: &str = "  kdelta ";
     let lines = text.lines().filter(|line| line.starts_with(KDELTA));
     let mut columns = lines.filter_map(|line| Some(line.rfind("  ")? + 2));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_is_called_by_the_words_that_call_it() {
+    fn plugin_name_comes_from_file_name() {
         for (file, name) in [
             ("/usr/bin/kdelta", "kdelta"),
             ("kubectl-delta", "kubectl delta"),
@@ -101,16 +101,19 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_typed_is_shown_as_it_is_called_and_its_column_stays_one() {
+    fn program_name_is_replaced_and_column_aligned() {
         let text = "Examples:\n  kdelta demo --port 1   a kdelta of\n  kubectl -s x get po    one's own\n  kdelta demo\n";
         let shown = "Examples:\n  kubectl delta demo --port 1   a kdelta of\n  kubectl -s x get po           one's own\n  kubectl delta demo\n";
-        assert_eq!(called_as(text, "kubectl delta"), shown);
-        assert_eq!(called_as("  kdelta demo\n  kubectl get po\n", "k d"), "  k d demo\n  kubectl get po\n");
-        assert_eq!(called_as("", "kubectl delta"), "");
+        assert_eq!(replace_program_name(text, "kubectl delta"), shown);
+        assert_eq!(
+            replace_program_name("  kdelta demo\n  kubectl get po\n", "k d"),
+            "  k d demo\n  kubectl get po\n"
+        );
+        assert_eq!(replace_program_name("", "kubectl delta"), "");
     }
 
     #[test]
-    fn a_completion_is_asked_for_by_a_word_or_by_the_name_of_the_file() {
+    fn completion_is_requested_by_word_or_file_name() {
         for (line, asked) in [
             (&["kdelta", "__complete", "get", ""][..], Some(&["get", ""][..])),
             (&["kdelta", "__complete"], Some(&[])),

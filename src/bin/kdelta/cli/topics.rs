@@ -1,14 +1,14 @@
-//! What the help tells beside the commands: `kdelta help exit-codes`, `kdelta help environment`.
+//! The help topics other than commands: `kdelta help exit-codes`, `kdelta help environment`.
 
 use clap::Command;
 
 use crate::exit;
 use crate::settings::VARIABLES;
 
-/// The topics, by the words that ask for them.
+/// The names of the topics.
 pub(crate) const TOPICS: [&str; 2] = ["exit-codes", "environment"];
 
-/// A topic as clap prints it, wrapped to the terminal: its lines stand as commands that there are not.
+/// Returns a topic as a clap command without a command behind it, so that clap wraps its lines to the terminal.
 pub(super) fn topic(name: &str) -> Option<Command> {
     let (about, lines): (&'static str, Vec<(String, &'static str)>) = match name {
         "exit-codes" => ("What the exit codes mean", exit::meanings().collect()),
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_topic_that_is_named_is_there() {
+    fn every_topic_exists() {
         for name in TOPICS {
             topic(name).expect(name).debug_assert();
         }

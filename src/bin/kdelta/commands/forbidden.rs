@@ -17,24 +17,24 @@ pub(super) fn fallback(parts: &[Part]) -> Option<String> {
     let titles: Vec<String> = parts.iter().map(Part::title).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     (!titles.is_empty()).then(|| {
-        format!("not allowed in all namespaces at once, asking in each: {}", abbreviated(&titles, "types"))
+        format!("not allowed in all namespaces at once, listing each: {}", abbreviated(&titles, "types"))
     })
 }
 
 /// Adds a hint to a refusal in all namespaces if the namespaces can't be listed either.
 pub(super) fn not_listable(error: Error) -> anyhow::Error {
-    let hint = "the namespaces can't be listed either: name those you may look into with -n";
+    let hint = "the namespaces can't be listed either: select allowed namespaces with -n";
     anyhow::Error::from(error).context(Hint(hint.to_owned()))
 }
 
 /// Returns the notice for skipped parts; `None` for none.
 pub(super) fn left_out(parts: &[Part]) -> Option<String> {
-    by_type(parts).map(|each| format!("not allowed, and so left out: {each}"))
+    by_type(parts).map(|each| format!("not allowed, skipped: {each}"))
 }
 
 /// Returns the notice for parts that were skipped and are now allowed; `None` for none.
 pub(super) fn allowed(parts: &[Part]) -> Option<String> {
-    by_type(parts).map(|each| format!("can be had now, and so is watched: {each}"))
+    by_type(parts).map(|each| format!("allowed now, watching: {each}"))
 }
 
 /// Formats the parts in order of first appearance; types with the same namespaces are grouped.
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(fallback(&[]), None);
         assert_eq!(
             fallback(&[part(":pods"), part(":deployments.apps")]).as_deref(),
-            Some("not allowed in all namespaces at once, asking in each: pods, deployments.apps")
+            Some("not allowed in all namespaces at once, listing each: pods, deployments.apps")
         );
     }
 
@@ -106,16 +106,16 @@ mod tests {
         assert_eq!(line(&[]), None);
         assert_eq!(
             line(&["a:pods", ":!nodes", "b:pods", "a:secrets"]).as_deref(),
-            Some("not allowed, and so left out: pods in a, b; nodes; secrets in a")
+            Some("not allowed, skipped: pods in a, b; nodes; secrets in a")
         );
         assert_eq!(
             line(&["a:pods", "a:secrets", ":!nodes", "b:pods", ":!volumes", "b:secrets"]).as_deref(),
-            Some("not allowed, and so left out: pods, secrets in a, b; nodes, volumes")
+            Some("not allowed, skipped: pods, secrets in a, b; nodes, volumes")
         );
         let many: Vec<String> = (1..=7).map(|number| format!("n{number}:pods")).collect();
         assert_eq!(
             line(&many.iter().map(String::as_str).collect::<Vec<_>>()).as_deref(),
-            Some("not allowed, and so left out: pods in n1, n2, n3, n4, n5 and 2 more namespaces")
+            Some("not allowed, skipped: pods in n1, n2, n3, n4, n5 and 2 more namespaces")
         );
     }
 }

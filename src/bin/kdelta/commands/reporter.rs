@@ -95,7 +95,7 @@ impl Reporter {
     pub(super) fn source(&self, part: &Part, source: PartSource) -> PartSource {
         let (messages, title) = (Arc::clone(&self.messages), part.title());
         source.on_selector_refused(move |why| {
-            messages.notice(&format!("{title}: selected here, not by the server: {why}"));
+            messages.notice(&format!("{title}: field selector applied by kdelta, not by the server: {why}"));
         })
     }
 

@@ -59,7 +59,7 @@ impl Cluster {
         let client = Client::with_notices(config, move |notice| match notice {
             Notice::Warning(text) => warn_of(text),
             Notice::UnusableNames { count, example } => warn_of(&format!(
-                "the server offers API groups, versions or resources with names that can't be used, {count} in all, such as {example:?}; they are left out"
+                "the server offers API groups, versions or resources with names that can't be used, {count} in all, such as {example:?}; they are skipped"
             )),
             other => plugin(other),
         })?;

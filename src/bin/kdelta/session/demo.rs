@@ -20,7 +20,7 @@ pub(crate) async fn start(options: settings::Demo) -> anyhow::Result<Demo> {
     started.map_err(|error| match &error {
         Error::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
             anyhow::anyhow!(
-                "{error}: another program does; give another --port, or none for one that is free"
+                "{error}: another program uses it; choose another --port, or omit it for a free one"
             )
         }
         Error::Listen { source, .. } => anyhow::anyhow!("{error}: {}", system_words(source)),

@@ -108,7 +108,7 @@ impl Session {
         }
         if opened.clusters.is_empty() {
             let all = opened.unusable.iter().map(|(context, error)| format!("{context}: {error}"));
-            anyhow::bail!("none of the contexts can be used:\n{}", all.collect::<Vec<_>>().join("\n"));
+            anyhow::bail!("no usable context:\n{}", all.collect::<Vec<_>>().join("\n"));
         }
         Ok(opened)
     }

@@ -223,7 +223,7 @@ fn warn_once_if_forbidden(cluster: &Cluster, part: &Part) -> Observer {
         if let ReflectorEvent::Lost { error: error @ Error::Forbidden(_), .. } = event
             && !is_reported.swap(true, Ordering::Relaxed)
         {
-            warn(&format!("{resource} that are new will not be seen: {error}"));
+            warn(&format!("{resource} can't be watched, so new ones are not noticed: {error}"));
         }
     })
 }

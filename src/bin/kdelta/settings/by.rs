@@ -1,4 +1,4 @@
-//! `--by INDEX=VALUE`: which index, under which values.
+//! The `--by INDEX=VALUE` conditions: an index and its values.
 
 use super::UsageError;
 
@@ -12,12 +12,12 @@ pub(crate) enum IndexName {
     Owner,
     Node,
     Image,
-    /// A path, unparsed: the library's `FieldPath` reads it.
+    /// An unparsed path, for the library's `FieldPath`.
     Field(String),
 }
 
 impl IndexName {
-    /// What an index may be called: a whole name, or the beginning of one that goes on after its colon.
+    /// The accepted index names. A name that ends in a colon is followed by a key or path.
     pub(crate) const NAMES: [&str; 8] =
         ["namespace", "name", "label:", "annotation:", "owner", "node", "image", "field:"];
 
@@ -40,7 +40,7 @@ impl IndexName {
     }
 }
 
-/// The name as it is typed; it also names the index inside the machine.
+/// Formats the name as it is typed. It is also the name of the index in the informer.
 impl std::fmt::Display for IndexName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -56,16 +56,16 @@ impl std::fmt::Display for IndexName {
     }
 }
 
-/// One `--by`: objects that the index holds under any of the values. Several of them hold together.
+/// One `--by` condition: matches objects that the index has under any of the values. Several conditions must all match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct By {
     pub(crate) index: IndexName,
-    /// At least one; an empty text is a value like any other.
+    /// At least one. An empty value is valid.
     pub(crate) values: Vec<String>,
 }
 
 impl By {
-    /// Reads `INDEX=VALUE[,VALUE…]`. The first `=` splits.
+    /// Parses `INDEX=VALUE[,VALUE…]`, split at the first `=`.
     pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
         match Self::parse_optional(text)? {
             (index, Some(values)) => Ok(Self { index, values }),
@@ -73,7 +73,7 @@ impl By {
         }
     }
 
-    /// Reads `INDEX[=VALUE[,VALUE…]]`.
+    /// Parses `INDEX[=VALUE[,VALUE…]]`.
     pub(crate) fn parse_optional(text: &str) -> Result<(IndexName, Option<Vec<String>>), UsageError> {
         match text.split_once('=') {
             None => Ok((IndexName::parse(text)?, None)),
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_equals_sign_splits_and_commas_are_a_union() {
+    fn first_equals_sign_splits_and_commas_separate_values() {
         let by = By::parse("label:app.kubernetes.io/name=a=b,c").expect("fine");
         assert_eq!(by.index, IndexName::Label("app.kubernetes.io/name".into()));
         assert_eq!(by.values, ["a=b", "c"]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_that_are_offered_are_those_that_are_read() {
+    fn offered_index_names_are_accepted() {
         for name in IndexName::NAMES {
             let whole = if name.ends_with(':') { format!("{name}x") } else { name.to_owned() };
             assert!(IndexName::parse(&whole).is_ok(), "{name}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn index_names_print_as_they_are_typed() {
+    fn index_names_round_trip() {
         for text in [
             "namespace",
             "name",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_index_is_refused_with_the_names_of_those_that_are() {
+    fn unknown_index_error_lists_indices() {
         for text in ["labels:app=x", "label=x", "label:=x", "namespace:x=y", "=x", "field:"] {
             let error = By::parse_optional(text).expect_err(text).to_string();
             assert!(error.contains("namespace, name, label:KEY"), "{error}");

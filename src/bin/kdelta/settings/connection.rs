@@ -1,4 +1,4 @@
-//! Which server, as whom: the flags that override what a kubeconfig says.
+//! The connection settings: server and credentials, from the flags that override the kubeconfig.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::environment::Environment;
 use super::{Pattern, UsageError, duration};
 use crate::args::ConnectionArgs;
 
-/// What the flags say of the connection; what they leave out is the kubeconfig's to say.
+/// The connection settings of the flags. Missing values come from the kubeconfig.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
     pub(crate) kubeconfig: Option<PathBuf>,
@@ -27,22 +27,23 @@ pub(crate) struct Connection {
     pub(crate) client_key: Option<PathBuf>,
     pub(crate) tls_server_name: Option<String>,
     pub(crate) insecure_skip_tls_verify: bool,
-    /// How long a request other than a watch may take; `None` is for ever.
+    /// The time limit of requests other than watches; `None` is unlimited.
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) disable_compression: bool,
-    /// Whether a refresh token is to be left unspent, as for a TAB that is given up after a second.
+    /// Whether to keep refresh tokens unused, as in a completion that is abandoned after a second.
     pub(crate) spare_refresh_tokens: bool,
-    /// A directory that is kdelta's alone; `None` where there is no home to put it in.
+    /// The discovery cache of kdelta alone; `None` without a home directory.
     pub(crate) cache_dir: Option<PathBuf>,
 }
 
-/// Which contexts of the kubeconfig.
+/// The selected contexts of the kubeconfig.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Contexts {
-    /// The current one.
+    /// The current context.
     Current,
     Named(String),
-    /// `a,b,'prod-*'`: those that one of these matches, in this order. A text that is a name as it stands is one name.
+    /// `a,b,'prod-*'`: the contexts that match one of the patterns, in this order. A text that is itself the name of a
+    /// context selects only that one.
     Matching {
         text: String,
         patterns: Vec<Pattern>,
@@ -67,7 +68,7 @@ impl Contexts {
     }
 }
 
-/// Whom to act as. Whether uid, groups and extra may stand without a user depends on the kubeconfig.
+/// The impersonated user. Whether uid, groups and extra are valid without a user depends on the kubeconfig.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Impersonate {
     pub(crate) user: Option<String>,
@@ -114,7 +115,7 @@ impl Connection {
     }
 }
 
-/// An empty value is kubectl's default, and means that nothing was said.
+/// Returns the value of a flag. Empty is kubectl's default and means not given.
 fn given(text: Option<&String>) -> Option<String> {
     text.filter(|text| !text.is_empty()).cloned()
 }
@@ -130,7 +131,7 @@ fn user_extra(text: &str) -> Result<(String, String), UsageError> {
     }
 }
 
-/// Whole seconds, or a Go duration; zero is none.
+/// Parses whole seconds or a Go duration; zero means no limit.
 fn request_timeout(text: &str) -> Result<Option<Duration>, UsageError> {
     let timeout = match text.parse::<u32>() {
         Ok(seconds) => Duration::from_secs(seconds.into()),
@@ -139,7 +140,8 @@ fn request_timeout(text: &str) -> Result<Option<Duration>, UsageError> {
     Ok(Some(timeout).filter(|timeout| !timeout.is_zero()))
 }
 
-/// kubectl keeps its own files in the directories that are named for it, so kdelta takes a subdirectory there.
+/// Returns the cache directory. kubectl stores its own files in the directories of its variables, so kdelta uses a
+/// subdirectory.
 fn cache_dir(flag: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
     const OWN: &str = "kdelta";
     if let Some(dir) = flag {
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_timeout_is_seconds_or_a_go_duration() {
+    fn request_timeout_is_seconds_or_go_duration() {
         for (text, seconds) in [("0", None), ("0s", None), ("30", Some(30)), ("1m30s", Some(90))] {
             assert_eq!(request_timeout(text), Ok(seconds.map(Duration::from_secs)), "{text}");
         }
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_stands_apart_from_kubectls() {
+    fn cache_is_separate_from_kubectls() {
         let mut environment = Environment { home: Some("/h".into()), ..Environment::default() };
         assert_eq!(cache_dir(None, &environment), Some("/h/.kube/cache/kdelta".into()));
         environment.kube_cache_dir = Some("/k".into());
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_are_one_or_several() {
+    fn contexts_are_a_name_or_patterns() {
         let all = Contexts::read(true, Some(&"a".into()));
         assert_eq!(all, Ok(Contexts::All));
         for text in [",", ",,"] {
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn extras_of_a_user_are_pairs() {
+    fn impersonation_extras_are_pairs() {
         assert_eq!(user_extra("scopes=view=all"), Ok(("scopes".into(), "view=all".into())));
         assert!(user_extra("scopes").is_err() && user_extra("=x").is_err());
     }

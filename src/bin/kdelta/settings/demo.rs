@@ -1,24 +1,24 @@
-//! The cluster in the program: whether it is asked for, and how it is to be.
+//! The settings of the embedded demo cluster.
 
 use super::UsageError;
 use super::environment::Environment;
 use crate::args::{Cli, Command};
 
-/// A demo, as it was asked for.
+/// The options of a demo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demo {
-    /// 0 is any that is free.
+    /// The port; 0 selects a free one.
     pub(crate) port: u16,
-    /// Pods beyond the usual ones.
+    /// Additional Pods.
     pub(crate) objects: u32,
-    /// Above 0, and at most 1000.
+    /// The speed, above 0 and at most 1000.
     pub(crate) speed: f64,
-    /// Nothing where it need not be repeatable.
+    /// The seed; `None` selects a random one.
     pub(crate) seed: Option<u64>,
 }
 
 impl Demo {
-    /// The demo that the flags ask for; nothing where they do not.
+    /// Returns the demo of the flags, if requested.
     pub(super) fn read(cli: &Cli, environment: &Environment) -> Result<Option<Self>, UsageError> {
         let args = &cli.demo;
         let port = match &cli.command {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_demo_is_asked_for_by_the_flag_or_by_the_command() {
+    fn demo_is_requested_by_flag_or_command() {
         assert_eq!(read("kdelta get po", None), Ok(None));
         let demo = Demo { port: 0, objects: 0, speed: 1.0, seed: None };
         assert_eq!(read("kdelta get po --demo", None), Ok(Some(demo)));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_meant_is_a_mistake() {
+    fn invalid_combinations_are_usage_errors() {
         assert_eq!(read("kdelta get po --objects 3", None), Err(UsageError::NeedsDemo("objects")));
         assert_eq!(read("kdelta get po --demo --context c", None), Err(UsageError::DemoElsewhere("context")));
         for speed in ["0", "-1", "1001", "nan", "inf"] {

@@ -1,8 +1,8 @@
-//! Durations as Go spells them: `300ms`, `1h30m`, `-1.5h`.
+//! Durations in Go's syntax: `300ms`, `1h30m`, `-1.5h`.
 
 use std::time::Duration;
 
-/// Why a text is no duration. The words are Go's.
+/// An invalid duration. The messages are Go's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DurationError {
     /// Not a sequence of numbers with units.
@@ -11,7 +11,7 @@ pub(crate) enum DurationError {
     /// A number without its unit.
     #[error("time: missing unit in duration {0:?}")]
     MissingUnit(String),
-    /// A unit that there is not.
+    /// An unknown unit.
     #[error("time: unknown unit {unit:?} in duration {text:?}")]
     UnknownUnit {
         /// The unit.
@@ -19,13 +19,13 @@ pub(crate) enum DurationError {
         /// The whole text.
         text: String,
     },
-    /// A time cannot be waited for backwards.
+    /// A negative duration.
     #[error("duration {0:?} is negative")]
     Negative(String),
 }
 
-/// Reads a Go duration: decimal numbers, each with a unit of `ns`, `us`, `µs`, `ms`, `s`, `m`, `h`, one after the other;
-/// `0` alone needs no unit. Longer than 2^63 ns (292 years), as in Go, is invalid.
+/// Parses a Go duration: decimal numbers, each followed by a unit `ns`, `us`, `µs`, `ms`, `s`, `m` or `h`; `0` needs no
+/// unit. As in Go, more than 2^63 ns (292 years) is invalid.
 pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     let invalid = || DurationError::Invalid(text.to_owned());
     let (negative, mut rest) = match text.as_bytes().first() {
@@ -77,7 +77,7 @@ fn nanoseconds(unit: &str) -> Option<u64> {
     })
 }
 
-/// `number` times `scale`, truncated; none when `number` has no digit or is too long to matter.
+/// Returns `number` times `scale`, truncated; `None` if `number` has no digit or is too long.
 fn scaled(number: &str, scale: u64) -> Option<u128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.len() + fraction.len() == 0 || fraction.contains('.') || whole.len() > 19 {
@@ -88,7 +88,7 @@ fn scaled(number: &str, scale: u64) -> Option<u128> {
     let mut total = whole.checked_mul(scale)?;
     let mut place = scale;
     for digit in fraction.bytes().take(18) {
-        // Each place is kept as a fraction of the unit times ten, so that 1.5h loses nothing.
+        // Each place is a fraction of the unit times ten, so that 1.5h is exact.
         place *= 10;
         total = total.checked_mul(10)?.checked_add(u128::from(digit - b'0') * scale)?;
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_forms_of_go_are_read() {
+    fn go_durations_are_parsed() {
         for (text, nanos) in [
             ("0", 0),
             ("0s", 0),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_is_refused_with_its_words() {
+    fn go_errors_are_reported_in_gos_words() {
         for (text, words) in [
             ("", "time: invalid duration \"\""),
             ("-", "time: invalid duration \"-\""),

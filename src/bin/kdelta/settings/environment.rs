@@ -1,45 +1,48 @@
-//! The environment and the terminal, read in one place and handed on as values.
+//! The environment variables and terminals, read once and passed on as values.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// The variables that the program and its library read, and what each is for: the help and the manual print it.
+/// The variables that the program and its library read, with their purpose, as printed by the help and the manual.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
-    ("KUBECONFIG", "the kubeconfig files, as a list like PATH; ~/.kube/config without it"),
-    ("HOME", "where .kube/config and the cache are"),
-    ("PATH", "where credential plugins are searched for; a plugin that a relative entry has is refused"),
-    ("KUBERNETES_MASTER", "the server where no kubeconfig names one"),
-    ("KUBERNETES_SERVICE_HOST", "the server inside a pod"),
-    ("KUBERNETES_SERVICE_PORT", "its port"),
-    ("POD_NAMESPACE", "the namespace inside a pod"),
-    ("HTTPS_PROXY", "the proxy to https servers, in capitals or not"),
-    ("HTTP_PROXY", "the proxy to http servers"),
-    ("NO_PROXY", "the hosts, domains and networks that are reached without one, as in Go's programs"),
-    ("DISABLE_HTTP2", "set to anything: HTTP/1.1 only"),
+    ("KUBECONFIG", "list of kubeconfig files, in the format of PATH; default ~/.kube/config"),
+    ("HOME", "directory of .kube/config and of the cache"),
+    ("PATH", "directories of credential plugins; a plugin found by a relative entry is refused"),
+    ("KUBERNETES_MASTER", "server if no kubeconfig names one"),
+    ("KUBERNETES_SERVICE_HOST", "server, inside a pod"),
+    ("KUBERNETES_SERVICE_PORT", "port of that server"),
+    ("POD_NAMESPACE", "namespace, inside a pod"),
+    ("HTTPS_PROXY", "proxy for https servers, in upper or lower case"),
+    ("HTTP_PROXY", "proxy for http servers"),
+    ("NO_PROXY", "hosts, domains and networks that bypass the proxy, as in Go programs"),
+    ("DISABLE_HTTP2", "any value: HTTP/1.1 only"),
     (
         "KDELTA_WATCH_CONNECTIONS",
-        "how many watches may have a connection each, which is faster: 8; more share by HTTP/2",
+        "number of watches with their own connection, which is faster; further ones share HTTP/2; default 8",
     ),
-    ("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "after how much silence a connection is tried: 30; 0 is never"),
-    ("HTTP2_PING_TIMEOUT_SECONDS", "how long it may take to answer that: 15"),
-    ("SSL_CERT_FILE", "the authorities to trust where the kubeconfig names none"),
-    ("SSL_CERT_DIR", "a directory of them"),
-    ("KUBE_FEATURE_WatchListClient", "false: initial states are asked for by pages"),
-    ("KUBE_CACHE_MUTATION_DETECTOR", "true: cached objects are compared with what they were, for doubts"),
-    ("KUBECACHEDIR", "kubectl's cache; kdelta keeps what discovery found in kdelta/ there"),
-    ("KDELTA_CACHE_DIR", "another directory for that"),
-    ("KDELTA_DEMO_SEED", "a number: the demo does the same things each time"),
-    ("NO_COLOR", "set to anything: no colour"),
+    (
+        "HTTP2_READ_IDLE_TIMEOUT_SECONDS",
+        "idle seconds before a connection is checked; 0 disables the check; default 30",
+    ),
+    ("HTTP2_PING_TIMEOUT_SECONDS", "seconds to wait for the response to that check; default 15"),
+    ("SSL_CERT_FILE", "trusted certificate authorities if the kubeconfig names none"),
+    ("SSL_CERT_DIR", "directory of trusted certificate authorities"),
+    ("KUBE_FEATURE_WatchListClient", "false: the initial state is requested by paged lists"),
+    ("KUBE_CACHE_MUTATION_DETECTOR", "true: cached objects are checked for mutations, for debugging"),
+    ("KUBECACHEDIR", "kubectl's cache directory; kdelta stores discovery results in kdelta/ in it"),
+    ("KDELTA_CACHE_DIR", "directory for discovery results instead"),
+    ("KDELTA_DEMO_SEED", "a number: the demo makes the same changes each time"),
+    ("NO_COLOR", "any value: no colour"),
     ("TERM", "dumb: no colour"),
     ("CLICOLOR", "0: no colour"),
-    ("CLICOLOR_FORCE", "anything but 0: colour in files and pipes too, whatever else says no"),
-    ("FORCE_COLOR", "the same"),
-    ("COLUMNS", "the width of the help"),
-    ("USERPROFILE", "the home directory where HOME is not set"),
+    ("CLICOLOR_FORCE", "any value but 0: colour even in files and pipes; overrides the other variables"),
+    ("FORCE_COLOR", "same as CLICOLOR_FORCE"),
+    ("COLUMNS", "width of the help"),
+    ("USERPROFILE", "home directory if HOME is not set"),
 ];
 
-/// What the program takes from its surroundings; kubeconfig and proxies are read by the library's `api`.
+/// The environment of the program. The library's `api` reads kubeconfig and proxy variables itself.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Environment {
@@ -49,21 +52,21 @@ pub(crate) struct Environment {
     pub(crate) kube_cache_dir: Option<PathBuf>,
     /// The home directory.
     pub(crate) home: Option<PathBuf>,
-    /// Whether `$NO_COLOR` is set to anything but nothing.
+    /// Whether `$NO_COLOR` is set and not empty.
     pub(crate) no_color: bool,
-    /// `$TERM` is `dumb`.
+    /// Whether `$TERM` is `dumb`.
     pub(crate) dumb_terminal: bool,
-    /// `$CLICOLOR` is `0`.
+    /// Whether `$CLICOLOR` is `0`.
     pub(crate) clicolor_off: bool,
-    /// `$CLICOLOR_FORCE` or `$FORCE_COLOR` is set to anything but nothing and `0`.
+    /// Whether `$CLICOLOR_FORCE` or `$FORCE_COLOR` is set, and neither empty nor `0`.
     pub(crate) force_color: bool,
-    /// `$COLUMNS` is `0`, as some shells leave it where they know no width.
+    /// Whether `$COLUMNS` is `0`, which some shells set if the width is unknown.
     pub(crate) no_columns: bool,
     /// `$KDELTA_DEMO_SEED`.
     pub(crate) demo_seed: Option<String>,
     /// `$KUBE_FEATURE_WatchListClient`.
     pub(crate) watch_list_client: Option<String>,
-    /// `$KUBE_CACHE_MUTATION_DETECTOR` is true, in one of the ways in which Go writes it.
+    /// Whether `$KUBE_CACHE_MUTATION_DETECTOR` is true in one of Go's spellings.
     pub(crate) mutation_detector: bool,
     /// Whether stdin is a terminal.
     pub(crate) stdin_is_terminal: bool,
@@ -84,7 +87,7 @@ impl Environment {
         }
     }
 
-    /// The part that `variable` answers for. A variable that is set to nothing counts as not set.
+    /// Reads the environment with `variable`. An empty variable counts as not set.
     pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let forces = |name: &str| set(name).is_some_and(|value| value != "0");
@@ -121,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn variables_set_to_nothing_are_not_set() {
+    fn empty_variables_are_ignored() {
         let environment = with(&[("NO_COLOR", ""), ("KUBECACHEDIR", ""), ("CLICOLOR_FORCE", "0")]);
         assert!(!environment.no_color && !environment.force_color);
         assert_eq!(environment.kube_cache_dir, None);
     }
 
     #[test]
-    fn the_variables_of_other_tools_are_honoured() {
+    fn common_environment_variables_are_honoured() {
         let environment = with(&[
             ("NO_COLOR", "1"),
             ("FORCE_COLOR", "1"),
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn mutations_are_looked_for_where_client_go_would() {
+    fn mutation_detector_follows_client_go_variable() {
         for (value, wanted) in
             [("true", true), ("1", true), ("T", true), ("false", false), ("yes", false), ("", false)]
         {

@@ -1,4 +1,4 @@
-//! Which lines a watch prints, what stands in them, and how they get there.
+//! The settings of watch output: the printed lines, their contents, and how they are delivered.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use super::until::Until;
 use super::{By, UsageError, duration};
 use crate::args::{FlowArgs, LineArgs, OnSlowArg};
 
-/// What stands in the lines of a watch, and which updates are worth one.
+/// The contents of watch lines, and the updates that are printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Lines {
-    /// Say what changed with an update.
+    /// Print the changes of each update.
     pub(crate) changes: bool,
-    /// Show the state before an update; JSON only.
+    /// Print the state before an update; JSON only.
     pub(crate) old: bool,
-    /// The fields of JSON lines; `None` is all. Each is one that there is.
+    /// The fields of JSON lines; `None` selects all. Each is a known field.
     pub(crate) fields: Option<Vec<String>>,
-    /// Paths, unparsed: an update that changes nothing else is passed over.
+    /// Unparsed paths: updates that change nothing else are suppressed.
     pub(crate) ignore: Vec<String>,
-    /// Paths, unparsed: an update that changes nothing there is passed over. All, where there are none.
+    /// Unparsed paths: updates that change none of them are suppressed. Empty selects everything.
     pub(crate) only: Vec<String>,
-    /// A row for each update, also where it shows nothing new.
+    /// Print a row for each update, even if the row is unchanged.
     pub(crate) show_all: bool,
-    /// The data of Secrets also where people read.
+    /// Print the data of Secrets in output for people.
     pub(crate) show_secrets: bool,
 }
 
-/// Where a watch begins, and how it goes on.
+/// The start of a watch, and how its events are delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Flow {
-    /// The version to go on after, without an initial state; one that can be compared (see [`is_version`]).
+    /// The version to resume after, without an initial state; an ordered version (see [`is_version`]).
     pub(crate) from: Option<String>,
-    /// How often to tell everything again.
+    /// The interval at which everything is printed again.
     pub(crate) resync: Option<Duration>,
-    /// Whether changes for which the reader is too slow are merged; otherwise the server waits.
+    /// Whether the changes of an object are merged while the reader is slow; otherwise the server waits.
     pub(crate) coalesce: bool,
 }
 
@@ -61,7 +61,7 @@ impl Lines {
         Ok(lines)
     }
 
-    /// The first flag that was given; it has no meaning without a watch.
+    /// Returns the first given flag, which needs a watch.
     pub(super) fn given(args: &LineArgs) -> Option<&'static str> {
         let LineArgs { changes, old, fields, ignore, only, show_all, show_secrets } = args;
         first([
@@ -117,8 +117,8 @@ impl Flow {
     }
 }
 
-/// Whether it is a version that a server gives: decimal digits of any length without a leading zero, which all servers
-/// give since Kubernetes 1.35 (KEP-5504), and gave before.
+/// Whether the text is a resource version: decimal digits of any length without a leading zero. All servers use this
+/// form since Kubernetes 1.35 (KEP-5504), and used it before.
 fn is_version(text: &str) -> bool {
     !text.starts_with('0') && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_named_is_asked_for() {
+    fn named_field_enables_its_option() {
         let lines = watch("watch po -o json --fields name,changes --fields old").lines;
         assert!(lines.changes && lines.old);
         assert_eq!(lines.fields.expect("fields"), ["name", "changes", "old"]);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_json_has_needs_json() {
+    fn json_options_need_json() {
         assert_eq!(read("watch po --fields name"), Err(UsageError::NeedsJson("fields")));
         assert_eq!(read("watch po -o yaml --old"), Err(UsageError::NeedsJson("old")));
         assert_eq!(read("watch po -o name --changes"), Err(UsageError::ChangesFormat));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_a_matter_of_a_watch() {
+    fn line_flags_need_a_watch() {
         for flag in [
             "changes",
             "old",
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn to_go_on_from_a_version_is_to_have_no_initial_state() {
+    fn resuming_excludes_initial_state() {
         assert_eq!(watch("watch po --resource-version 17").flow.from.as_deref(), Some("17"));
         for version in ["0", "", "abc", "017", "-1", "+1", "1.5", "1e3", "17 "] {
             let wanted = Err(UsageError::NoVersion(version.to_owned()));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_merged_with_what_is_not_printed_would_be_lost() {
+    fn coalescing_needs_all_changes() {
         for line in ["watch po --watch-only", "get po --watch-only"] {
             let read = read(&format!("{line} --on-slow=coalesce"));
             assert_eq!(read, Err(UsageError::MergedWithUnprinted), "{line}");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resync_takes_a_second_at_least() {
+    fn resync_is_at_least_one_second() {
         assert_eq!(watch("watch po --resync 90s").flow.resync, Some(Duration::from_secs(90)));
         assert_eq!(read("watch po --resync 10ms"), Err(UsageError::ResyncTooShort));
         assert!(matches!(read("watch po --resync soon"), Err(UsageError::Resync(_))));

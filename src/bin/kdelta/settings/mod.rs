@@ -1,5 +1,5 @@
-//! From what was typed to what is meant: arguments, environment and terminal become checked [`Settings`]. Nothing
-//! below this room sees clap or the environment.
+//! Validated settings, computed from arguments, environment and terminal. Nothing below this module uses clap or reads
+//! the environment.
 
 mod by;
 mod connection;
@@ -32,24 +32,24 @@ pub(crate) use usage::UsageError;
 use crate::args::{Cli, ColorWhen, Command};
 pub(crate) use crate::args::{ResourceColumn, Shell};
 
-/// All that the user asked for, checked.
+/// The validated request of the user.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) connection: Connection,
-    /// The cluster in the program, where it is asked for; the connection's server and user then mean nothing.
+    /// The embedded demo cluster, if requested. It replaces the server and user of the connection.
     pub(crate) demo: Option<Demo>,
     pub(crate) terminal: Terminal,
-    /// 0 says what a user has to know, more says more; kubectl's levels.
+    /// kubectl's verbosity level; 0 prints only what the user must know.
     pub(crate) verbosity: u8,
-    /// Whether cached objects are compared with what they were.
+    /// Whether cached objects are checked for mutations.
     pub(crate) mutation_detector: bool,
     pub(crate) task: Task,
 }
 
-/// What stands at the other end of the standard streams, and how it is written to.
+/// The standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terminal {
-    /// Whether somebody can be asked.
+    /// Whether the user can be prompted.
     pub(crate) stdin: bool,
     pub(crate) stdout: OutputStream,
     pub(crate) stderr: OutputStream,
@@ -63,7 +63,7 @@ pub(crate) struct OutputStream {
 }
 
 impl Settings {
-    /// What these arguments mean in this environment.
+    /// Validates the arguments in this environment.
     pub(crate) fn read(cli: &Cli, environment: &Environment) -> Result<Self, UsageError> {
         let stream = |is_terminal| OutputStream {
             is_terminal,
@@ -89,7 +89,8 @@ impl Settings {
     }
 }
 
-/// The flag wins over the environment, a forced colour over a refused one, and each stream is decided for itself.
+/// Returns whether to use colour. The flag overrides the environment, forcing overrides disabling, and each stream is
+/// decided separately.
 fn colour(when: ColorWhen, is_terminal: bool, environment: &Environment) -> bool {
     match when {
         ColorWhen::Always => true,
@@ -101,7 +102,7 @@ fn colour(when: ColorWhen, is_terminal: bool, environment: &Environment) -> bool
     }
 }
 
-/// The words that are not empty.
+/// Returns the words that are not empty.
 fn words(texts: &[String]) -> Vec<String> {
     texts.iter().filter(|text| !text.is_empty()).cloned().collect()
 }
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colour_is_for_terminals_unless_somebody_says_otherwise() {
+    fn colour_is_for_terminals_unless_overridden() {
         let plain = Environment::default();
         let no_color = Environment { no_color: true, ..Environment::default() };
         let forced = Environment { force_color: true, ..Environment::default() };

@@ -1,4 +1,4 @@
-//! Names by pattern, as a shell has them: `*` is any text, `?` any one letter.
+//! Name patterns as in a shell: `*` matches any text, `?` any single character.
 
 /// A name, or a pattern of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,26 +9,26 @@ impl Pattern {
         Self(text.to_owned())
     }
 
-    /// As it was typed.
+    /// Returns the text as typed.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether it matches itself and nothing else.
+    /// Whether the pattern matches only itself.
     pub(crate) fn is_plain(&self) -> bool {
         !self.0.contains(['*', '?'])
     }
 
-    /// Whether it matches every name.
+    /// Whether the pattern matches every name.
     pub(crate) fn is_any(&self) -> bool {
         !self.0.is_empty() && self.0.bytes().all(|byte| byte == b'*')
     }
 
-    /// Whether the whole name is matched. In time proportional to both lengths at worst.
+    /// Whether the whole name matches. Worst-case time is proportional to the product of both lengths.
     pub(crate) fn matches(&self, name: &str) -> bool {
         let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
         let (mut p, mut n) = (0, 0);
-        // Where the last star stands, and up to where it reaches for now.
+        // The position of the last star, and the end of its current match.
         let mut star: Option<(usize, usize)> = None;
         while n < name.len() {
             match pattern.get(p) {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_are_any_text_and_question_marks_one_letter() {
+    fn star_matches_text_and_question_mark_one_character() {
         for (pattern, name, expected) in [
             ("team-*", "team-a", true),
             ("team-*", "team-", true),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_knows_whether_it_is_one() {
+    fn plain_names_are_not_patterns() {
         assert!(Pattern::new("a").is_plain() && !Pattern::new("a*").is_plain());
         assert!(Pattern::new("**").is_any() && !Pattern::new("").is_any() && !Pattern::new("*a").is_any());
     }

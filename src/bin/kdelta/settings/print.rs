@@ -1,14 +1,14 @@
-//! How objects are printed.
+//! The output format of objects.
 
 use super::{UsageError, words};
 use crate::args::PrintArgs;
 
-/// What `-o` takes where objects are printed.
+/// The `-o` values of commands that print objects.
 pub(crate) const OBJECT_FORMATS: &str = "json,name,wide,yaml";
-/// What `-o` takes where the server's resources are printed.
+/// The `-o` values of commands that print resource types.
 pub(crate) const RESOURCE_FORMATS: &str = "name,wide";
 
-/// How objects are printed.
+/// The options of object output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Print {
@@ -20,10 +20,10 @@ pub(crate) struct Print {
     pub(crate) show_kind: bool,
 }
 
-/// `-o`.
+/// The value of `-o`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// The server's table, with all of its columns or those of priority 0.
+    /// The server's table, with all columns or only those of priority 0.
     Table {
         /// `-o wide`.
         wide: bool,
@@ -34,7 +34,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// How it is asked for, if what it prints says nothing of contexts.
+    /// Returns the `-o` value of a format that can't show the context of an object.
     pub(crate) fn of_one_context(self) -> Option<&'static str> {
         match self {
             Self::Table { .. } => None,
@@ -66,7 +66,7 @@ impl Print {
 
 impl Format {
     pub(super) fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
-        // In capitals or not, as kubectl takes them.
+        // Case-insensitive, as in kubectl.
         Ok(match text.unwrap_or_default().to_lowercase().as_str() {
             "" => Self::Table { wide: false },
             "wide" => Self::Table { wide: true },
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_taken_in_capitals_too() {
+    fn format_is_case_insensitive() {
         for (text, format) in
             [("JSON", Format::Json), ("Yaml", Format::Yaml), ("WIDE", Format::Table { wide: true })]
         {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_format_names_those_that_there_are() {
+    fn unknown_format_error_lists_formats() {
         let error = Format::read(Some("jsonpath={.x}"), OBJECT_FORMATS).expect_err("no such format");
         assert_eq!(
             error.to_string(),

@@ -1,60 +1,60 @@
-//! Which objects are meant, where they are looked for, and how they are asked for.
+//! The selection: which objects, in which namespaces, and how they are listed.
 
 use super::environment::Environment;
 use super::targets::{self, Target};
 use super::{Pattern, UsageError};
 use crate::args::{ListModeArg, SelectArgs};
 
-/// Which objects.
+/// The selected objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Selection {
     /// At least one.
     pub(crate) targets: Vec<Target>,
     pub(crate) namespaces: Namespaces,
-    /// Unparsed; the server reads it.
+    /// Unparsed, for the server.
     pub(crate) label_selector: Option<String>,
-    /// Unparsed; the server reads it.
+    /// Unparsed, for the server.
     pub(crate) field_selector: Option<String>,
-    /// Any state from the server's cache will do.
+    /// Whether any cached state of the server is acceptable.
     pub(crate) cached: bool,
-    /// Objects in a page; 0 is all at once.
+    /// The number of objects per page; 0 lists everything at once.
     pub(crate) page_size: u32,
     pub(crate) list_mode: ListMode,
 }
 
-/// Where to look.
+/// The selected namespaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Namespaces {
-    /// The one that the kubeconfig says.
+    /// The namespace of the kubeconfig context.
     Current,
-    /// `-n a` or `-n a,b`; each once.
+    /// `-n a` or `-n a,b`, each once.
     Named(Vec<String>),
     /// `-A`.
     All,
-    /// `-n a,'team-*'` or `--namespace-selector`: those that there are at the moment and that match.
+    /// `-n a,'team-*'` or `--namespace-selector`: the existing namespaces that match.
     Matching {
-        /// Whether they are there or not.
+        /// Names that are selected even if they do not exist.
         always: Vec<String>,
-        /// One of these matches the name.
+        /// Patterns for the name, one of which must match.
         patterns: Vec<Pattern>,
-        /// And this the labels. Unparsed; the server reads it.
+        /// The label selector of namespaces, which must match too. Unparsed, for the server.
         labels: Option<String>,
     },
 }
 
-/// How the initial state is asked for.
+/// The way the initial state is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListMode {
-    /// As is soonest, by what the server can.
+    /// The fastest way that the server supports.
     Auto,
     /// Through the watch.
     WatchList,
-    /// By pages.
+    /// By paged lists.
     List,
 }
 
 impl Selection {
-    /// Whether it may come to other parts tomorrow than today.
+    /// Whether the matching types or namespaces may change over time.
     pub(crate) fn is_open(&self) -> bool {
         self.targets.iter().any(|target| target.types.is_open())
             || matches!(self.namespaces, Namespaces::Matching { .. })
@@ -81,7 +81,7 @@ impl Selection {
 }
 
 impl Namespaces {
-    /// `-A` wins, and an empty `-n` is none, as in kubectl.
+    /// Validates the namespace flags. As in kubectl, `-A` overrides `-n`, and an empty `-n` is ignored.
     fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
         let mut names: Vec<String> = Vec::new();
         let text = namespace.unwrap_or_default();
@@ -112,8 +112,8 @@ impl Namespaces {
     }
 }
 
-/// The flag wins over client-go's feature gate, which users know as the cure for a watch-list that never ends. What
-/// Go's `ParseBool` can't read says nothing.
+/// Returns the list mode. The flag overrides client-go's feature gate, which users set if a watch-list does not end.
+/// Values that Go's `ParseBool` rejects are ignored.
 fn list_mode(flag: Option<ListModeArg>, environment: &Environment) -> ListMode {
     match (flag, environment.watch_list_client.as_deref()) {
         (Some(ListModeArg::Watchlist), _) => ListMode::WatchList,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn all_namespaces_win_and_a_list_of_namespaces_holds_each_once() {
+    fn all_namespaces_overrides_list_and_list_is_unique() {
         let namespaces = |line: &str| read(line).expect(line).namespaces;
         assert_eq!(namespaces("get po"), Namespaces::Current);
         assert_eq!(namespaces("get po -n a,b,a"), Namespaces::Named(vec!["a".into(), "b".into()]));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_are_matched_by_name_and_by_label() {
+    fn namespaces_match_by_name_and_label() {
         let matching = |line: &str| match read(line).map(|selection| selection.namespaces) {
             Ok(Namespaces::Matching { always, patterns, labels }) => {
                 let patterns: Vec<_> = patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_namespaces_names_some() {
+    fn namespace_list_selects_named_namespaces() {
         for text in [",", ",,"] {
             let error = read(&format!("get pods -n {text}")).expect_err("no name");
             assert_eq!(error.to_string(), format!("--namespace needs a name: there is none in {text:?}"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_feature_gate_of_client_go_chooses_the_list_mode() {
+    fn client_go_feature_gate_selects_list_mode() {
         let with =
             |value: &str| Environment { watch_list_client: Some(value.into()), ..Environment::default() };
         for (line, environment, expected) in [

@@ -1,26 +1,26 @@
-//! The words after the command: `TYPE[,TYPE…] [NAME…]` or `TYPE/NAME…`, as kubectl reads them, and `--all-kinds`.
+//! The positional words `TYPE[,TYPE…] [NAME…]` or `TYPE/NAME…`, parsed as kubectl does, and `--all-kinds`.
 
 use super::{Pattern, UsageError};
 
-/// Types as they were typed, with the names asked for; no names: the whole collection.
+/// Types as typed, with the requested names; without names, the whole collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) types: Types,
-    /// In the order typed, each once. None where the types are many.
+    /// In the order typed, each once. Empty for patterns.
     pub(crate) names: Vec<String>,
 }
 
-/// What a word stands for.
+/// The types that a word selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Types {
-    /// `pods`, `deploy`, `deployments.v1.apps`, `all`, … Discovery knows what it means.
+    /// `pods`, `deploy`, `deployments.v1.apps`, `all`, …: resolved by discovery.
     Word(String),
-    /// `'*.apps'`: those that there are at the moment and whose plural and group match.
+    /// `'*.apps'`: the served types whose plural and group match.
     Matching {
-        /// As it was typed.
+        /// The pattern as typed.
         text: String,
         plural: Pattern,
-        /// `None` is any.
+        /// The pattern of the group; `None` matches any.
         group: Option<Pattern>,
     },
     /// `--all-kinds`.
@@ -28,7 +28,7 @@ pub(crate) enum Types {
 }
 
 impl Types {
-    /// Whether what it stands for may be more tomorrow than today.
+    /// Whether the selected types may change over time.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self, Self::Word(_))
     }
@@ -46,9 +46,9 @@ impl Types {
     }
 }
 
-/// Reads the words. Each type occurs once in the answer, in the order of its first mention; `all_kinds` comes first.
+/// Parses the words. Each type occurs once in the result, in order of first mention; `all_kinds` comes first.
 ///
-/// Beyond kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`.
+/// Unlike in kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`.
 pub(crate) fn parse(
     words: &[String],
     has_selector: bool,
@@ -56,8 +56,8 @@ pub(crate) fn parse(
 ) -> Result<Vec<Target>, UsageError> {
     let mentions = match words {
         [] if all_kinds => Vec::new(),
-        _ if words.iter().any(|word| word.contains('/')) => combined(words, has_selector)?,
-        _ => apart(words, has_selector)?,
+        _ if words.iter().any(|word| word.contains('/')) => slash_words(words, has_selector)?,
+        _ => separate_words(words, has_selector)?,
     };
     let mut targets: Vec<Target> = Vec::new();
     targets.extend(all_kinds.then(|| Target { types: Types::All, names: Vec::new() }));
@@ -73,12 +73,12 @@ pub(crate) fn parse(
     if targets.is_empty() { Err(UsageError::NoResource) } else { Ok(targets) }
 }
 
-/// A type, and the name mentioned with it.
+/// A type with the name mentioned along with it.
 type Mention<'a> = (&'a str, Option<&'a str>);
 
-/// `TYPE/NAME`, and types among them. What kubectl refuses of it is refused where it can't be meant: the type of a
-/// `TYPE/NAME` as a word before it.
-fn combined(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
+/// Parses `TYPE/NAME` words, possibly mixed with types. Rejects what kubectl rejects and what has no meaning here: a
+/// type followed by a `TYPE/NAME` of it.
+fn slash_words(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
     if has_selector {
         return Err(UsageError::SelectorWithSlash);
     }
@@ -97,8 +97,8 @@ fn combined(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, Us
     Ok(mentions)
 }
 
-/// `TYPE[,TYPE…] [NAME…]`: every name of every type.
-fn apart(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
+/// Parses `TYPE[,TYPE…] [NAME…]`: every name of every type.
+fn separate_words(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
     let Some((types, names)) = words.split_first() else { return Err(UsageError::NoResource) };
     if has_selector && !names.is_empty() {
         return Err(UsageError::SelectorWithName);
@@ -117,7 +117,7 @@ fn items(word: &str) -> impl Iterator<Item = &str> {
     word.split(',').filter(|item| !item.is_empty())
 }
 
-/// The names mentioned with a type, each once; none when the type was also mentioned alone, which is all of them.
+/// Returns the names mentioned with a type, each once; empty if the type was also mentioned alone, which selects all.
 fn names_of(word: &str, mentions: &[Mention<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (_, name) in mentions.iter().filter(|(mentioned, _)| *mentioned == word) {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_of_kubectl_are_read() {
+    fn kubectl_forms_are_parsed() {
         assert_eq!(read("pods"), Ok(targets(&[("pods", &[])])));
         assert_eq!(read("pods a b a"), Ok(targets(&[("pods", &["a", "b"])])));
         assert_eq!(read("po,svc,po"), Ok(targets(&[("po", &[]), ("svc", &[])])));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_for_plural_and_group() {
+    fn pattern_matches_plural_and_group() {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let parsed = parse(&words("*.example.com,pod*"), false, true).expect("fine");
         let types = |text: &str, plural: &str, group: Option<&str>| Types::Matching {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kubectl_refuses_is_refused_in_its_words() {
+    fn kubectl_errors_are_reported_in_kubectls_words() {
         for (line, words) in [
             ("pods pods/a", "there is no need to specify a resource type as a separate argument"),
             ("po/a/b", "arguments in resource/name form may not have more than one slash"),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_selectors_exclude_each_other() {
+    fn names_and_selectors_are_exclusive() {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(parse(&words("po a"), true, false), Err(UsageError::SelectorWithName));
         assert_eq!(parse(&words("po/a"), true, false), Err(UsageError::SelectorWithSlash));

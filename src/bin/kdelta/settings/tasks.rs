@@ -1,4 +1,4 @@
-//! What is to be done: the checked meaning of each command's arguments.
+//! The validated arguments of each command.
 
 use super::by::{By, IndexName};
 use super::environment::Environment;
@@ -12,18 +12,18 @@ use crate::args::{
     WatchArgs,
 };
 
-/// One variant for each thing the program can do; `get -w` is a watch.
+/// The task to perform; `get -w` is a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Task {
     Watch(Watch),
     Get(Get),
     Index(Index),
     ApiResources(ApiResources),
-    /// Serve the demo, which stands in the settings for every task.
+    /// Serve the demo, whose options are in the settings of every task.
     Demo,
-    /// Print the script for a shell.
+    /// Print the completion script of a shell.
     Completions(Shell),
-    /// Print a page of the manual: that of this command, or that of the program.
+    /// Print the manual page of a command, or of the program.
     Man(Option<String>),
 }
 
@@ -48,9 +48,9 @@ pub(crate) struct Get {
     pub(crate) by: Vec<By>,
     pub(crate) print: Print,
     pub(crate) ignore_not_found: bool,
-    /// Whether it is a failure that nothing matched.
+    /// Whether an empty result is a failure.
     pub(crate) fail_if_empty: bool,
-    /// Whether it is told what it took.
+    /// Whether statistics are printed.
     pub(crate) stats: bool,
 }
 
@@ -60,14 +60,14 @@ pub(crate) struct Get {
 pub(crate) struct Index {
     pub(crate) selection: Selection,
     pub(crate) by: IndexName,
-    /// Only these values; `None` is all.
+    /// The values to print; `None` selects all.
     pub(crate) values: Option<Vec<String>>,
-    /// Whether values that are data of Secrets are shown.
+    /// Whether values from the data of Secrets are shown.
     pub(crate) show_secrets: bool,
     pub(crate) headers: bool,
-    /// Whether it is a failure that nothing matched.
+    /// Whether an empty result is a failure.
     pub(crate) fail_if_empty: bool,
-    /// Whether it is told what it took.
+    /// Whether statistics are printed.
     pub(crate) stats: bool,
 }
 
@@ -77,11 +77,11 @@ pub(crate) struct ApiResources {
     /// `Some("")` is the core group.
     pub(crate) group: Option<String>,
     pub(crate) namespaced: Option<bool>,
-    /// All of them.
+    /// The required verbs.
     pub(crate) verbs: Vec<String>,
-    /// All of them.
+    /// The required categories.
     pub(crate) categories: Vec<String>,
-    /// `None` is by group and then by name.
+    /// The sort column; `None` sorts by group, then by name.
     pub(crate) sort_by: Option<ResourceColumn>,
     /// Only [`Format::Table`] or [`Format::Name`].
     pub(crate) format: Format,
@@ -164,7 +164,7 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
 }
 
 impl Watch {
-    /// The same, if it can be meant.
+    /// Rejects combinations without a meaning.
     fn checked(self) -> Result<Self, UsageError> {
         match () {
             () if !self.initial && self.until.synced => Err(UsageError::NothingToPrint),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_a_watch_need_a_watch() {
+    fn watch_flags_need_a_watch() {
         assert_eq!(read("get po --output-watch-events"), Err(UsageError::OutputWatchEvents));
         assert_eq!(read("get po --count 1"), Err(UsageError::NeedsWatch("count")));
         assert_eq!(read("get po -w --fail-if-empty"), Err(UsageError::WatchIsNeverEmpty));
@@ -248,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn selectors_exclude_names_but_not_types() {
+    fn selectors_allow_types_but_not_names() {
         assert_eq!(read("get po a -l x=y"), Err(UsageError::SelectorWithName));
         assert!(read("get po,svc -l x=y --field-selector a=b").is_ok());
         assert!(read("get po a --selector=").is_ok());
     }
 
     #[test]
-    fn an_index_needs_no_value_but_takes_some() {
+    fn index_value_is_optional() {
         let Ok(Task::Index(index)) = read("index po --by label:app=a,b") else { panic!("an index") };
         assert_eq!(index.by, IndexName::Label("app".into()));
         assert_eq!(index.values, Some(vec!["a".into(), "b".into()]));

@@ -1,14 +1,14 @@
-//! What ends a watch.
+//! The conditions that end a watch.
 
 use std::time::Duration;
 
 use super::{UsageError, duration};
 use crate::args::UntilArgs;
 
-/// What ends a watch, with exit code 0; by itself it never ends.
+/// The conditions that end a watch with exit code 0; without one it runs until interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Until {
-    /// After so many printed deltas; at least 1.
+    /// The number of printed deltas, at least 1.
     pub(crate) count: Option<u64>,
     pub(crate) duration: Option<Duration>,
     pub(crate) synced: bool,

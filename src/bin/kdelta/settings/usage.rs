@@ -1,11 +1,11 @@
-//! What was typed and can't be meant: exit code 2. The sentences are kubectl's where it has one.
+//! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
 use super::duration::DurationError;
 
-/// A mistake in the arguments that clap can't see.
+/// An error in the arguments that clap does not detect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UsageError {
-    /// No TYPE at all.
+    /// No TYPE is given.
     #[error(
         "You must specify the type of resource to get. Use \"kdelta api-resources\" for a complete list of supported resources.\n\nerror: Required resource not specified."
     )]
@@ -20,7 +20,7 @@ pub(crate) enum UsageError {
     EveryType(String),
     #[error("--{flag} needs a name: there is none in {text:?}")]
     NoNames { flag: &'static str, text: String },
-    #[error("--{0} means one cluster, and several contexts are asked for")]
+    #[error("--{0} applies to one cluster, but several contexts are selected")]
     SeveralContexts(&'static str),
     #[error("{0} takes one context")]
     OneContext(&'static str),

@@ -1,20 +1,20 @@
-//! Ages, as kubectl writes them.
+//! Ages in kubectl's format.
 
 use jiff::Timestamp;
 
-/// Where the cell of a column called Age comes from.
+/// The source of the AGE cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Age {
-    /// The server computed it when it sent the row: right for a row that is printed as it arrives, and what kubectl
-    /// prints. Only what came without cells needs to know the time.
+    /// The age in the server's row, as kubectl prints it: correct for a row that is printed as it arrives. The time is
+    /// needed only for objects without cells.
     AsSent {
-        /// The time.
+        /// The current time.
         now: Timestamp,
     },
-    /// It is computed anew, where the object says when it was created: for a row that has lain in an index, such as
-    /// the last known state of an object whose deletion was missed.
+    /// The age computed from the creation time: for rows that have been kept in an index, such as the last known state
+    /// of an object whose deletion was missed.
     Fresh {
-        /// The time.
+        /// The current time.
         now: Timestamp,
     },
 }

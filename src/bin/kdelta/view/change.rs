@@ -1,4 +1,4 @@
-//! What happened to one object, or to a watch as a whole, as the program's commands hand it to the output.
+//! Changes of objects and marks of a watch, as passed from the commands to the output.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,18 +7,18 @@ use jiff::Timestamp;
 use kdelta::listwatch::Status;
 use kdelta::object::{ApiResource, Object, Origin, ResourceVersion};
 
-/// What kind of change a line stands for.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ChangeKind {
     Added,
     Modified,
     Deleted,
-    /// Nothing changed: a resync that was asked for.
+    /// No change: a requested resync.
     Sync,
 }
 
 impl ChangeKind {
-    /// The word in the JSON line and in the EVENT column.
+    /// Returns the text in JSON lines and in the EVENT column.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
@@ -29,16 +29,16 @@ impl ChangeKind {
     }
 }
 
-/// One delta, ready to be printed.
+/// A delta to print.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) kind: ChangeKind,
-    /// The new state; of a delete the last one that is known, or the name alone.
+    /// The new state; for a delete, the last known state or an object with only its name.
     pub(crate) object: Arc<Object>,
-    /// The state before an update, where it is known.
+    /// The state before an update, if known.
     pub(crate) old: Option<Arc<Object>>,
     pub(crate) origin: Origin,
-    /// A delete that was inferred: `object` may be older than what was deleted.
+    /// Whether a delete was inferred, so that `object` may be older than the deleted state.
     pub(crate) final_state_unknown: bool,
     pub(crate) resource: Arc<ApiResource>,
     /// The kubeconfig context; empty where there is none.
@@ -46,47 +46,47 @@ pub(crate) struct Change {
     pub(crate) received: Timestamp,
 }
 
-/// Something to say about a watched collection, not about one object.
+/// A message about a watched collection.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
     pub(crate) kind: MarkKind,
     pub(crate) resource: Arc<ApiResource>,
     pub(crate) context: Arc<str>,
-    /// The namespace watched; empty for all of them, and for what lives in none.
+    /// The watched namespace; empty for all namespaces and for cluster-scoped types.
     pub(crate) namespace: Arc<str>,
-    /// The one name that is watched there, where the mark is not of the whole collection.
+    /// The watched name, if the mark is about a single named object.
     pub(crate) name: Option<Arc<str>>,
     pub(crate) received: Timestamp,
 }
 
-/// What a mark says.
+/// The kind of a mark.
 #[derive(Debug, Clone)]
 pub(crate) enum MarkKind {
     /// The initial state is complete.
     Synced {
-        /// The version it is complete at.
+        /// The version of the initial state.
         version: ResourceVersion,
     },
-    /// A watch was lost, and what changed meanwhile was found by listing anew.
+    /// A watch was lost, and a new list was compared with the known state.
     Gap {
-        /// The last version known before.
+        /// The last version before the loss.
         from: ResourceVersion,
         /// The version of the new list.
         to: ResourceVersion,
-        /// From the loss to the new list.
+        /// The time from the loss to the new list.
         lasted: Duration,
     },
     /// This part of the watch has ended.
     Error {
-        /// The server's words, or what stands for them.
+        /// The server's status, or one made from the error.
         status: Status,
-        /// The number that says the same, where a server would have one for it.
+        /// The HTTP status code of the error, if there is one.
         code: Option<u16>,
     },
 }
 
 impl MarkKind {
-    /// The word in the JSON line.
+    /// Returns the text in JSON lines.
     pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Synced { .. } => "SYNCED",

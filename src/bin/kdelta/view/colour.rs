@@ -2,7 +2,7 @@
 
 use super::change::ChangeKind;
 
-/// The sequences by which the program itself colours a line; no other passes.
+/// The escape sequences that the program itself writes; all others are escaped.
 pub(crate) const COLOURS: [&str; 4] = [GREEN, YELLOW, RED, PLAIN];
 const GREEN: &str = "\x1b[32m";
 const YELLOW: &str = "\x1b[33m";
@@ -11,7 +11,7 @@ const RED: &str = "\x1b[31m";
 /// Ends a colour.
 pub(crate) const PLAIN: &str = "\x1b[0m";
 
-/// The sequence that begins the colour of a change: green for what comes, yellow for what changes, red for what goes.
+/// Returns the sequence that starts the colour of a change: green for additions, yellow for updates, red for deletions.
 pub(crate) fn colour_of(kind: ChangeKind) -> Option<&'static str> {
     match kind {
         ChangeKind::Added => Some(GREEN),

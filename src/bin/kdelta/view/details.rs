@@ -1,4 +1,4 @@
-//! What changed with an object, in lines for people.
+//! The changed fields of an object, as lines for people.
 
 use kdelta::diff::{Change, ChangeOp, changes};
 use kdelta::object::{ApiResource, FieldPath, Object};
@@ -6,7 +6,7 @@ use kdelta::object::{ApiResource, FieldPath, Object};
 use super::escape::escape_line;
 use super::secret::{MASK, is_secret_change};
 
-/// What changes all the time and tells nobody anything.
+/// Fields that change with most updates and carry no information.
 const NOISE: [&[&str]; 5] = [
     &["metadata", "managedFields"],
     &["metadata", "resourceVersion"],
@@ -15,26 +15,27 @@ const NOISE: [&[&str]; 5] = [
     &["spec", "renewTime"],
 ];
 
-/// Characters of a value that are shown, at most.
-const LONGEST: usize = 100;
+/// The maximum length of a printed value, in characters.
+const MAX_VALUE: usize = 100;
 
-/// Of those so many before the first that differs, where that is far in.
-const BEFORE: usize = 20;
+/// The number of characters printed before the first difference, if it is far into the value.
+const CONTEXT_BEFORE: usize = 20;
 
-/// Lines for one update, at most.
-const MOST: usize = 50;
+/// The maximum number of lines per update.
+const MAX_LINES: usize = 50;
 
-/// How changes are told to people.
+/// The options of printed changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Details {
-    /// Also those that are nothing but noise: heartbeats, renewals, versions.
+    /// Whether to print heartbeats, renewals and versions too.
     pub(crate) noise: bool,
-    /// The data of Secrets.
+    /// Whether to print the data of Secrets.
     pub(crate) secrets: bool,
 }
 
 impl Details {
-    /// A cleaned line for each change: `status.phase: Pending → Running`, `+ metadata.labels.a: 1`, `- spec.paused: true`.
+    /// Returns an escaped line for each change: `status.phase: Pending → Running`, `+ metadata.labels.a: 1`, `-
+    /// spec.paused: true`.
     pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
         let skip: Vec<FieldPath> =
             NOISE.iter().map(|names| FieldPath::of_names(names.iter().copied())).collect();
@@ -42,9 +43,9 @@ impl Details {
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
         let changes = changes(text(&old), text(&new), if self.noise { &[] } else { &skip });
         let line = |change| line(change, !self.secrets && is_secret_change(resource, &change.path));
-        let mut lines: Vec<String> = changes.iter().take(MOST).map(line).collect();
-        if changes.len() > MOST {
-            lines.push(format!("and {} more", changes.len() - MOST));
+        let mut lines: Vec<String> = changes.iter().take(MAX_LINES).map(line).collect();
+        if changes.len() > MAX_LINES {
+            lines.push(format!("and {} more", changes.len() - MAX_LINES));
         }
         lines
     }
@@ -65,7 +66,7 @@ fn line(change: &Change<'_>, masked: bool) -> String {
     }
 }
 
-/// A text without its quotes unless it is empty, anything else as JSON.
+/// Returns a string without quotes unless it is empty, and any other value as JSON.
 fn text_of(json: &str) -> String {
     match serde_json::from_str::<String>(json) {
         Ok(text) if !text.is_empty() => text,
@@ -73,19 +74,19 @@ fn text_of(json: &str) -> String {
     }
 }
 
-/// The character from which two texts are shown: the first, where the first that differs is then among those shown, else
-/// one a little before that.
+/// Returns the character from which two values are printed: the first, or one shortly before the first difference if
+/// that would be cut off.
 fn beginning(old: &str, new: &str) -> usize {
     let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
-    let is_long = [old, new].iter().any(|text| text.chars().nth(LONGEST).is_some());
-    if is_long && same + BEFORE > LONGEST { same - BEFORE } else { 0 }
+    let is_long = [old, new].iter().any(|text| text.chars().nth(MAX_VALUE).is_some());
+    if is_long && same + CONTEXT_BEFORE > MAX_VALUE { same - CONTEXT_BEFORE } else { 0 }
 }
 
-/// So many characters of a value from that one on, on one line, with dots where something is left out.
+/// Returns a part of a value on one line, with dots where text is omitted.
 fn shown(text: &str, from: usize) -> String {
     let place = |at: usize| text.char_indices().nth(at).map(|(place, _)| place);
     let start = place(from).unwrap_or(text.len());
-    let end = place(from + LONGEST);
+    let end = place(from + MAX_VALUE);
     let dots = |is_cut: bool| if is_cut { "..." } else { "" };
     let part = &text[start..end.unwrap_or(text.len())];
     escape_line(&format!("{}{part}{}", dots(start > 0), dots(end.is_some())))
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_read_as_sentences() {
+    fn changes_are_readable_lines() {
         let old = json!({"status": {"phase": "Pending", "n": 1}, "spec": {"paused": true, "text": ""}, "metadata": {}});
         let new = json!({"status": {"phase": "Run\u{1b}ning", "n": 2}, "spec": {"text": "a\nb"}, "metadata": {"labels": {"a": "1"}}});
         assert_eq!(
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_left_out_unless_it_is_asked_for() {
+    fn noise_is_omitted_by_default() {
         let beat = |time: u8| json!({"metadata": {"resourceVersion": time.to_string()}, "spec": {"renewTime": time}, "status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": time}]}});
         assert_eq!(told(PLAIN, "nodes", &beat(1), &beat(2)), [""; 0]);
         let noise = Details { noise: true, ..PLAIN };
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_secrets_is_masked_unless_it_is_asked_for() {
+    fn secret_data_is_masked_by_default() {
         let applied = "kubectl.kubernetes.io/last-applied-configuration";
         let secret = |value: &str| json!({"data": {"k": value}, "type": value, "metadata": {"annotations": {applied: value, "a": value}}});
         let (old, new) = (secret("b2xk"), secret("bmV3"));
@@ -170,22 +171,22 @@ mod tests {
     }
 
     #[test]
-    fn long_values_and_long_lists_are_cut() {
+    fn long_values_and_lists_are_cut() {
         let new = json!({"data": {"x": "y".repeat(500)}});
         assert_eq!(
             told(PLAIN, "pods", &json!({"data": {"x": ""}}), &new)[0].chars().count(),
-            8 + 5 + LONGEST + 3
+            8 + 5 + MAX_VALUE + 3
         );
-        // What differs is seen, wherever it is.
+        // The difference is visible wherever it is.
         let text =
             |middle: &str| json!({"data": {"x": format!("{}{middle}{}", "é".repeat(300), "z".repeat(300))}});
-        let (same, rest) = ("é".repeat(BEFORE), "z".repeat(LONGEST - BEFORE - 3));
+        let (same, rest) = ("é".repeat(CONTEXT_BEFORE), "z".repeat(MAX_VALUE - CONTEXT_BEFORE - 3));
         let line = &told(PLAIN, "pods", &text("one"), &text("two"))[0];
         assert_eq!(*line, format!("data.x: ...{same}one{rest}... → ...{same}two{rest}..."));
         let added = told(PLAIN, "pods", &text(""), &json!({"data": {"x": "é".repeat(300)}}));
         assert!(added[0].ends_with(&format!("→ ...{same}")), "{}", added[0]);
         let many: serde_json::Map<_, _> = (0..80).map(|n| (format!("k{n}"), json!(n))).collect();
         let told = told(PLAIN, "pods", &json!({"data": {}}), &json!({"data": many}));
-        assert_eq!((told.len(), told[MOST].as_str()), (MOST + 1, "and 30 more"));
+        assert_eq!((told.len(), told[MAX_LINES].as_str()), (MAX_LINES + 1, "and 30 more"));
     }
 }

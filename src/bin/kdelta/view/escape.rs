@@ -1,17 +1,18 @@
-//! Escaping of untrusted text: a text from a cluster must neither steer a terminal, nor hide, nor forge a line.
+//! Escaping of untrusted text: text from a cluster must not control a terminal, hide, or forge a line.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Begins the further lines of a message, so that none of them looks like a message of its own.
+/// Starts the further lines of a message, so that none looks like a separate message.
 const CONTINUATION: &str = "\n    ";
 
-/// The text with every character visible that could steer a terminal, turn the reading order, or hide.
+/// Escapes every character that could control a terminal, reverse the reading order, or hide.
 ///
-/// ESC becomes `^[` and CR becomes `\r`, as in kubectl; the other control characters get the same caret, and characters
-/// beyond ASCII their number: `\u009b`, `\u202e`, `\U000e0041`. Tab and newline stay, and so does what shapes an emoji.
+/// ESC becomes `^[` and CR becomes `\r`, as in kubectl; other control characters use the same caret notation, and
+/// characters beyond ASCII their number: `\u009b`, `\u202e`, `\U000e0041`. Tab, newline and the joiners inside emoji
+/// stay.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
+    if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -22,7 +23,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// One message as it stands on a terminal or in a log: escaped, and every further line indented.
+/// Escapes a message and indents its further lines.
 pub(crate) fn escape_message(text: &str) -> Cow<'_, str> {
     match escape(text.trim_end_matches('\n')) {
         text if text.contains('\n') => Cow::Owned(text.replace('\n', CONTINUATION)),
@@ -30,14 +31,14 @@ pub(crate) fn escape_message(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text that stays on its line: escaped, newline and tab too.
+/// Escapes a text that must stay on one line: newline and tab too.
 pub(crate) fn escape_line(text: &str) -> String {
     escape(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// JSON on its way to a terminal: unsafe characters as `\u009b`, which means the same to every reader of JSON.
+/// Escapes JSON for a terminal: unsafe characters become `\u009b`, which JSON readers treat as equal.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
-    if !json.contains(steers) {
+    if !json.contains(is_unsafe) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);
@@ -55,9 +56,9 @@ pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A table cell: escaped, and cut with `...` before the first character that would break the line, as in kubectl.
+/// Escapes a table cell and cuts it with `...` before the first character that would break the line, as kubectl does.
 pub(crate) fn escape_cell(text: &str) -> Cow<'_, str> {
-    // Nearly all are. To look at bytes takes a fraction of the time.
+    // The fast path for nearly all cells: comparing bytes is several times faster.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
@@ -67,15 +68,15 @@ pub(crate) fn escape_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Escapes a text character by character.
+/// Escapes text character by character.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Escaper {
-    /// Whether the last character was an emoji, or one that shapes it.
+    /// Whether the last character was an emoji or modified one.
     after_emoji: bool,
 }
 
 impl Escaper {
-    /// Appends the next character of a text, escaped where it has to be.
+    /// Appends the next character, escaped if necessary.
     pub(crate) fn push(&mut self, c: char, out: &mut String) {
         if !self.escapes(c) {
             out.push(c);
@@ -94,16 +95,16 @@ impl Escaper {
         }
     }
 
-    /// Whether the next character has to be escaped. A joiner or variation selector behind an emoji is part of it.
+    /// Whether the next character must be escaped. A joiner or variation selector after an emoji belongs to it.
     fn escapes(&mut self, c: char) -> bool {
         let shapes_emoji = self.after_emoji && matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
         self.after_emoji = shapes_emoji || is_emoji(c);
-        !shapes_emoji && steers(c)
+        !shapes_emoji && is_unsafe(c)
     }
 }
 
-/// Whether a character could steer a terminal, turn the reading order, or is invisible.
-pub(crate) fn steers(c: char) -> bool {
+/// Whether a character could control a terminal, reverse the reading order, or is invisible.
+pub(crate) fn is_unsafe(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
         // C0 and C1 controls.
@@ -112,8 +113,8 @@ pub(crate) fn steers(c: char) -> bool {
     }
 }
 
-/// The characters of Unicode 17 that have no shape: category Cf without the Arabic, Syriac and Kaithi signs that are drawn,
-/// everything that is default-ignorable, and the separators of lines and paragraphs.
+/// Whether a character of Unicode 17 has no visible shape: category Cf except the Arabic, Syriac and Kaithi signs that
+/// are drawn, all default-ignorable characters, and line and paragraph separators.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -138,7 +139,7 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Whether a character is drawn as a picture that others may shape. The blocks of such pictures; no letters are in them.
+/// Whether a character is a pictograph that modifiers may follow. Matches whole blocks without letters.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{203c}' | '\u{2049}' | '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_steer_a_terminal_becomes_visible() {
+    fn terminal_controls_are_escaped() {
         for (text, expected) in [
             ("plain ünïcödé 日本 👍🏽", "plain ünïcödé 日本 👍🏽"),
             ("a\x1b[31mred\x1b]0;title\x07", "a^[[31mred^[]0;title^G"),
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_become_visible() {
+    fn invisible_characters_are_escaped() {
         for (text, expected) in [
             ("ad\u{200b}min\u{feff}", "ad\\u200bmin\\ufeff"),
             ("\u{e0041}\u{e007f}\u{e0100}", "\\U000e0041\\U000e007f\\U000e0100"),
@@ -177,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn what_shapes_an_emoji_stays() {
+    fn emoji_modifiers_stay() {
         let text = "⚠\u{fe0f} 👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥 🧑🏽\u{200d}🚀";
         assert_eq!((&*escape(text), &*escape_json(text)), (text, text));
         assert_eq!(escape("👍\u{200d}\u{200b}\u{200d}"), "👍\u{200d}\\u200b\\u200d");
     }
 
     #[test]
-    fn no_line_of_a_message_looks_like_another_message() {
+    fn further_lines_of_messages_are_indented() {
         for (text, expected) in [
             ("one", "one"),
             ("one\n", "one"),
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn json_for_a_terminal_means_the_same_and_steers_nothing() {
+    fn escaped_json_is_equal_and_safe() {
         let said = "a\u{9b}31m\u{7f}\u{202e}txt ünï\u{feff}\u{e0041}";
         let json = serde_json::json!({ "k": said }).to_string();
         let shown = escape_json(&json);
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_ends_where_its_line_would() {
+    fn cell_is_cut_at_line_break() {
         for (text, expected) in [
             ("one line", "one line"),
             ("first\nsecond", "first..."),

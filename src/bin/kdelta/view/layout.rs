@@ -1,4 +1,4 @@
-//! From an object and its row of cells to a line of a table: which columns, in which order, under which headings.
+//! Table layout: converts an object and its row of cells to a line, with its columns and headings.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use super::change::ChangeKind;
 use super::escape::escape_cell;
 use super::meta;
 
-/// Which columns a table has beside the server's own.
+/// The columns of a table in addition to the server's.
 ///
-/// In order: CONTEXT, EVENT, NAMESPACE, the server's columns, one for each label asked for, LABELS.
+/// In order: CONTEXT, EVENT, NAMESPACE, the server's columns, one per requested label, LABELS.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub(crate) struct Layout {
-    /// Columns of every priority, not only those of priority 0.
+    /// Include columns of every priority, not only 0.
     pub(crate) wide: bool,
     /// The CONTEXT column.
     pub(crate) context: bool,
@@ -26,54 +26,54 @@ pub(crate) struct Layout {
     pub(crate) namespace: NamespaceColumn,
     /// Names as `pod/x` or `deployment.apps/x`.
     pub(crate) kind: bool,
-    /// Labels with a column of their own.
+    /// Labels with a separate column.
     pub(crate) labels: Vec<String>,
     /// The LABELS column.
     pub(crate) show_labels: bool,
 }
 
-/// When there is a NAMESPACE column.
+/// The condition for a NAMESPACE column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum NamespaceColumn {
     #[default]
     Never,
-    /// For what lives in namespaces. (kubectl shows an empty one for the rest under `-w`.)
+    /// For namespaced types. (With `-w`, kubectl prints an empty column for others.)
     Namespaced,
-    /// For all; it is empty for what lives in none.
+    /// For all types; empty for cluster-scoped ones.
     Always,
 }
 
-/// One line of a table: cleaned cells, and the columns that decide its heading.
+/// A line of a table: escaped cells, and the columns that decide its heading.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) resource: Arc<ApiResource>,
-    /// The server's columns, of every priority.
+    /// The server's columns of every priority.
     pub(crate) columns: Arc<[Column]>,
-    /// As many as [`Layout::headings`] has, or fewer where the server sent fewer.
+    /// One cell per heading of [`Layout::headings`], or fewer if the server sent fewer.
     pub(crate) cells: Cells,
-    /// What colours the line.
+    /// The kind of change, which decides the colour.
     pub(crate) kind: Option<ChangeKind>,
 }
 
-/// How much room cells keep that are cleared: more than any line of a usual table.
-const KEPT_TEXT: usize = 4096;
+/// The capacity that cleared cells keep: more than a usual line needs.
+const MAX_KEPT_TEXT: usize = 4096;
 const KEPT_CELLS: usize = 64;
 
-/// The cells of a line, their text in one piece: a large table is many small cells.
+/// The cells of a line in a single string, because a large table has many small cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
     text: String,
-    /// Where each cell ends in the text.
+    /// The end of each cell in the text.
     ends: Vec<usize>,
 }
 
 impl Cells {
-    /// How many there are.
+    /// Returns the number of cells.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// They in order.
+    /// Returns the cells in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| &self.text[std::mem::replace(&mut start, *end)..*end])
@@ -85,7 +85,7 @@ impl Cells {
         self.end();
     }
 
-    /// Adds to a cell that [`Cells::end`] will end.
+    /// Appends to a cell that [`Cells::end`] ends.
     fn add(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -94,16 +94,16 @@ impl Cells {
         self.ends.push(self.text.len());
     }
 
-    /// The same with nothing in it, for the room that it has.
+    /// Removes all cells but keeps the capacity.
     pub(super) fn cleared(mut self) -> Self {
         self.clear();
         self
     }
 
-    /// Takes all away, but for the room that a line needs.
+    /// Removes all cells but keeps the capacity of a usual line.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
-        self.text.shrink_to(KEPT_TEXT);
+        self.text.shrink_to(MAX_KEPT_TEXT);
         self.ends.clear();
         self.ends.shrink_to(KEPT_CELLS);
     }
@@ -118,7 +118,7 @@ impl<S: AsRef<str>> FromIterator<S> for Cells {
 }
 
 impl Layout {
-    /// The headings over lines of these columns.
+    /// Returns the headings for these columns.
     pub(crate) fn headings(&self, columns: &[Column], resource: &ApiResource) -> Vec<String> {
         let mut headings = Vec::with_capacity(columns.len() + self.labels.len() + 4);
         headings.extend(self.context.then(|| "CONTEXT".to_owned()));
@@ -131,9 +131,8 @@ impl Layout {
         headings
     }
 
-    /// The line of an object of that context. One that came without cells, because the server gave no table, shows its
-    /// name and age. Without metadata the cells that show it are empty. `cells` are those of a line that is not needed
-    /// any more, for the room they have.
+    /// Returns the line of an object of that context. An object without cells, because the server sent no table, shows
+    /// its name and age. Without metadata, the cells that need it are empty. `cells` are reused for their capacity.
     pub(crate) fn line(
         &self,
         object: &Object,
@@ -159,7 +158,7 @@ impl Layout {
         Line { resource: Arc::clone(resource), columns, cells, kind }
     }
 
-    /// The cells under the server's columns.
+    /// Writes the cells of the server's columns.
     fn own_cells(
         &self,
         object: &Object,
@@ -168,7 +167,7 @@ impl Layout {
         age: Age,
         cells: &mut Cells,
     ) {
-        // One whose body did not come says nothing of it.
+        // Unknown without a body.
         let shows_age = matches!(age, Age::Fresh { .. }) || object.row().is_none();
         let seconds = (shows_age && object.json_len() > 0).then(|| meta::age(object, age.now())).flatten();
         let mut name_found = false;
@@ -190,7 +189,7 @@ impl Layout {
         }
     }
 
-    /// The cells of labels; empty where the body did not come.
+    /// Writes the cells of labels; empty without a body.
     fn label_cells(&self, object: &Object, cells: &mut Cells) {
         if self.labels.is_empty() && !self.show_labels {
             return;
@@ -220,13 +219,13 @@ impl Layout {
     }
 }
 
-/// The columns of what the server printed no table for.
+/// Returns the columns for objects without a server table.
 fn name_and_age() -> Arc<[Column]> {
     let column = |name: &str, format: &str| Column { name: name.into(), format: format.into(), priority: 0 };
     Arc::new([column("Name", "name"), column("Age", "")])
 }
 
-/// What happened, in a cell that is as wide as the widest of them.
+/// Returns the kind of change, padded to the width of the widest.
 fn padded(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Added => "ADDED   ",
@@ -236,7 +235,7 @@ fn padded(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The server's cells, or those under [`name_and_age`], of an object of that age.
+/// Returns the server's cells, or those for [`name_and_age`], of an object of that age.
 fn sent_cells(object: &Object, seconds: Option<i64>) -> impl Iterator<Item = Cow<'_, str>> {
     let plain = if object.row().is_some() {
         None
@@ -248,7 +247,7 @@ fn sent_cells(object: &Object, seconds: Option<i64>) -> impl Iterator<Item = Cow
     row.chain(plain.into_iter().flatten())
 }
 
-/// The cell of an age that is computed anew; none for every other cell.
+/// Returns the AGE cell if it is computed from the creation time; `None` for all other cells.
 fn fresh_age(column: &Column, seconds: Option<i64>, age: Age) -> Option<String> {
     match age {
         Age::Fresh { .. } if column.name.eq_ignore_ascii_case("age") => seconds.map(human_duration),
@@ -303,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_columns_of_priority_0_are_shown() {
+    fn server_columns_of_priority_0_are_shown() {
         let (headings, cells) = shown(&Layout::default(), &pod(), as_sent());
         assert_eq!(headings, ["NAME", "STATUS", "AGE"]);
         assert_eq!(cells, ["web-1", "Running", "5m"]);
     }
 
     #[test]
-    fn every_other_column_has_its_place() {
+    fn optional_columns_are_in_order() {
         let layout = Layout {
             wide: true,
             context: false,
@@ -339,14 +338,14 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_is_padded_to_one_width() {
+    fn event_column_has_fixed_width() {
         for kind in [ChangeKind::Added, ChangeKind::Modified, ChangeKind::Deleted, ChangeKind::Sync] {
             assert_eq!(padded(kind), format!("{:<8}", kind.as_str()));
         }
     }
 
     #[test]
-    fn the_context_comes_first() {
+    fn context_column_is_first() {
         let layout = Layout { context: true, event: true, ..Layout::default() };
         let used = ["of", "another", "line"].into_iter().collect();
         let line = layout.line(&pod(), (&pods(), "prod"), Some(ChangeKind::Added), as_sent(), used);
@@ -355,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn without_metadata_its_cells_are_empty() {
+    fn cells_are_empty_without_metadata() {
         let layout = Layout {
             namespace: NamespaceColumn::Namespaced,
             labels: vec!["a".into()],
@@ -371,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_that_has_lain_is_computed_anew() {
+    fn kept_age_is_recomputed() {
         let noon: jiff::Timestamp = "2026-11-21T12:30:00Z".parse().expect("a time");
         assert_eq!(
             shown(&Layout::default(), &pod(), Age::Fresh { now: noon }).1,
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_without_cells_shows_its_name_and_age() {
+    fn object_without_cells_shows_name_and_age() {
         let json = br#"{"metadata":{"name":"x","creationTimestamp":"2026-11-21T10:00:00Z"}}"#;
         let object = Object::from_json(json, &Ingest::of(pods().type_meta())).expect("an object");
         let noon: jiff::Timestamp = "2026-11-21T12:00:00Z".parse().expect("a time");
@@ -391,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_beyond_the_columns_are_ignored_and_missing_ones_stay_missing() {
+    fn extra_cells_are_ignored_and_missing_cells_stay_missing() {
         let long = pod().with_row(Row::new(columns(), ["a", "b", "c", "d", "e", "f"]));
         assert_eq!(shown(&Layout::default(), &long, as_sent()).1, ["a", "b", "c"]);
         let short = pod().with_row(Row::new(columns(), ["a"]));
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_cleaned() {
+    fn cells_are_escaped() {
         let evil = pod().with_row(Row::new(columns(), ["\x1b[2Jx", "first\nsecond", "1d"]));
         assert_eq!(shown(&Layout::default(), &evil, as_sent()).1, ["^[[2Jx", "first...", "1d"]);
     }

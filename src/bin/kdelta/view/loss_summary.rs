@@ -1,4 +1,5 @@
-//! What a person reads of many parts that are lost and recover together: each reason once, and once that all are back.
+//! A summary of watches that are lost and recover together: each reason is reported once, and so is the recovery of
+//! all.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -6,22 +7,22 @@ use std::time::Duration;
 use kdelta::object::Origin;
 use kdelta::reflector::ReflectorEvent;
 
-/// Turns the lines of single parts into those of all. Bounded by the parts that are lost at a time.
+/// Merges the notices of single parts. Bounded by the number of parts lost at a time.
 #[derive(Debug, Default)]
 pub(crate) struct LossSummary {
-    /// For each part that is lost the reason it was last lost for.
+    /// The last reason of each lost part.
     lost: HashMap<usize, LossReason>,
     groups: HashMap<LossReason, Group>,
 }
 
-/// What a message begins with, which is the same for the parts of a cluster, and why they are lost.
+/// The message prefix, which is common to the parts of a cluster, and the error.
 type LossReason = (String, String);
 
-/// The parts that are lost for one reason.
+/// The parts lost for one reason.
 #[derive(Debug, Default)]
 struct Group {
     lost: HashSet<usize>,
-    /// Whether it was line that the server no longer knows what happened.
+    /// Whether the loss of the server's history was reported.
     relisting: bool,
     resumed: usize,
     relisted: usize,
@@ -29,8 +30,7 @@ struct Group {
 }
 
 impl LossSummary {
-    /// What to say of an event of a part, of which that part alone would say `own`. `prefix` is the same for the parts
-    /// of a cluster.
+    /// Returns the notice for an event of a part, given its `own` notice. `prefix` is common to the parts of a cluster.
     pub(crate) fn line(
         &mut self,
         prefix: &str,
@@ -52,19 +52,19 @@ impl LossSummary {
             ReflectorEvent::Listed { origin, lasted, .. } => {
                 self.recover(part, *origin == Origin::Relist, *lasted, own)
             }
-            // One part reports the waits of all that are lost for the same reason.
+            // One part reports the waits of all parts lost for the same reason.
             ReflectorEvent::Retrying { .. } => own.filter(|_| self.reports_waits(part)),
             _ => own,
         }
     }
 
-    /// Whether a part reports for those that are lost for the same reason.
+    /// Whether the part reports the waits of its group.
     fn reports_waits(&self, part: usize) -> bool {
         let group = self.lost.get(&part).and_then(|reason| self.groups.get(reason));
         group.is_none_or(|group| group.lost.iter().min() == Some(&part))
     }
 
-    /// A part is no more. Where only it was still lost, what is to be line of those that are back.
+    /// Removes a part. If it was the last lost part of its group, returns the notice about the recovered ones.
     pub(crate) fn remove(&mut self, part: usize) -> Option<String> {
         let reason = self.lost.remove(&part)?;
         let group = self.groups.get_mut(&reason)?;
@@ -76,13 +76,13 @@ impl LossSummary {
         (group.resumed + group.relisted > 0).then(|| group.line(&reason.0))
     }
 
-    /// Answers whether it is the first to be lost for this reason.
+    /// Records a loss. Returns whether its reason is new.
     fn add_loss(&mut self, part: usize, reason: LossReason) -> bool {
         let before = self.lost.insert(part, reason.clone());
         if before.as_ref() == Some(&reason) {
             return false;
         }
-        // What came back of those that it was lost with is summed up with it.
+        // Recovered parts of the previous group are counted with the new one.
         let mut earlier = Group::default();
         if let Some(before) = before
             && let Some(group) = self.groups.get_mut(&before)
@@ -123,7 +123,7 @@ impl LossSummary {
 }
 
 impl Group {
-    /// That those of it that are not gone are back.
+    /// Returns the notice that the remaining parts have recovered.
     fn line(&self, prefix: &str) -> String {
         let Self { resumed, relisted, longest, .. } = self;
         let count = resumed + relisted;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_speaks_for_itself() {
+    fn single_part_reports_its_own_notice() {
         let mut summary = LossSummary::default();
         assert_eq!(lost(&mut summary, 1, "EOF").as_deref(), Some("1 lost: EOF"));
         assert_eq!(lost(&mut summary, 1, "refused").as_deref(), Some("1 lost: refused"));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_are_lost_for_one_reason_one_speaks() {
+    fn parts_lost_for_one_reason_are_reported_once() {
         let mut summary = LossSummary::default();
         assert_eq!(lost(&mut summary, 1, "EOF").as_deref(), Some("1 lost: EOF"));
         assert_eq!(lost(&mut summary, 2, "EOF"), None);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_stays_lost_for_another_reason_keeps_nobody_from_being_told() {
+    fn other_losses_do_not_delay_recovery_notice() {
         let mut summary = LossSummary::default();
         lost(&mut summary, 9, "not today");
         lost(&mut summary, 1, "EOF");
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_leaves_is_not_waited_for() {
+    fn removed_part_is_not_waited_for() {
         let mut summary = LossSummary::default();
         lost(&mut summary, 1, "EOF");
         lost(&mut summary, 2, "EOF");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_that_leaves_has_it_said_that_the_others_are_back() {
+    fn removing_last_lost_part_reports_recovery() {
         let mut summary = LossSummary::default();
         (1..=3).for_each(|part| drop(lost(&mut summary, part, "EOF")));
         assert_eq!((resumed(&mut summary, 1), resumed(&mut summary, 2)), (None, None));
@@ -238,15 +238,15 @@ mod tests {
     }
 
     #[test]
-    fn that_the_server_forgot_is_said_once() {
+    fn lost_history_is_reported_once() {
         let mut summary = LossSummary::default();
         lost(&mut summary, 1, "EOF");
         lost(&mut summary, 2, "EOF");
         let mut relisting = |part| {
             let event = ReflectorEvent::Relisting { from: "7".into() };
-            summary.line("", part, &event, Some("listing anew".into()))
+            summary.line("", part, &event, Some("listing again".into()))
         };
-        assert_eq!(relisting(1).as_deref(), Some("listing anew"));
+        assert_eq!(relisting(1).as_deref(), Some("listing again"));
         assert_eq!(relisting(2), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The parts of an object's metadata that tables show and that [`Object`] does not hold apart. Each is looked for in the
-//! text, which is read no further than to it.
+//! Metadata that tables show and [`Object`] does not store separately. Each value is parsed from the text, only as far
+//! as needed.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["meta
 static CREATED: LazyLock<FieldPath> =
     LazyLock::new(|| FieldPath::of_names(["metadata", "creationTimestamp"]));
 
-/// The labels of an object, in the order of their keys.
+/// The labels of an object, sorted by key.
 #[derive(Deserialize, Default)]
 pub(super) struct Labels<'a>(#[serde(borrow)] BTreeMap<Text<'a>, Text<'a>>);
 
@@ -28,7 +28,7 @@ impl Borrow<str> for Text<'_> {
     }
 }
 
-/// Shows the labels of an object, which are none of one whose labels can't be read.
+/// Calls `show` with the labels of an object; unreadable labels count as none.
 pub(super) fn labels(object: &Object, show: impl FnOnce(&Labels<'_>)) {
     let mut show = Some(show);
     let mut read = |json: &str| {
@@ -38,14 +38,14 @@ pub(super) fn labels(object: &Object, show: impl FnOnce(&Labels<'_>)) {
             show(&labels);
         }
     };
-    // What can't be walked over shows none.
+    // An object that can't be parsed has no labels.
     let _ = LABELS.values_of(object, &mut read);
     if let Some(show) = show {
         show(&Labels::default());
     }
 }
 
-/// Whole seconds from an object's creation to `now`.
+/// Returns the whole seconds from an object's creation to `now`.
 pub(super) fn age(object: &Object, now: Timestamp) -> Option<i64> {
     let mut created = None;
     CREATED.values_of(object, |time| created = time.parse::<Timestamp>().ok()).ok()?;
@@ -53,7 +53,7 @@ pub(super) fn age(object: &Object, now: Timestamp) -> Option<i64> {
 }
 
 impl Labels<'_> {
-    /// All labels as kubectl shows them: `a=1,b=2`, `<none>`.
+    /// Formats all labels as kubectl does: `a=1,b=2`, `<none>`.
     pub(super) fn text(&self) -> String {
         let room = self.0.iter().map(|(key, value)| key.0.len() + value.0.len() + 2).sum();
         let mut text = String::with_capacity(room);
@@ -65,7 +65,7 @@ impl Labels<'_> {
         if text.is_empty() { "<none>".to_owned() } else { text }
     }
 
-    /// The value of one; empty where it is not there.
+    /// Returns the value of a label; empty if it is missing.
     pub(super) fn get(&self, key: &str) -> &str {
         self.0.get(key).map_or("", |value| &value.0)
     }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_shown_by_their_keys_however_they_are_written() {
+    fn labels_are_sorted_by_key() {
         for (given, text, app) in [
             (r#"{"b":"2","a":"","app":"web"}"#, "a=,app=web,b=2", "web"),
             (r#"{ "app" : "\u003c\"x", "\u0061" : "1" }"#, "a=1,app=<\"x", "<\"x"),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_known_where_the_time_of_creation_can_be_read() {
+    fn age_needs_readable_creation_time() {
         let noon = "2026-11-21T12:00:00Z".parse().expect("a time");
         for (given, wanted) in [
             (r#","creationTimestamp":"2026-11-21T11:00:00Z""#, Some(3600)),

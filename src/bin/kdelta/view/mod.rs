@@ -1,5 +1,5 @@
-//! What is shown, as values: changes, table lines, ages, cleaned text. Pure: no I/O, no clock, no setting is read here,
-//! and nothing of the program is imported.
+//! Presentation as plain values: changes, table lines, ages, escaped text. No I/O, clock or settings, and no imports
+//! from the rest of the program.
 
 mod age;
 mod change;
@@ -17,7 +17,7 @@ pub(crate) use age::Age;
 pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
 pub(crate) use colour::{COLOURS, PLAIN, colour_of};
 pub(crate) use details::Details;
-pub(crate) use escape::{Escaper, escape_cell, escape_json, escape_line, escape_message, steers};
+pub(crate) use escape::{Escaper, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
 pub(crate) use layout::{Cells, Layout, Line, NamespaceColumn};
 pub(crate) use loss_summary::LossSummary;
 pub(crate) use notice::Notices;

@@ -1,4 +1,4 @@
-//! What a person reads on stderr of a part that is lost and recovers: each loss once, and its end.
+//! Notices on stderr about the loss and recovery of one watch: each loss is reported once, and so is its end.
 
 use std::time::Duration;
 
@@ -6,51 +6,51 @@ use kdelta::listwatch::Error;
 use kdelta::object::Origin;
 use kdelta::reflector::ReflectorEvent;
 
-/// A wait that is longer is reported.
+/// Longer waits are reported.
 const LONG_WAIT: Duration = Duration::from_secs(2);
 
-/// The longest wait of a watch that the server did not ask for.
+/// The longest wait of a watch's own back-off. Longer ones were requested by the server.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Turns the events of one reflector into lines.
+/// Converts the events of one reflector to notices.
 #[derive(Debug)]
 pub(crate) struct Notices {
     title: String,
     verbose: bool,
-    /// Why the part is lost, as it was last told.
+    /// The last reported reason of the current loss.
     lost: Option<String>,
-    /// Whether the command ends with its first answer: its losses are reported with the waits that they cost, or by its
-    /// end.
+    /// Whether the command is one-shot: its losses are reported with the waits that they cost, or by its end.
     is_one_shot: bool,
-    /// Whether a wait of this loss was reported: the line covers all later ones that the server did not ask for.
+    /// Whether a wait of this loss was reported: the line covers all later waits of the back-off.
     is_waiting: bool,
 }
 
 impl Notices {
-    /// The lines of the part of that title; `verbose` tells each try, and what recovered by itself.
+    /// Creates the notices of a part with that title. `verbose` includes each retry and silent recoveries.
     pub(crate) fn of(title: String, verbose: bool) -> Self {
         Self { title, verbose, lost: None, is_one_shot: false, is_waiting: false }
     }
 
-    /// The same for a command that asks once.
+    /// Creates the notices of a one-shot command.
     pub(crate) fn of_one_shot(title: String, verbose: bool) -> Self {
         Self { is_one_shot: true, ..Self::of(title, verbose) }
     }
 
-    /// The line for an event, if it is worth one. It may hold the server's words: whoever writes it cleans it.
+    /// Returns the notice for an event, if it is worth one. It may contain text of the server, which the writer
+    /// escapes.
     pub(crate) fn line(&mut self, event: &ReflectorEvent) -> Option<String> {
         let text = match event {
-            // What comes of it says it.
+            // The following relist reports it.
             ReflectorEvent::Lost { error: Error::Expired(_), .. } if !self.verbose => return None,
             ReflectorEvent::Lost { error, .. } => self.lost(error)?,
             ReflectorEvent::Retrying { after } if self.verbose => format!("next try in {}", seconds(*after)),
             ReflectorEvent::Retrying { after } => self.waiting(*after)?,
             ReflectorEvent::Relisting { from } => {
-                format!("the server no longer knows what happened since {from}, listing anew")
+                format!("the server no longer knows what happened since {from}, listing again")
             }
             ReflectorEvent::WentBack { from, to } => {
                 format!(
-                    "the server's versions went back from {from} to {to}, as after a restore, listing anew"
+                    "the server's versions went back from {from} to {to}, as after a restore, listing again"
                 )
             }
             ReflectorEvent::Recovered { version, lasted } => {
@@ -71,7 +71,7 @@ impl Notices {
                 format!("no initial state through the watch ({error}), listing instead")
             }
             ReflectorEvent::PagesFellBack { error } if self.verbose || is_surprising(error) => {
-                format!("no list in pages ({error}), asking in another way")
+                format!("no list in pages ({error}), listing without pages in memory")
             }
             ReflectorEvent::UnexpectedType { expected, found, key } => format!(
                 "the server sent an object of another type, which is ignored: {} {} {key} instead of {} {}",
@@ -83,17 +83,18 @@ impl Notices {
         Some(format!("{}: {text}", self.title))
     }
 
-    /// A loss is told once; while it lasts again when its reason changes.
+    /// Reports a loss once, and again when its reason changes.
     fn lost(&mut self, error: &Error) -> Option<String> {
         let reason = error.to_string();
-        let told = self.lost.as_ref() == Some(&reason);
+        let is_reported = self.lost.as_ref() == Some(&reason);
         let text = format!("lost: {reason}");
         self.lost = Some(reason);
-        (self.verbose || !(told || self.is_one_shot)).then_some(text)
+        (self.verbose || !(is_reported || self.is_one_shot)).then_some(text)
     }
 
-    /// A long wait. A command that asks once makes few, and each is reported with its reason. A watch may wait for as long
-    /// as its server is gone: one line covers the waits of its own back-off, and those that the server asks for follow.
+    /// Reports a long wait. The waits of a one-shot command are few and each is reported with its reason. A watch may
+    /// wait until its server is back: one line covers the waits of its back-off, and those requested by the server are
+    /// reported separately.
     fn waiting(&mut self, after: Duration) -> Option<String> {
         if after <= LONG_WAIT {
             return None;
@@ -113,8 +114,8 @@ impl Notices {
     }
 }
 
-/// A server that is too old for it refuses, and what else it refuses the list will tell; one that accepts and does not
-/// deliver is worth a word.
+/// Whether an error is unusual. Old servers refuse the request with a status, and the following list reports any other
+/// refusal; a server that accepts but does not deliver is reported.
 fn is_surprising(error: &Error) -> bool {
     error.status().is_none()
 }
@@ -145,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_told_once_with_each_new_reason_and_then_its_end() {
+    fn loss_is_reported_once_per_reason_and_at_its_end() {
         let wait = ReflectorEvent::Retrying { after: Duration::from_secs(1) };
         let events = [lost("EOF"), wait, lost("refused"), lost("refused"), recovered()];
-        let told =
+        let expected =
             ["pods: lost: EOF", "pods: lost: refused", "pods: resumed at 7 after 3.2s, nothing was missed"];
-        assert_eq!(lines(false, &events), told);
+        assert_eq!(lines(false, &events), expected);
         assert_eq!(lines(true, &events).len(), 5);
     }
 
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relist_is_told_with_what_it_found() {
+    fn relist_is_reported_with_its_objects() {
         let listed = |origin| ReflectorEvent::Listed {
             phase: Phase::List,
             origin,
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(
             lines(false, &events)[1..],
             [
-                "pods: the server no longer knows what happened since 7, listing anew",
+                "pods: the server no longer knows what happened since 7, listing again",
                 "pods: re-listed at 9 after 2.0s, 3 objects"
             ]
         );

@@ -1,19 +1,19 @@
-//! What of a Secret is secret, and what people see instead.
+//! Masking of Secrets: the values that are secret, and their replacement.
 
 use kdelta::diff::{ChangePath, PathStep};
 use kdelta::object::{ApiResource, FieldPath};
 
-/// What stands for a value that is not shown.
+/// The replacement of a hidden value.
 pub(crate) const MASK: &str = "***";
 
-/// Where it is: the data, and the copy of it in what kubectl keeps of an object that was applied.
-const PLACES: [&[&str]; 3] = [
+/// The secret fields: the data, and its copy in kubectl's last-applied annotation.
+const SECRET_FIELDS: [&[&str]; 3] = [
     &["data"],
     &["stringData"],
     &["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"],
 ];
 
-/// Whether what the path leads to in an object of that resource is, or holds, something secret.
+/// Whether the path leads to a secret value, or to one that contains it, in an object of that resource.
 pub(crate) fn is_secret_at(resource: &ApiResource, path: &FieldPath) -> bool {
     let leads_to = |place: &[&str]| {
         let mut rest = path.cursor();
@@ -26,16 +26,17 @@ pub(crate) fn is_secret_at(resource: &ApiResource, path: &FieldPath) -> bool {
         }
         true
     };
-    is_secret(resource) && PLACES.iter().any(|place| leads_to(place))
+    is_secret(resource) && SECRET_FIELDS.iter().any(|place| leads_to(place))
 }
 
-/// The same of the place of a change.
+/// Whether a changed path leads to a secret value, or to one that contains it.
 pub(crate) fn is_secret_change(resource: &ApiResource, path: &ChangePath<'_>) -> bool {
     let is_on_the_way = |(step, name): (&PathStep<'_>, &&str)| match step {
         PathStep::Member(member) => **member == **name,
         PathStep::Element { .. } => true,
     };
-    is_secret(resource) && PLACES.iter().any(|place| path.steps().iter().zip(place.iter()).all(is_on_the_way))
+    is_secret(resource)
+        && SECRET_FIELDS.iter().any(|place| path.steps().iter().zip(place.iter()).all(is_on_the_way))
 }
 
 fn is_secret(resource: &ApiResource) -> bool {
@@ -57,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_to_the_data_of_a_secret_or_to_what_holds_it_is_secret() {
+    fn paths_to_secret_data_and_its_parents_are_secret() {
         let secrets = resource("", "secrets");
         let is_secret = |text: &str| is_secret_at(&secrets, &FieldPath::parse(text).expect(text));
         let applied = "metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']";

@@ -1,4 +1,4 @@
-//! Whether two states of an object look the same in a table.
+//! Detection of updates that do not change the row of a table.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use kdelta::object::{ApiResource, Column, Object};
 use super::age::Age;
 use super::layout::{Cells, Layout, Line};
 
-/// Columns of the server's own that say how long something is ago or takes; those of custom resources are of a type
-/// that says so.
+/// Server columns that show an age or duration. Custom resources declare such columns by type.
 const TIMES: [&str; 5] = ["age", "duration", "last schedule", "last seen", "first seen"];
 
 impl Layout {
-    /// Whether both states have the same row but for the time that has passed between them: `5s` and `7s`, `3 (1m ago)`
-    /// and `3 (2m ago)`. `spare` are cells that are not needed any more, for the room they have.
+    /// Whether both states have the same row except for elapsed time: `5s` and `7s`, `3 (1m ago)` and `3 (2m ago)`.
+    /// `spare` are cells reused for their capacity.
     pub(crate) fn looks_same(
         &self,
         old: &Object,
@@ -23,8 +22,7 @@ impl Layout {
         now: Timestamp,
         spare: &mut [Cells; 2],
     ) -> bool {
-        // What is new with an event is that it happened again, which its row says with a time alone: it is just now, and
-        // so it was the last time.
+        // An updated event has occurred again, which its row shows only as an age close to zero, as before.
         if resource.resource == "events" {
             return false;
         }
@@ -56,7 +54,7 @@ fn is_time(column: &Column) -> bool {
     column.format == "date" || TIMES.iter().any(|name| column.name.eq_ignore_ascii_case(name))
 }
 
-/// The cell without the time that kubectl's printers add in parentheses.
+/// Returns the cell without the age that kubectl's printers add in parentheses.
 fn without_ago(cell: &str) -> &str {
     match cell.strip_suffix(" ago)").and_then(|rest| rest.rsplit_once(" (")) {
         Some((text, time)) if seconds(time).is_some() => text,
@@ -64,12 +62,12 @@ fn without_ago(cell: &str) -> &str {
     }
 }
 
-/// Whether the one is the other, later. A time that was set anew is something to see.
+/// Whether the new time is the old one, later. A reset time is a visible change.
 fn has_passed(old: &str, new: &str) -> bool {
     seconds(old).zip(seconds(new)).is_some_and(|(old, new)| old <= new)
 }
 
-/// Reads what [`kdelta::object::human_duration`] writes.
+/// Parses the output of [`kdelta::object::human_duration`].
 fn seconds(text: &str) -> Option<u64> {
     let mut rest = text;
     let mut total: u64 = 0;
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_time_that_passes_makes_no_difference() {
+    fn elapsed_time_is_no_visible_change() {
         let plain = Layout { event: true, ..Layout::default() };
         for (cells, wanted) in [
             (["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.1"], true),
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_besides_makes_a_difference() {
+    fn additional_columns_are_visible_changes() {
         let cells = ["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.2"];
         let wide = Layout { wide: true, ..Layout::default() };
         assert!(!same(&wide, "pods", &object("", cells)));
@@ -160,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_they_are_written() {
+    fn durations_round_trip() {
         for (text, wanted) in [
             ("0s", Some(0)),
             ("5d3h", Some(442_800)),

@@ -77,7 +77,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
 /// kubectl's formats have no field for a context, and mistaking an object of one cluster for another's is dangerous.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "-o {0} can't say which context an object is of, and several are asked for: give one, or take the lines of `watch -o json --until-synced`"
+    "-o {0} can't show the context of an object, but several contexts are selected: select one, or use `watch -o json --until-synced`"
 )]
 struct ContextNotShown(&'static str);
 

@@ -116,7 +116,7 @@ impl Progress {
     /// The printed objects can't be recognized, because the list is unordered.
     fn begin(&mut self) -> io::Result<()> {
         if self.is_unordered {
-            let problem = "the list expired on its way, and comes in no order to go on in: ask for all of it at once with --chunk-size 0";
+            let problem = "the list expired before its end and is unordered, so it can't continue: list everything at once with --chunk-size 0";
             return Err(io::Error::other(problem));
         }
         self.printed.clone_from(&self.last);

@@ -106,7 +106,7 @@ fn scope(lines: &Lines) -> Result<Scope, PathError> {
 /// A resource version belongs to a single collection.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "--resource-version is the version of one collection, and this is {0} of them: give one type, and one namespace, -A or one name"
+    "--resource-version needs a single collection, but {0} are selected: give one type, and one namespace, -A or one name"
 )]
 struct SeveralCollections(String);
 

@@ -50,7 +50,7 @@ pub(super) async fn run(
 /// Adds the version and the next step to an error.
 fn resume_error(version: &ResourceVersion, error: Error) -> Error {
     let with_hint = |problem: String, why: &str| {
-        format!("{problem} ({why}): leave out --resource-version to begin with what is there now")
+        format!("{problem} ({why}): omit --resource-version to start with the current objects")
     };
     let with_message =
         |problem, status: Status| Status { message: with_hint(problem, &status.message), ..status };
@@ -61,7 +61,7 @@ fn resume_error(version: &ResourceVersion, error: Error) -> Error {
         )),
         Error::TooLargeResourceVersion(status) => {
             let problem = format!(
-                "version {version} is newer than the server's, so it is of another cluster or of a time before a restore"
+                "version {version} is newer than the server's: it belongs to another cluster, or the server was restored from a backup"
             );
             Error::TooLargeResourceVersion(with_message(problem, status))
         }
@@ -148,17 +148,17 @@ mod tests {
             (
                 old,
                 "Expired",
-                "the server no longer knows what happened since 7 (too old resource version: 7 (99)): leave out --resource-version to begin with what is there now",
+                "the server no longer knows what happened since 7 (too old resource version: 7 (99)): omit --resource-version to start with the current objects",
             ),
             (
                 early,
                 "Timeout",
-                "version 7 is newer than the server's, so it is of another cluster or of a time before a restore (Too large resource version: 7, current: 3): leave out --resource-version to begin with what is there now",
+                "version 7 is newer than the server's: it belongs to another cluster, or the server was restored from a backup (Too large resource version: 7, current: 3): omit --resource-version to start with the current objects",
             ),
             (
                 Error::Decode("malformed watch event at byte 5".into()),
                 "",
-                "what happened since 7 can't be read (malformed watch event at byte 5): leave out --resource-version to begin with what is there now",
+                "what happened since 7 can't be read (malformed watch event at byte 5): omit --resource-version to start with the current objects",
             ),
             (Error::Refused("nobody listens".into()), "", "nobody listens"),
         ];

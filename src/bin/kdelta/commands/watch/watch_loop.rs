@@ -175,7 +175,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         match update {
             Ok(()) => {
                 for prefix in self.parts.targets.take_recovered() {
-                    self.reporter.messages().notice(&format!("{prefix}the server answers now"));
+                    self.reporter.messages().notice(&format!("{prefix}the server responds again"));
                 }
             }
             Err(TargetFailure::Cluster { prefix, error }) => {

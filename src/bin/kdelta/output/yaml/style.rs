@@ -2,7 +2,7 @@
 //! more than one line; by the rules of the YAML library that kubectl prints with.
 
 use super::plain;
-use crate::view::steers;
+use crate::view::is_unsafe;
 
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Shape {
 pub(super) fn is_printable(c: char, for_terminal: bool) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         && c != '\u{feff}'
-        && !(for_terminal && steers(c))
+        && !(for_terminal && is_unsafe(c))
 }
 
 pub(super) fn is_break(c: char) -> bool {
