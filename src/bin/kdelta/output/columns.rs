@@ -1,18 +1,18 @@
-//! Finite tables of our own, such as the values of an index: drawn at once, without borders.
+//! Finite tables of the program itself, such as the values of an index: laid out at once, without borders.
 
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::table::WIDEST;
+use super::table::MAX_WIDTH;
 use crate::view::escape_cell;
 
 /// A column of such a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// A text, from the left.
+    /// Left-aligned text.
     Text(&'static str),
-    /// A number, to the right.
+    /// A right-aligned number.
     Number(&'static str),
 }
 
@@ -28,7 +28,7 @@ impl Column {
             Self::Text(_) => {
                 let cell = escape_cell(text);
                 // Every other line is padded to the widest cell.
-                match cell.char_indices().nth(WIDEST) {
+                match cell.char_indices().nth(MAX_WIDTH) {
                     Some((end, _)) => format!("{}...", &cell[..end]),
                     None => format!("{cell:<3}"),
                 }
@@ -38,7 +38,7 @@ impl Column {
     }
 }
 
-/// Writes all rows; nothing if there are none. Cells are cleaned; a row has as many as there are columns.
+/// Writes all rows; nothing if there are none. Cells are escaped; each row has one cell per column.
 ///
 /// # Errors
 /// `out` failed.
@@ -49,13 +49,13 @@ pub(crate) fn columns(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let mut table = Table::new();
-    // No width of a terminal matters: lines are never wrapped, as kubectl's are not.
+    // Lines are never wrapped to the terminal width, as in kubectl.
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if headers {
         table.set_header(columns.iter().map(|column| column.heading()));
     }
     table.add_rows(
-        // No column is narrower than kubectl's.
+        // Columns are at least as wide as kubectl's.
         rows.into_iter()
             .map(|row| row.iter().zip(columns).map(|(cell, column)| column.cell(cell)).collect::<Vec<_>>()),
     );
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_to_the_right() {
+    fn numbers_are_right_aligned() {
         assert_eq!(
             drawn(&[("kube-system", 12), ("shop", 3412), ("", 1)], true),
             "VALUE         COUNT\nkube-system      12\nshop           3412\n                  1\n"
@@ -96,25 +96,25 @@ mod tests {
     }
 
     #[test]
-    fn no_text_column_is_narrower_than_kubectls() {
+    fn text_columns_have_kubectls_minimum_width() {
         assert_eq!(drawn(&[("a", 1)], false), "a     1\n");
     }
 
     #[test]
-    fn a_huge_value_is_cut_and_does_not_pad_every_line_to_its_width() {
+    fn huge_value_is_cut() {
         let huge = "x".repeat(1_000_000);
         let text = drawn(&[(&huge, 1), ("a", 2)], false);
-        assert_eq!(text.len(), 2 * (WIDEST + "...".len() + 3 + 1 + 1));
-        assert!(text.starts_with(&format!("{}...   1\n", &huge[..WIDEST])));
+        assert_eq!(text.len(), 2 * (MAX_WIDTH + "...".len() + 3 + 1 + 1));
+        assert!(text.starts_with(&format!("{}...   1\n", &huge[..MAX_WIDTH])));
     }
 
     #[test]
-    fn without_rows_there_is_no_header() {
+    fn header_needs_rows() {
         assert_eq!(drawn(&[], true), "");
     }
 
     #[test]
-    fn cells_are_cleaned() {
+    fn cells_are_escaped() {
         assert_eq!(drawn(&[("\x1b[31mred\nx", 1)], false), "^[[31mred...   1\n");
     }
 }

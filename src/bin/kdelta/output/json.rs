@@ -1,4 +1,4 @@
-//! JSON documents as kubectl prints them: keys sorted, four spaces, and Go's escapes.
+//! JSON documents in kubectl's format: sorted keys, four spaces, and Go's escapes.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::number;
 use super::tree::{self, Tree};
 use crate::view::escape_json;
 
-/// Writes one object as a document of its own; `for_terminal` where a terminal shows it.
+/// Writes one object as a document. `for_terminal` is whether a terminal displays it.
 ///
 /// # Errors
 /// `out` failed.
@@ -20,30 +20,30 @@ pub(crate) fn document(object: &Object, for_terminal: bool, out: &mut impl Write
     out.flush()
 }
 
-/// Writes JSON: to a terminal with what could steer it escaped, which means the same, else as it is.
+/// Writes JSON unchanged, or for a terminal with unsafe characters as equal JSON escapes.
 ///
 /// # Errors
 /// `out` failed.
 pub(super) fn write(json: &[u8], for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     if for_terminal {
-        // All of it that needs escaping stands in strings.
+        // Everything that needs escaping is inside strings.
         out.write_all(escape_json(&String::from_utf8_lossy(json)).as_bytes())
     } else {
         out.write_all(json)
     }
 }
 
-/// A `List` whose items are written as they come; no more than one of them is held.
+/// A `List` whose items are written as they arrive; at most one is held in memory.
 #[derive(Default)]
 pub(crate) struct JsonList {
-    /// Whether a terminal shows it.
+    /// Whether a terminal displays the output.
     for_terminal: bool,
     any: bool,
     text: Vec<u8>,
 }
 
 impl JsonList {
-    /// An empty list.
+    /// Creates an empty list.
     pub(crate) fn new(for_terminal: bool) -> Self {
         Self { for_terminal, ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl JsonList {
         write(&self.text, self.for_terminal, out)
     }
 
-    /// Writes what follows the items; the whole list if there were none.
+    /// Writes the end of the list, or an empty list if there were no items.
     ///
     /// # Errors
     /// `out` failed.
@@ -125,7 +125,7 @@ fn new_line(depth: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes at which an escape may begin: of those beyond ASCII, the one that U+2028 and U+2029 begin with.
+/// The bytes that may need an escape. Beyond ASCII, only the first byte of U+2028 and U+2029.
 const MAY_BE_ESCAPED: [bool; 256] = {
     let mut bytes = [false; 256];
     let mut at = 0;
@@ -133,7 +133,7 @@ const MAY_BE_ESCAPED: [bool; 256] = {
         bytes[at] = true;
         at += 1;
     }
-    // " & < > \ and that one.
+    // " & < > \ and that byte.
     let others = [0x22, 0x26, 0x3c, 0x3e, 0x5c, 0xe2];
     at = 0;
     while at < others.len() {
@@ -143,10 +143,10 @@ const MAY_BE_ESCAPED: [bool; 256] = {
     bytes
 };
 
-/// A string as Go's encoder writes it: what HTML or JavaScript could trip over is escaped too.
+/// Writes a string as Go's encoder does: characters that are special in HTML or JavaScript are escaped too.
 fn string(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
-    // Written up to here.
+    // The end of the text written so far.
     let mut start = 0;
     let mut at = 0;
     out.push(b'"');
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn one_object_stands_bare_with_its_keys_sorted() {
+    fn single_object_has_sorted_keys() {
         assert_eq!(
             printed(
                 r#"{"metadata":{"name":"a","labels":{}},"kind":"Pod","spec":{"e":[[],{"a":[1,null,true]}]},"apiVersion":"v1"}"#
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_escaped_as_go_escapes_them() {
+    fn string_escapes_match_go() {
         let text = printed(
             r#"{"metadata":{"name":"a"},"s":"<a href=\"x\">&amp;</a> \u2028\u2029 \b\f\n\r\t\u0007\u001b\u007f é€日👍 \\ \/"}"#,
         );
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_shown_what_means_the_same_and_steers_nothing() {
+    fn terminal_yaml_is_equal_and_safe() {
         let json = r#"{"metadata":{"annotations":{"a":"\u009b31m","b":"txt.\u202eexe"},"name":"a"}}"#;
         let shown = |for_terminal| {
             let (mut list, mut single, mut items) = (JsonList::new(for_terminal), Vec::new(), Vec::new());
@@ -254,14 +254,14 @@ mod tests {
                 "{text}"
             );
         }
-        // Whoever reads a pipe gets what kubectl writes.
+        // A pipe receives kubectl's output.
         for text in shown(false) {
             assert!(text.contains("\"\u{9b}31m\"") && text.contains("\"txt.\u{202e}exe\""), "{text}");
         }
     }
 
     #[test]
-    fn items_of_a_list_are_written_as_they_come() {
+    fn list_items_are_written_as_they_arrive() {
         let mut list = JsonList::default();
         let mut out = Vec::new();
         for name in ["a", "b"] {
@@ -299,9 +299,9 @@ mod tests {
         );
     }
 
-    // The object in testdata, as a server sends it, and what kubectl 1.32 prints of it.
+    // The object in testdata as a server sends it, and kubectl 1.32's output for it.
     #[test]
-    fn an_object_with_every_oddity_is_printed_as_kubectl_prints_it() {
+    fn unusual_object_matches_kubectl() {
         let printed = printed(include_str!("testdata/gadget.json"));
         let expected = include_str!("testdata/gadget.kubectl.json");
         for (printed, expected) in printed.lines().zip(expected.lines()) {
@@ -310,9 +310,9 @@ mod tests {
         assert_eq!(printed, expected);
     }
 
-    // What kubectl 1.32 prints for no objects.
+    // kubectl 1.32's output for no objects.
     #[test]
-    fn an_empty_list_is_a_list() {
+    fn empty_list_is_a_list() {
         let mut out = Vec::new();
         JsonList::default().finish(&mut out).expect("a Vec takes all");
         assert_eq!(
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_known_by_name_shows_its_names() {
+    fn object_without_body_shows_its_names() {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let mut out = Vec::new();
         document(&Object::named(type_meta, "shop", "a"), false, &mut out).expect("a Vec takes all");

@@ -1,7 +1,7 @@
-//! The JSON lines of a watch: one line for each delta and mark, a superset of kubectl's `{"type","object"}`.
+//! The JSON lines of a watch: one line per delta and mark, a superset of kubectl's `{"type","object"}`.
 //!
-//! Each line is put together in a buffer and leaves in one `write`, flushed, so that whoever reads the pipe sees whole
-//! lines at once. The bytes of objects pass through as the server wrote them.
+//! Each line is buffered and written with a single `write` and a flush, so that a reader of the pipe receives whole
+//! lines at once. The bytes of objects are copied as the server sent them.
 
 use std::io::{self, Write};
 
@@ -19,39 +19,38 @@ use crate::view::{Change, ChangeKind, Mark, MarkKind};
 /// The version of the line format.
 const FORMAT: u8 = 1;
 
-/// What stands in a line beside what always does.
+/// The optional contents of a line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LineOptions {
-    /// The only fields that are written; `None` is all.
+    /// The fields to write; `None` selects all.
     pub(crate) fields: Option<Vec<String>>,
-    /// The state before an update.
+    /// Whether to write the state before an update.
     pub(crate) old: bool,
-    /// What is different between the two.
+    /// Whether to write the differences between both states.
     pub(crate) changes: bool,
-    /// Whether a terminal shows them, which what a cluster says must not steer.
+    /// Whether a terminal displays the lines, so that text of the cluster must be escaped.
     pub(crate) for_terminal: bool,
 }
 
-/// Writes JSON lines and counts them.
+/// Writes and counts JSON lines.
 #[derive(Default)]
 pub(crate) struct JsonLines {
     options: LineOptions,
-    /// Lines written.
+    /// The number of lines written.
     seq: u64,
     line: Vec<u8>,
 }
 
 impl JsonLines {
-    /// Lines with that in them.
+    /// Creates a writer with these options.
     pub(crate) fn new(options: LineOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    /// Writes a delta. `resume` is the version up to which all of its collection has been printed, where that can be
-    /// said.
+    /// Writes a delta. `resume` is the version up to which its collection has been printed, if known.
     ///
     /// # Errors
-    /// `out` failed; the line may have been written in part.
+    /// `out` failed; the line may be partially written.
     pub(crate) fn change(
         &mut self,
         change: &Change,
@@ -84,11 +83,11 @@ impl JsonLines {
         self.end(out)
     }
 
-    /// What the line says itself is no change: its `resourceVersion`.
+    /// Excludes `resourceVersion`, which the line itself has.
     fn changes(&mut self, old: &Object, new: &Object) {
         let (old, new) = (tree::json_of(old), tree::json_of(new));
         let version = FieldPath::of_names(["metadata", "resourceVersion"]);
-        // The text of an object is UTF-8.
+        // Objects are valid UTF-8.
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
         self.member("changes");
         self.line.push(b'[');
@@ -109,7 +108,7 @@ impl JsonLines {
         self.line.push(b']');
     }
 
-    /// Whether that field is written.
+    /// Whether the field is written.
     fn has(&self, field: &str) -> bool {
         self.options.fields.as_ref().is_none_or(|fields| fields.iter().any(|asked| asked == field))
     }
@@ -136,7 +135,7 @@ impl JsonLines {
             MarkKind::Gap { from, to, lasted } => {
                 self.version("from", from);
                 self.version("to", to);
-                // Whole milliseconds: the clock says no more.
+                // Whole milliseconds, the precision of the measurement.
                 self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
                 self.bookmark(&mark.resource, to);
             }
@@ -144,7 +143,7 @@ impl JsonLines {
                 self.field("object", status.json.as_bytes());
             }
             MarkKind::Error { status, code } => {
-                self.field("object", stand_in(mark, status, *code).to_string().as_bytes());
+                self.field("object", substitute_status(mark, status, *code).to_string().as_bytes());
             }
         }
         self.end(out)
@@ -165,7 +164,7 @@ impl JsonLines {
         }
     }
 
-    /// A version to go on from or to compare with, left out where the server gave none.
+    /// Writes a version for resuming or comparing; omitted if the server gave none.
     fn version(&mut self, name: &str, version: &ResourceVersion) {
         if !version.is_unset() {
             self.value(name, &format_args!("{version}"));
@@ -180,7 +179,7 @@ impl JsonLines {
         self.value("resource", &resource.resource);
     }
 
-    /// What a server's bookmark carries.
+    /// Writes the content of a server's bookmark.
     fn bookmark(&mut self, resource: &ApiResource, version: &ResourceVersion) {
         let version = version.to_string();
         self.value("resourceVersion", &version);
@@ -190,7 +189,7 @@ impl JsonLines {
         self.field("object", json.to_string().as_bytes());
     }
 
-    /// A field of that value, written right into the line, if it is asked for.
+    /// Serializes a field directly into the line, if it is selected.
     fn value(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         if self.has(name) {
             self.member(name);
@@ -198,7 +197,7 @@ impl JsonLines {
         }
     }
 
-    /// A field that is that JSON, if it is asked for.
+    /// Writes a field with JSON as its value, if it is selected.
     fn field(&mut self, name: &str, json: &[u8]) {
         if self.has(name) {
             self.member(name);
@@ -206,7 +205,7 @@ impl JsonLines {
         }
     }
 
-    /// The name of a member, whatever object it is in.
+    /// Writes the name of a member of any object.
     fn member(&mut self, name: &str) {
         if self.line.last() != Some(&b'{') {
             self.line.push(b',');
@@ -217,7 +216,7 @@ impl JsonLines {
     }
 
     fn json(&mut self, value: &(impl Serialize + ?Sized)) {
-        // A text or number is always JSON, and writing to a Vec can't fail.
+        // Cannot fail: texts and numbers are valid JSON, and the target is a Vec.
         let _ = serde_json::to_writer(&mut self.line, value);
     }
 
@@ -230,8 +229,8 @@ impl JsonLines {
     }
 }
 
-/// The Status that a server would have sent. Its kind of an object is the name of the resource.
-fn stand_in(mark: &Mark, status: &Status, code: Option<u16>) -> Value {
+/// Returns the Status that a server would have sent. The kind in its details is the name of the resource.
+fn substitute_status(mark: &Mark, status: &Status, code: Option<u16>) -> Value {
     let mut json = json!({
         "apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": status.reason, "message": status.message,
     });
@@ -299,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Counts the writes: one for each line.
+    /// Counts the writes: one per line.
     #[derive(Default)]
     struct Counted {
         text: Vec<u8>,
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_is_one_line_with_the_object_as_the_server_wrote_it() {
+    fn delta_is_one_line_with_original_object() {
         let mut out = Vec::new();
         let resume = ResourceVersion::new("17");
         JsonLines::default()
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_one_write_and_is_flushed() {
+    fn line_is_one_flushed_write() {
         let (mut lines, mut out) = (JsonLines::default(), Counted::default());
         for _ in 0..3 {
             lines.change(&change(ChangeKind::Added), None, &mut out).expect("it takes all");
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tombstone_says_so() {
+    fn inferred_delete_is_marked() {
         let mut out = Vec::new();
         let gone =
             Change { final_state_unknown: true, origin: Origin::Relist, ..change(ChangeKind::Deleted) };
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_state_and_the_changes_are_shown_on_request() {
+    fn old_state_and_changes_are_optional() {
         let asked = LineOptions { old: true, changes: true, ..LineOptions::default() };
         let text = line_of(asked.clone(), &update());
         assert!(
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_chosen_come_in_their_usual_order() {
+    fn selected_fields_keep_fixed_order() {
         let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
         let some = LineOptions {
             fields: fields(&["uid", "type", "changes"]),
@@ -428,7 +427,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).expect("text"), "{\"v\":1}\n{\"v\":1,\"seconds\":1.000}\n");
     }
 
-    /// One line of each kind.
+    /// Returns one line of each kind.
     fn all_kinds() -> Vec<serde_json::Value> {
         let mut lines = JsonLines::new(LineOptions { old: true, changes: true, ..LineOptions::default() });
         let (mut out, version) = (Vec::new(), ResourceVersion::new("7"));
@@ -448,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_keeps_to_the_schema_and_every_field_of_it_occurs() {
+    fn lines_match_schema_and_cover_its_fields() {
         let schema = include_str!("../../../../schema/watch-line.schema.json");
         let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
         let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -463,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_the_server_does_not_give_are_left_out() {
+    fn missing_versions_are_omitted() {
         let (mut lines, mut out) = (JsonLines::default(), Vec::new());
         let unset = ResourceVersion::UNSET;
         lines.change(&change(ChangeKind::Added), Some(&unset), &mut out).expect("fine");
@@ -483,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_refuses_what_is_not_of_the_contract() {
+    fn schema_rejects_other_lines() {
         let schema = include_str!("../../../../schema/watch-line.schema.json");
         let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
         let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -504,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_carry_what_a_bookmark_carries() {
+    fn marks_have_bookmark_content() {
         let mut out = Vec::new();
         let mut lines = JsonLines::default();
         let version = ResourceVersion::new("20");
@@ -530,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_carries_the_status_as_the_server_wrote_it() {
+    fn error_line_has_original_status() {
         let told = |name: Option<&str>, json: &str, code| {
             let mut out = Vec::new();
             let status = Status { reason: "Expired".into(), message: "too old".into(), json: json.into() };
@@ -542,7 +541,7 @@ mod tests {
             told(None, r#"{"kind":"Status","code":410}"#, Some(404)),
             "\"object\":{\"kind\":\"Status\",\"code\":410}}\n"
         );
-        // What stands for it says as much: a name that is missing can be told from another.
+        // The substitute is as specific: a missing name differs from other errors.
         for (name, code, expected) in [
             (
                 None,

@@ -1,4 +1,4 @@
-//! What `get` prints: objects one after the other, to an end.
+//! The output of `get`: a finite sequence of objects.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,37 +11,38 @@ use super::table::{Extent, Table};
 use super::yaml::{YamlDocuments, YamlList};
 use crate::view::{Age, Layout};
 
-/// A listing in one of the formats. No format but the table holds more than one object, and the table holds text only.
+/// A listing in one of the formats. Only the table keeps more than one object, as text.
 pub(crate) enum Listing {
-    /// The server's cells; of each resource a group.
+    /// The server's cells, grouped by resource.
     Table(Box<Table>),
     /// A `List`.
     Json(JsonList),
-    /// The bare object: one was asked for by its name.
+    /// A single object, requested by name.
     JsonSingle {
-        /// Whether a terminal shows it.
+        /// Whether a terminal displays it.
         for_terminal: bool,
     },
     /// A `List`.
     Yaml(YamlList),
-    /// The bare object.
+    /// A single object.
     YamlSingle(YamlDocuments),
     /// `pod/x`.
     Names(Names),
 }
 
 impl Listing {
-    /// A table; `headers` unless no header is wanted.
+    /// Creates a table, with a header if `headers`.
     pub(crate) fn table(layout: Layout, headers: bool) -> Self {
         Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, false)))
     }
 
-    /// JSON; `single` when exactly one type and one name were asked for, `for_terminal` where a terminal shows it.
+    /// Creates JSON output. `single` is whether exactly one type and name were requested, `for_terminal` whether a
+    /// terminal displays it.
     pub(crate) fn json(single: bool, for_terminal: bool) -> Self {
         if single { Self::JsonSingle { for_terminal } } else { Self::Json(JsonList::new(for_terminal)) }
     }
 
-    /// YAML; both as for JSON.
+    /// Creates YAML output; the parameters are those of JSON.
     pub(crate) fn yaml(single: bool, for_terminal: bool) -> Self {
         if single {
             Self::YamlSingle(YamlDocuments::new(for_terminal))
@@ -50,12 +51,12 @@ impl Listing {
         }
     }
 
-    /// Names.
+    /// Creates name output.
     pub(crate) fn names() -> Self {
         Self::Names(Names::default())
     }
 
-    /// Takes one object of that context; what is written may wait until [`Listing::finish`].
+    /// Writes one object of that context. Output may be buffered until [`Listing::finish`].
     ///
     /// # Errors
     /// `out` failed.
@@ -84,8 +85,7 @@ impl Listing {
         }
     }
 
-    /// Writes what is left. Not to be called where nothing was found and that is to be silent: a `List` says that it is
-    /// empty.
+    /// Writes the rest. Must not be called to print nothing: a `List` is written even if it is empty.
     ///
     /// # Errors
     /// `out` failed.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_a_header_if_it_has_a_line() {
+    fn table_with_lines_has_header() {
         assert_eq!(listed(Listing::table(Layout::default(), true), &[]), "");
         assert_eq!(
             listed(
@@ -139,7 +139,7 @@ mod tests {
 
     // kubectl get namespaces,pods,nodes -A
     #[test]
-    fn the_namespace_column_stays_once_it_is_there() {
+    fn namespace_column_is_kept() {
         let resource = |plural: &str, namespaced| {
             Arc::new(ApiResource {
                 group: String::new(),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_one_on_a_line() {
+    fn names_are_one_per_line() {
         assert_eq!(listed(Listing::names(), &["a", "b"]), "pod/a\npod/b\n");
         assert_eq!(listed(Listing::names(), &[]), "");
     }

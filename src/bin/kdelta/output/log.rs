@@ -1,4 +1,4 @@
-//! What `-v` shows of the library's work: requests and states, on standard error.
+//! The library's log for `-v`: requests and states, on standard error.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::Messages;
 
-/// From here on requests are shown, as kubectl shows them.
+/// The level at which requests are printed, as in kubectl.
 const REQUESTS: u8 = 6;
-/// From here on everything that the library has to say.
+/// The level at which everything is printed.
 const EVERYTHING: u8 = 8;
 
-/// Shows what the library logs, from the verbosity on that asks for it. To be called once.
+/// Prints the library's log from the level that the verbosity selects. To be called once.
 ///
-/// Only the library's own events are shown: it never logs a credential, which can't be said of what HTTP libraries
-/// trace.
+/// Only the library's own events are printed: it never logs credentials, but HTTP libraries may trace them.
 pub(crate) fn show(messages: &Arc<Messages>, verbosity: u8) {
     let level = match verbosity {
         0..REQUESTS => LevelFilter::WARN,
@@ -28,11 +27,11 @@ pub(crate) fn show(messages: &Arc<Messages>, verbosity: u8) {
     };
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Lines(Arc::clone(messages)));
     let shown = Targets::new().with_target("kdelta", level);
-    // It fails when a subscriber is set already, which then shows what there is to show.
+    // Fails if a subscriber is already set, which then prints the log.
     let _ = tracing_subscriber::registry().with(shown).with(lines).try_init();
 }
 
-/// Hands each event to the one door to standard error.
+/// Forwards events to the only writer of standard error.
 struct Lines(Arc<Messages>);
 
 impl<'a> MakeWriter<'a> for Lines {
@@ -43,7 +42,7 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// One event; it is said when it is dropped.
+/// One event, printed on drop.
 struct Line<'a> {
     messages: &'a Messages,
     text: Vec<u8>,

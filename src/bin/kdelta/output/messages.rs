@@ -1,8 +1,8 @@
 //! Notices, warnings, errors and a running count, on standard error.
 //!
-//! Everything goes through [`Messages`], so that a line never tears the spinner and the spinner never tears a table. It
-//! masks credentials that a server repeats, escapes each message and indents its further lines: only a message of the
-//! program begins a line.
+//! All output goes through [`Messages`], so that lines and the spinner never overwrite each other or a table. It masks
+//! credentials that a server repeats, escapes each message and indents its further lines: only messages of the program
+//! start at the margin.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,15 +15,15 @@ use kdelta::api::Redaction;
 
 use crate::view::{escape_line, escape_message};
 
-/// A list that is longer than this, or takes longer than [`PATIENCE`], is counted on the screen.
-const MANY: u64 = 500;
-const PATIENCE: Duration = Duration::from_millis(300);
+/// Lists that are longer than this, or take longer than [`COUNT_DELAY`], show a running count.
+const COUNT_THRESHOLD: u64 = 500;
+const COUNT_DELAY: Duration = Duration::from_millis(300);
 
-/// The writer of standard error. Failures to write there are ignored.
+/// The writer of standard error. Write errors are ignored.
 pub(crate) struct Messages {
     /// Draws the running counts; hidden unless standard error is a terminal.
     counts: MultiProgress,
-    /// Behind a lock because the machine speaks from several tasks; it is held for one line.
+    /// A lock because several tasks print messages; held for one line.
     out: Mutex<Box<dyn Write + Send>>,
     /// The credentials of the session's clients. A read-write lock: written once, when the session opens, and read by each
     /// message.
@@ -33,14 +33,14 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Speaks on standard error.
+    /// Creates the writer of standard error.
     pub(crate) fn stderr(is_terminal: bool, colour: bool) -> Self {
         Self::to(Box::new(io::stderr()), is_terminal, colour)
     }
 
     fn to(out: Box<dyn Write + Send>, is_terminal: bool, colour: bool) -> Self {
         if colour {
-            // Whether a stream has colour is decided by its owner; the library is not to ask again.
+            // Each stream decides about colour itself, so the library must not check again.
             colored::control::set_override(true);
         }
         let counts = MultiProgress::with_draw_target(target(is_terminal));
@@ -64,8 +64,7 @@ impl Messages {
         self.print(&format!("{heading} "), text);
     }
 
-    /// Prints messages of an error, in their order; the hint is for people, so only a terminal gets it. Nothing without a
-    /// message.
+    /// Prints the messages of an error in order, then the hint on a terminal. Without messages, prints nothing.
     pub(crate) fn error(&self, messages: &[String], hint: Option<&str>) {
         for text in messages {
             self.print("", text);
@@ -75,47 +74,47 @@ impl Messages {
         }
     }
 
-    /// Whether a person reads this: hints are for people.
+    /// Whether a terminal displays the messages; only then are hints printed.
     pub(crate) fn has_reader(&self) -> bool {
         self.is_terminal
     }
 
-    /// Prints what to try, below the message before; only on a terminal.
+    /// Prints a suggestion below the previous message, on terminals only.
     pub(crate) fn hint(&self, text: &str) {
         if self.is_terminal {
             self.print("  hint: ", text);
         }
     }
 
-    /// Starts a running count of `what` (`pods`).
-    pub(crate) fn count(&self, what: &str) -> Count {
-        // It joins the others, and so is drawn, when there is reason to show it.
+    /// Starts a running count of the named objects (`pods`).
+    pub(crate) fn count(&self, noun: &str) -> Count {
+        // Hidden until it is worth showing; then it is added to the others.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        // The template is a constant of this function; were it wrong, the default would do.
+        // The template is constant; the fallback is never used.
         let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} ({elapsed})");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        bar.set_message(escape_line(what));
+        bar.set_message(escape_line(noun));
         Count { counts: self.counts.clone(), bar, counted: 0, started: Instant::now(), shown: false }
     }
 
-    /// Takes the running counts off the screen and does what is to be done without them.
+    /// Hides the running counts while `action` runs.
     pub(crate) fn without_counts(&self, action: impl FnOnce()) {
         self.counts.suspend(action);
     }
 
-    /// Takes the running counts off the screen while somebody else is asked something there, and brings them back.
+    /// Hides the running counts while another program prompts the user, or shows them again.
     pub(crate) fn show_counts(&self, shown: bool) {
-        // Failures to write to standard error are nobody's business.
+        // Write errors on standard error are ignored.
         let _ = self.counts.clear();
         self.counts.set_draw_target(target(shown && self.is_terminal));
     }
 
-    /// The only function that writes a message. `heading` is the program's own, `text` may be a server's.
+    /// Writes a message; the only function that does. `heading` is trusted, `text` may be a server's.
     fn print(&self, heading: &str, text: &str) {
         let line = format!("{heading}{}\n", escape_message(&self.masked(text)));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
-            // One write for the whole message, so that other processes' lines stay whole too.
+            // A single write, so that lines of other processes stay whole too.
             let _ = out.write_all(line.as_bytes());
             let _ = out.flush();
         });
@@ -134,7 +133,7 @@ fn target(is_shown: bool) -> ProgressDrawTarget {
     if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
 }
 
-/// A running count; it leaves the screen when it is dropped.
+/// A running count, removed from the screen on drop.
 pub(crate) struct Count {
     counts: MultiProgress,
     bar: ProgressBar,
@@ -144,13 +143,13 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Counts `more`.
+    /// Adds to the count.
     pub(crate) fn add(&mut self, more: u64) {
         self.counted += more;
-        if !self.shown && (self.counted >= MANY || self.started.elapsed() >= PATIENCE) {
+        if !self.shown && (self.counted >= COUNT_THRESHOLD || self.started.elapsed() >= COUNT_DELAY) {
             self.shown = true;
             self.counts.add(self.bar.clone());
-            // indicatif turns the spinner in a thread of its own, which ends with the bar.
+            // indicatif animates the spinner in a thread that ends with the bar.
             self.bar.enable_steady_tick(Duration::from_millis(100));
         }
         if self.shown {
@@ -184,7 +183,7 @@ mod tests {
         }
     }
 
-    fn said(colour: bool, say: impl FnOnce(&Messages)) -> String {
+    fn printed(colour: bool, say: impl FnOnce(&Messages)) -> String {
         let written = Written::default();
         say(&Messages::to(Box::new(written.clone()), false, colour));
         let text = written.0.lock().expect("no panic").clone();
@@ -192,32 +191,32 @@ mod tests {
     }
 
     #[test]
-    fn every_message_is_a_cleaned_line() {
-        assert_eq!(said(false, |m| m.notice("watch pods: lost (EOF)")), "watch pods: lost (EOF)\n");
-        assert_eq!(said(false, |m| m.warning("deprecated \x1b[31m")), "Warning: deprecated ^[[31m\n");
-        assert_eq!(said(true, |m| m.warning("x")), "\x1b[1;33mWarning:\x1b[0m x\n");
+    fn message_is_an_escaped_line() {
+        assert_eq!(printed(false, |m| m.notice("watch pods: lost (EOF)")), "watch pods: lost (EOF)\n");
+        assert_eq!(printed(false, |m| m.warning("deprecated \x1b[31m")), "Warning: deprecated ^[[31m\n");
+        assert_eq!(printed(true, |m| m.warning("x")), "\x1b[1;33mWarning:\x1b[0m x\n");
     }
 
     #[test]
-    fn a_text_forges_no_message_of_its_own() {
+    fn text_can_not_forge_a_message() {
         let text = "no\nresumed at 99 after 0.0s, nothing was missed\r\n\nerror: x\u{200b}\n";
         let shown = "no\n    resumed at 99 after 0.0s, nothing was missed\\r\n    \n    error: x\\u200b\n";
-        assert_eq!(said(false, |m| m.notice(text)), shown);
-        assert_eq!(said(false, |m| m.warning(text)), format!("Warning: {shown}"));
+        assert_eq!(printed(false, |m| m.notice(text)), shown);
+        assert_eq!(printed(false, |m| m.warning(text)), format!("Warning: {shown}"));
         let errors = [text.to_owned(), "second".to_owned()];
-        assert_eq!(said(false, |m| m.error(&errors, None)), format!("{shown}second\n"));
+        assert_eq!(printed(false, |m| m.error(&errors, None)), format!("{shown}second\n"));
     }
 
     #[test]
-    fn a_hint_is_for_terminals_only_and_silence_stays_silence() {
+    fn hints_are_for_terminals_and_need_a_message() {
         let error = ["error: x".to_owned()];
-        assert_eq!(said(false, |m| m.error(&error, Some("try y"))), "error: x\n");
-        assert_eq!(said(false, |m| m.error(&[], None)), "");
+        assert_eq!(printed(false, |m| m.error(&error, Some("try y"))), "error: x\n");
+        assert_eq!(printed(false, |m| m.error(&[], None)), "");
     }
 
     #[test]
-    fn counting_without_a_terminal_says_nothing() {
-        let text = said(false, |messages| {
+    fn count_without_terminal_prints_nothing() {
+        let text = printed(false, |messages| {
             let mut count = messages.count("pods");
             count.add(10_000);
         });

@@ -1,5 +1,5 @@
-//! From values to bytes: the only room that writes. Formats write to any `Write`, so that tests compare text; what
-//! stands behind the standard streams is known to `stdout` and `messages` alone.
+//! Output formats and standard streams. Formats write to any `Write`, so that tests compare text; only `stdout` and
+//! `messages` use the standard streams.
 
 mod columns;
 mod json;

@@ -7,12 +7,12 @@ use kdelta::object::{ApiResource, Object};
 
 use crate::view::escape_cell;
 
-/// Writes the names of objects, each on a line of its own.
+/// Writes the names of objects, one per line.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// That of the last one.
+    /// The resource of the last object.
     resource: Option<Arc<ApiResource>>,
-    /// What stands before its names: `pod/`.
+    /// The prefix of its names: `pod/`.
     before: String,
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_group_stands_in_the_name_unless_it_is_the_core_group() {
+    fn name_includes_group_except_core() {
         let (mut names, mut out) = (Names::default(), Vec::new());
         for (group, kind) in [("", "Pod"), ("apps", "Deployment"), ("apps", "Deployment"), ("", "Pod")] {
             let resource = Arc::new(ApiResource {

@@ -1,19 +1,18 @@
-//! Floating-point numbers as Go prints them: the shortest digits that read back the same, and Go's choice of when to
-//! use an exponent.
+//! Floating-point numbers in Go's format: the shortest digits that round-trip, and Go's choice of exponents.
 
-/// As `encoding/json` prints a float64: an exponent below 1e-6 and from 1e21 on.
+/// Formats as `encoding/json` does: with an exponent below 1e-6 and from 1e21.
 pub(super) fn json(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-6..1e21).contains(&size) {
-        // `e-07` is shortened to `e-7` by encoding/json; positive exponents are beyond 20 here.
+        // encoding/json shortens `e-07` to `e-7`; positive exponents are above 20 here.
         with_exponent(value, 1)
     } else {
         format!("{value}")
     }
 }
 
-/// As kubectl prints a float64 in YAML. It makes JSON first and reads that, so a whole number that fits an integer is
-/// one; the rest is `strconv`'s `'g'` with the shortest precision: an exponent of two digits below 1e-4 and from 1e6 on.
+/// Formats as kubectl does in YAML, which it converts from JSON. A whole number that fits an integer is printed as one;
+/// others use `strconv`'s `'g'` with the shortest precision: an exponent of two digits below 1e-4 and from 1e6.
 pub(super) fn yaml(value: f64) -> String {
     let size = value.abs();
     let is_integer = value.fract() == 0.0 && (-9.3e18..1.844_674_407_370_955_2e19).contains(&value);
@@ -24,7 +23,7 @@ pub(super) fn yaml(value: f64) -> String {
     }
 }
 
-/// `1.5e+300`, `5e-324`; the exponent has at least `digits` digits.
+/// Formats `1.5e+300`, `5e-324`; the exponent has at least `digits` digits.
 fn with_exponent(value: f64, digits: usize) -> String {
     let text = format!("{value:e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
@@ -38,9 +37,9 @@ fn with_exponent(value: f64, digits: usize) -> String {
 mod tests {
     use super::*;
 
-    // Seen in kubectl's output of an object with these numbers.
+    // Taken from kubectl's output of an object with these numbers.
     #[test]
-    fn floats_in_json_are_gos() {
+    fn json_floats_match_go() {
         for (value, text) in [
             (1.5, "1.5"),
             (3.0, "3"),
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_in_yaml_are_gos() {
+    fn yaml_floats_match_kubectl() {
         for (value, text) in [
             (1.5, "1.5"),
             (1e6, "1000000"),

@@ -1,4 +1,4 @@
-//! Standard output: written in whole pieces, and known to be gone when its reader is.
+//! Standard output: buffered writes, and detection of a closed reader.
 
 use std::io::{self, BufWriter, IsTerminal, PipeWriter, Write};
 use std::os::fd::AsFd;
@@ -11,34 +11,34 @@ use rustix::io::Errno;
 
 use super::terminal::TerminalGuard;
 
-/// Pieces that many small writes are gathered into.
+/// The buffer size for small writes.
 const PIECE: usize = 64 * 1024;
 
-/// Standard output, gathered into large pieces: nothing leaves before a flush or a full piece, and a line that is
-/// written and flushed leaves in one system call. A reader that is gone is [`io::ErrorKind::BrokenPipe`]. At a terminal
-/// everything is escaped that could steer it: every command writes through this type.
+/// Standard output with a buffer: data is written on flush or when the buffer is full, and a flushed line takes one
+/// system call. A closed reader is [`io::ErrorKind::BrokenPipe`]. On a terminal, unsafe characters are escaped; every
+/// command writes through this type.
 pub(crate) struct Stdout {
-    out: BufWriter<Patient<io::Stdout>>,
-    /// Present where a terminal shows it.
+    out: BufWriter<RetryingWriter<io::Stdout>>,
+    /// Present if a terminal displays the output.
     guard: Option<TerminalGuard>,
 }
 
 impl Stdout {
-    /// The standard output of this process.
+    /// Opens the standard output of this process.
     ///
     /// # Errors
-    /// It can only be read. The standard library takes that for a success of each write, as if nobody minded. One that
-    /// is closed it has opened as `/dev/null` before the program begins, and as other programs open that for those they
-    /// start; so it can't be told from one that was meant.
+    /// It is open for reading only. The standard library would treat such writes as successful. A closed standard
+    /// output can't be detected: the standard library has opened it as `/dev/null` by now, which programs also pass on
+    /// purpose.
     pub(crate) fn open() -> io::Result<Self> {
         writable(&io::stdout())?;
         Ok(Self::unchecked())
     }
 
-    /// The same for a piece of text that nobody misses.
+    /// Opens it without the check, for output that may be lost.
     pub(crate) fn unchecked() -> Self {
         let guard = io::stdout().is_terminal().then(TerminalGuard::default);
-        Self { out: BufWriter::with_capacity(PIECE, Patient(io::stdout())), guard }
+        Self { out: BufWriter::with_capacity(PIECE, RetryingWriter(io::stdout())), guard }
     }
 }
 
@@ -60,7 +60,7 @@ impl Write for Stdout {
     }
 }
 
-/// The error with the name of what could not be written to, as Go's programs say it.
+/// Adds the name of standard output to an error, as Go programs do.
 pub(crate) fn named(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("write standard output: {}", system_words(error)))
 }
@@ -70,11 +70,11 @@ fn writable(output: &impl AsFd) -> io::Result<()> {
     if access == OFlags::RDONLY { Err(named(&Errno::BADF.into())) } else { Ok(()) }
 }
 
-/// A writer that waits where it is told to come back later: a terminal or pipe may have been made non-blocking by
-/// whoever shares it with us.
-struct Patient<W>(W);
+/// A writer that waits if the output is not ready: a process that shares the terminal or pipe may have made it
+/// non-blocking.
+struct RetryingWriter<W>(W);
 
-impl<W: Write + AsFd> Patient<W> {
+impl<W: Write + AsFd> RetryingWriter<W> {
     fn retry<T>(&mut self, mut action: impl FnMut(&mut W) -> io::Result<T>) -> io::Result<T> {
         loop {
             match action(&mut self.0) {
@@ -90,7 +90,7 @@ impl<W: Write + AsFd> Patient<W> {
     }
 }
 
-impl<W: Write + AsFd> Write for Patient<W> {
+impl<W: Write + AsFd> Write for RetryingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.retry(|out| out.write(bytes))
     }
@@ -100,11 +100,11 @@ impl<W: Write + AsFd> Write for Patient<W> {
     }
 }
 
-/// Notices that nobody reads standard output any more, also when there is nothing to write: `kdelta watch pods | head -1`
-/// is to end with `head`, not with the next change.
+/// Detects a closed reader of standard output even if nothing is written: `kdelta watch pods | head -1` must end with
+/// `head`, not with the next change.
 ///
-/// A thread of its own waits in `poll`, because waiting for an error on a file that is never written to is nothing the
-/// runtime offers. It ends when the reader is gone or the value is dropped, which waits for it.
+/// A separate thread waits in `poll`, because the runtime can't wait for errors on a file without writing to it. The
+/// thread ends when the reader closes or the value is dropped; the drop waits for it.
 pub(crate) struct ReaderWatch {
     /// Closing it wakes the thread.
     stop: Option<PipeWriter>,
@@ -112,10 +112,10 @@ pub(crate) struct ReaderWatch {
 }
 
 impl ReaderWatch {
-    /// Calls `gone` once, from the thread, when the reader of standard output is gone; never, if it stays.
+    /// Starts watching. `gone` is called once, from the thread, when the reader of standard output closes.
     ///
     /// # Errors
-    /// There is no thread or no pipe to be had.
+    /// The thread or its pipe can't be created.
     pub(crate) fn start(gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         Self::start_on(io::stdout(), gone)
     }
@@ -126,7 +126,7 @@ impl ReaderWatch {
     ) -> io::Result<Self> {
         let (stopped, stop) = io::pipe()?;
         let thread = thread::Builder::new().name("stdout".into()).spawn(move || {
-            // Errors and hang-ups are reported without being asked for.
+            // Errors and hang-ups are always reported by `poll`.
             let mut waiting =
                 [PollFd::new(&output, PollFlags::empty()), PollFd::new(&stopped, PollFlags::IN)];
             loop {
@@ -135,7 +135,7 @@ impl ReaderWatch {
                     Ok(_) if waiting[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
                         return gone();
                     }
-                    // Stopped, or an output that can't be watched.
+                    // Stopped, or an output that can't be polled.
                     Ok(_) | Err(_) => return,
                 }
             }
@@ -148,7 +148,7 @@ impl Drop for ReaderWatch {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It can only have panicked in `gone`, which is then already told.
+            // Fails only if `gone` panicked, which has been printed.
             let _ = thread.join();
         }
     }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_goes_is_noticed_without_a_write() {
+    fn closed_reader_is_detected_without_a_write() {
         let (reader, writer) = io::pipe().expect("a pipe");
         let (tell, told) = mpsc::channel();
         let watch =
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stays_is_not_missed_and_dropping_ends_the_thread() {
+    fn open_reader_is_kept_and_drop_ends_thread() {
         let (_reader, writer) = io::pipe().expect("a pipe");
         let (tell, told) = mpsc::channel::<()>();
         drop(ReaderWatch::start_on(writer, move || tell.send(()).expect("nobody asks")).expect("a thread"));
@@ -182,19 +182,19 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_does_not_block_is_waited_for() {
+    fn non_blocking_output_is_waited_for() {
         let (mut reader, writer) = io::pipe().expect("a pipe");
         rustix::io::ioctl_fionbio(&writer, true).expect("a pipe can be made non-blocking");
         let total = 1 << 20;
         let reading = thread::spawn(move || io::copy(&mut reader, &mut io::sink()).expect("a copy"));
-        let mut out = Patient(writer);
+        let mut out = RetryingWriter(writer);
         out.write_all(&vec![b'x'; total]).expect("all of it");
         drop(out);
         assert_eq!(reading.join().expect("a count"), total as u64);
     }
 
     #[test]
-    fn an_output_that_can_only_be_read_is_an_error() {
+    fn read_only_output_is_an_error() {
         let (reader, writer) = io::pipe().expect("a pipe");
         assert!(writable(&writer).is_ok());
         let error = writable(&reader).expect_err("it is the other end");
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_what_could_not_be_written() {
+    fn write_error_names_stdout() {
         let full = io::Error::from_raw_os_error(Errno::NOSPC.raw_os_error());
         let named = named(&full);
         assert_eq!(named.to_string(), "write standard output: no space left on device");
@@ -210,10 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn writing_to_nobody_is_a_broken_pipe() {
+    fn write_without_reader_is_broken_pipe() {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        let error = Patient(writer).write_all(b"x").expect_err("nobody reads");
+        let error = RetryingWriter(writer).write_all(b"x").expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

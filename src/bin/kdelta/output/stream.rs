@@ -1,4 +1,4 @@
-//! What `watch` prints: changes as they come, without an end.
+//! The output of `watch`: an endless sequence of changes.
 
 use std::io::{self, Write};
 
@@ -12,63 +12,63 @@ use crate::view::{Age, Cells, Change, ChangeKind, Details, Layout, Mark};
 
 /// A stream of changes in one of the formats.
 pub(crate) enum WatchOutput {
-    /// The server's cells behind an EVENT column.
+    /// The server's cells after an EVENT column.
     Table(Box<Rows>),
-    /// One JSON line for each change and mark.
+    /// One JSON line per change and mark.
     JsonLines(JsonLines),
-    /// One document `{object, type}` for each change, as kubectl's `--output-watch-events -o yaml`.
+    /// One document `{object, type}` per change, as kubectl's `--output-watch-events -o yaml`.
     Yaml(YamlDocuments),
-    /// `pod/x` for each change.
+    /// `pod/x` per change.
     Names(Names),
 }
 
-/// Rows as they change.
+/// Table rows of changes.
 pub(crate) struct Rows {
     table: Table,
     options: RowOptions,
-    /// The cells of the two states compared last, for the room they have.
+    /// The cells of the last two compared states, reused for their capacity.
     compared: [Cells; 2],
 }
 
-/// Which rows are written, and what under them.
+/// The rows to print and the details below them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowOptions {
-    /// Also those of updates that show nothing new.
+    /// Whether to print rows of updates that are not visible in the table.
     pub(crate) all: bool,
-    /// What changed, under each row.
+    /// The options of the changed fields below each row; `None` prints none.
     pub(crate) details: Option<Details>,
 }
 
 impl WatchOutput {
-    /// A table; `headers` unless no header is wanted, `colour` to paint lines by their change.
+    /// Creates a table, with a header if `headers`, and lines coloured by their change if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
         let table = Table::new(layout, headers, Extent::Endless, colour);
         Self::Table(Box::new(Rows { table, options, compared: Default::default() }))
     }
 
-    /// JSON lines.
+    /// Creates JSON lines.
     pub(crate) fn json_lines(options: LineOptions) -> Self {
         Self::JsonLines(JsonLines::new(options))
     }
 
-    /// YAML documents; `for_terminal` where a terminal shows them.
+    /// Creates YAML documents; `for_terminal` is whether a terminal displays them.
     pub(crate) fn yaml(for_terminal: bool) -> Self {
         Self::Yaml(YamlDocuments::new(for_terminal))
     }
 
-    /// Names.
+    /// Creates name output.
     pub(crate) fn names() -> Self {
         Self::Names(Names::default())
     }
 
-    /// Whether each change is printed, and before [`WatchOutput::change`] answers.
+    /// Whether every change is printed before [`WatchOutput::change`] returns.
     pub(crate) fn writes_at_once(&self) -> bool {
         !matches!(self, Self::Table(_))
     }
 
-    /// Takes one change; answers whether it is printed: a row that would show nothing new is not. Lines of a table wait
-    /// until [`WatchOutput::flush`], so that those that come together share their widths; all else is written at once.
-    /// `resume` is for JSON lines only.
+    /// Prints a change. Returns `false` if it is suppressed because its row is unchanged. Lines of a table wait until
+    /// [`WatchOutput::flush`], so that lines of a batch share their widths; other formats write at once. Only JSON
+    /// lines use `resume`.
     ///
     /// # Errors
     /// `out` failed.
@@ -90,7 +90,7 @@ impl WatchOutput {
         Ok(true)
     }
 
-    /// Takes a mark; only JSON lines show it.
+    /// Prints a mark, in JSON lines only.
     ///
     /// # Errors
     /// `out` failed.
@@ -106,7 +106,7 @@ impl WatchOutput {
         }
     }
 
-    /// Writes what waits: to be called whenever nothing more is there at the moment.
+    /// Writes buffered lines; to be called when no further change is available.
     ///
     /// # Errors
     /// `out` failed.
@@ -134,7 +134,7 @@ impl Rows {
                 return Ok(false);
             }
         }
-        // A state that lay in the index since it was sent, perhaps for hours.
+        // The state has been in the index since it was received, perhaps for hours.
         let is_old = change.final_state_unknown || change.kind == ChangeKind::Sync;
         let age = if is_old { Age::Fresh { now: *now } } else { Age::AsSent { now: *now } };
         let of = (resource, &*change.context);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_event_column_comes_first_and_widths_are_kept() {
+    fn event_column_is_first_and_widths_are_kept() {
         let layout = Layout { event: true, ..Layout::default() };
         let (mut stream, mut out) =
             (WatchOutput::table(layout, true, false, RowOptions::default()), Vec::new());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inferred_delete_shows_the_age_of_now() {
+    fn inferred_delete_shows_current_age() {
         let gone = Change {
             final_state_unknown: true,
             ..change(ChangeKind::Deleted, "pods", &["a", "Running", "3s"])
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_shows_nothing_new_is_not_printed_unless_all_are() {
+    fn unchanged_row_is_suppressed_by_default() {
         let beat = update(&["a", "Ready", "1s"], &["a", "Ready", "9s"]);
         assert_eq!(rows(RowOptions::default(), &beat), (false, String::new()));
         let all = RowOptions { all: true, details: None };
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_stands_under_the_row_and_makes_it_worth_printing() {
+    fn changed_fields_are_printed_below_row() {
         let ingest = Ingest::of(change(ChangeKind::Added, "pods", &[]).resource.type_meta());
         let json = br#"{"metadata":{"name":"a"},"spec":{"x":"a\tb"}}"#;
         let object = Object::from_json(json, &ingest).expect("a pod");
@@ -260,7 +260,7 @@ mod tests {
 
     // kubectl get -w --output-watch-events -o yaml
     #[test]
-    fn yaml_says_what_happened_to_the_object() {
+    fn yaml_document_has_event_type() {
         let (mut stream, mut out) = (WatchOutput::yaml(false), Vec::new());
         for kind in [ChangeKind::Added, ChangeKind::Deleted] {
             stream.change(&change(kind, "pods", &[]), None, &mut out).expect("fine");

@@ -1,8 +1,8 @@
-//! Tables as kubectl prints them.
+//! Tables in kubectl's format.
 //!
-//! kubectl lays its tables out with a tab writer (Go's elastic tab stops): a column is as wide as its widest cell plus
-//! 3, at least 6, over a run of lines that all have it; the last cell of a line is not padded; widths once reached are
-//! kept, so that a stream's columns may only grow.
+//! kubectl lays out tables with a tab writer (Go's elastic tab stops): a column is as wide as its widest cell plus 3,
+//! at least 6, over a run of lines that have the column. The last cell of a line is not padded. Widths are kept, so
+//! that columns of a stream only grow.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -15,49 +15,50 @@ use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn, PLAIN, colou
 const NARROWEST: usize = 6;
 const PADDING: usize = 3;
 
-/// The widest cell that shapes its column, in characters. A wider one is printed whole and shifts the rest of its line:
-/// it would be paid for by as many blanks in every other line.
-pub(super) const WIDEST: usize = 2048;
+/// The widest cell that affects its column, in characters. A wider one is printed in full and shifts the rest of its
+/// line, so that other lines are not padded to its width.
+pub(super) const MAX_WIDTH: usize = 2048;
 
-/// How many lines wait at most for the widths of those that follow. kubectl waits for all; nobody sees the difference
-/// before a table of this length has its widest cell beyond it.
-const MOST_WAITING: usize = 1 << 18;
+/// The maximum number of lines that wait for the widths of later lines. kubectl waits for all; the difference shows
+/// only in a longer table whose widest cell comes later.
+const MAX_WAITING_LINES: usize = 1 << 18;
 
-/// The bytes of the lines that wait, at most.
-const MOST_WAITING_TEXT: usize = 64 << 20;
+/// The maximum size of the waiting lines in bytes.
+const MAX_WAITING_BYTES: usize = 64 << 20;
 
-/// How much text is laid out before it is handed on; and the room that is kept for the next lines, in bytes and in cells.
-/// An endless table may begin with a large one.
+/// The amount of text that is laid out before it is written; also the capacity kept for the next lines, in bytes and in
+/// cells, because an endless table may begin with a large one.
 const PIECE: usize = 1 << 16;
 const KEPT_CELLS: usize = 1 << 10;
 
 /// Whether a table ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// It does: each resource is a group of its own, with its own header and widths, after an empty line.
+    /// A table with an end: each resource is a group after an empty line, with its own header and widths.
     Finite,
-    /// It does not: a header follows where the columns change, and columns seen before come back as wide as they were.
+    /// A table without an end: a header is printed when the columns change, and columns keep their widths when they
+    /// return.
     Endless,
 }
 
-/// A table being written. Lines wait until [`Table::flush`], so that the columns fit them all.
+/// A table being written. Lines wait until [`Table::flush`], so that the columns fit all of them.
 pub(crate) struct Table {
     layout: Layout,
     headers: bool,
     extent: Extent,
     colour: bool,
     current: Option<Current>,
-    /// The widths of other headings, in an endless table. Bounded by the kinds watched.
+    /// The widths of other headings in an endless table. Bounded by the watched kinds.
     widths: HashMap<Vec<String>, Vec<usize>>,
     block: Block,
-    /// Empty between two blocks, as the next one is: kept for the room they have.
+    /// Empty between two blocks, like the next field; kept for the capacity.
     stops: Vec<usize>,
     text: String,
-    /// The cells of the line before, for the room they have.
+    /// The cells of the previous line, kept for the capacity.
     spare: Cells,
 }
 
-/// What the lines stand under.
+/// The current header and its widths.
 struct Current {
     resource: Arc<ApiResource>,
     columns: Arc<[Column]>,
@@ -66,7 +67,7 @@ struct Current {
 }
 
 impl Table {
-    /// A table with these columns; `headers` unless no header is wanted, `colour` to paint lines by their change.
+    /// Creates a table with these columns, with a header if `headers`, and lines coloured by their change if `colour`.
     pub(crate) fn new(layout: Layout, headers: bool, extent: Extent, colour: bool) -> Self {
         Self {
             layout,
@@ -82,23 +83,23 @@ impl Table {
         }
     }
 
-    /// Cells for the next line, to be overwritten.
+    /// Returns cells for the next line, to be overwritten.
     pub(crate) fn spare_cells(&mut self) -> Cells {
         std::mem::take(&mut self.spare)
     }
 
-    /// Which columns the table has.
+    /// Returns the columns of the table.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// From the next line on, every resource has a NAMESPACE column. It is a quirk of kubectl's lists of many kinds: a kind
-    /// without namespaces has the column if it comes after one with.
+    /// Adds a NAMESPACE column for every resource from the next line on. This follows kubectl's lists of several kinds:
+    /// a cluster-scoped kind has the column if it comes after a namespaced one.
     pub(crate) fn keep_namespace_column(&mut self) {
         self.layout.namespace = NamespaceColumn::Always;
     }
 
-    /// Adds a line, which waits; lines before it may be written.
+    /// Adds a line, which waits; earlier lines may be written.
     ///
     /// # Errors
     /// `out` failed.
@@ -112,16 +113,17 @@ impl Table {
         }
         self.block.push(line.cells.iter(), line.kind);
         self.spare = line.cells;
-        let is_full = self.block.lines.len() >= MOST_WAITING || self.block.text.len() >= MOST_WAITING_TEXT;
+        let is_full =
+            self.block.lines.len() >= MAX_WAITING_LINES || self.block.text.len() >= MAX_WAITING_BYTES;
         if is_full { self.flush(out) } else { Ok(()) }
     }
 
-    /// Adds a line under the one added last, which is no row and shapes no column.
+    /// Adds a text below the last line, which does not affect the columns.
     pub(crate) fn remark(&mut self, text: &str) {
         self.block.remark(text);
     }
 
-    /// Writes the lines that wait.
+    /// Writes the waiting lines.
     ///
     /// # Errors
     /// `out` failed.
@@ -132,7 +134,7 @@ impl Table {
         }
         let remembered = &mut current.widths;
         let mut writer = Writer { block, remembered, stops, text, colour: *colour, out };
-        let written = writer.write(0, block.lines.len()).and_then(|()| writer.hand_on());
+        let written = writer.write(0, block.lines.len()).and_then(|()| writer.write_piece());
         self.block.clear();
         written?;
         out.flush()
@@ -167,7 +169,7 @@ impl Table {
     }
 }
 
-/// Lines that wait. Their text stands in one piece: a large table is many small cells.
+/// Waiting lines, with their text in a single string, because a large table has many small cells.
 #[derive(Default)]
 struct Block {
     text: String,
@@ -176,21 +178,21 @@ struct Block {
 }
 
 struct Cell {
-    /// Where it ends in the text; it starts where the one before ends.
+    /// The end of the cell in the text; it starts at the end of the previous one.
     end: usize,
-    /// In characters, as kubectl counts.
+    /// In characters, as in kubectl.
     width: usize,
 }
 
 struct WaitingLine {
-    /// One past its last cell.
+    /// The index after the last cell of the line.
     end: usize,
     kind: Option<ChangeKind>,
 }
 
 impl Block {
     fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
-        // A tab inside a cell starts another cell, as it does in kubectl's.
+        // A tab inside a cell starts another cell, as in kubectl.
         for cell in cells.flat_map(|cell| cell.split('\t')) {
             self.text.push_str(cell);
             self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
@@ -198,7 +200,7 @@ impl Block {
         self.lines.push(WaitingLine { end: self.cells.len(), kind });
     }
 
-    /// A line of one cell, which has no width.
+    /// Adds a line of one cell without a width.
     fn remark(&mut self, text: &str) {
         self.text.push_str("  ");
         self.text.push_str(text);
@@ -206,7 +208,7 @@ impl Block {
         self.lines.push(WaitingLine { end: self.cells.len(), kind: None });
     }
 
-    /// Takes all lines away, but for the room that a few need.
+    /// Removes all lines but keeps the capacity of a few.
     fn clear(&mut self) {
         self.text.clear();
         self.text.shrink_to(PIECE);
@@ -216,7 +218,7 @@ impl Block {
         self.lines.shrink_to(KEPT_CELLS);
     }
 
-    /// Where the cells of a line are.
+    /// Returns the range of the cells of a line.
     fn cells_of(&self, line: usize) -> std::ops::Range<usize> {
         let start = if line == 0 { 0 } else { self.lines[line - 1].end };
         start..self.lines[line].end
@@ -227,28 +229,28 @@ impl Block {
         &self.text[start..self.cells[cell].end]
     }
 
-    /// The width of a line's cell in a column; none in the last cell and beyond, which shape no column.
+    /// Returns the width of a cell; `None` for the last cell of a line, which does not affect its column.
     fn width(&self, line: usize, column: usize) -> Option<usize> {
         let cells = self.cells_of(line);
         (column + 1 < cells.len()).then(|| self.cells[cells.start + column].width)
     }
 }
 
-/// Lays out a block, and hands it on in pieces of whole lines.
+/// Lays out a block and writes it in pieces of whole lines.
 struct Writer<'a, W> {
     block: &'a Block,
     remembered: &'a mut Vec<usize>,
-    /// The widths of the columns that enclose the lines being written.
+    /// The widths of the columns around the lines being written.
     stops: &'a mut Vec<usize>,
-    /// Lines that are laid out.
+    /// Lines that are laid out but not written.
     text: &'a mut String,
     colour: bool,
     out: &'a mut W,
 }
 
 impl<W: Write> Writer<'_, W> {
-    /// Writes some lines, all of which have the columns of `self.stops`. A run of lines that share one column more is
-    /// as wide in it as its widest cell.
+    /// Writes lines that all have the columns of `self.stops`. In a run of lines with one more column, that column is
+    /// as wide as its widest cell.
     fn write(&mut self, from: usize, to: usize) -> io::Result<()> {
         let column = self.stops.len();
         let mut line = from;
@@ -258,7 +260,7 @@ impl<W: Write> Writer<'_, W> {
             while end < to
                 && let Some(cell) = self.block.width(end, column)
             {
-                if cell <= WIDEST {
+                if cell <= MAX_WIDTH {
                     width = width.max(cell + PADDING);
                 }
                 end += 1;
@@ -293,16 +295,16 @@ impl<W: Write> Writer<'_, W> {
             self.text.push_str(self.block.cell_text(cell));
             if let Some(stop) = self.stops.get(column) {
                 let width = self.block.cells[cell].width;
-                let blanks = if width > WIDEST { PADDING } else { stop.saturating_sub(width) };
+                let blanks = if width > MAX_WIDTH { PADDING } else { stop.saturating_sub(width) };
                 self.text.extend(std::iter::repeat_n(' ', blanks));
             }
         }
         self.text.push_str(if colour.is_some() { PLAIN } else { "" });
         self.text.push('\n');
-        if self.text.len() < PIECE { Ok(()) } else { self.hand_on() }
+        if self.text.len() < PIECE { Ok(()) } else { self.write_piece() }
     }
 
-    fn hand_on(&mut self) -> io::Result<()> {
+    fn write_piece(&mut self) -> io::Result<()> {
         let written = self.out.write_all(self.text.as_bytes());
         self.text.clear();
         self.text.shrink_to(PIECE);
@@ -361,9 +363,9 @@ mod tests {
 
     const GADGETS: &[&str] = &["Name", "Note", "Size", "Last"];
 
-    // What kubectl 1.32 prints for these cells.
+    // kubectl 1.32's output for these cells.
     #[test]
-    fn a_table_is_laid_out_as_kubectl_lays_it_out() {
+    fn table_layout_matches_kubectl() {
         let gadgets = resource("demo.kdelta.dev", "gadgets", "Gadget");
         let mut printed = Printed::new(Extent::Finite);
         printed.lines(
@@ -385,28 +387,28 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_cell_shifts_its_own_line_only() {
-        let (huge, wide) = ("x".repeat(WIDEST + 1), "y".repeat(WIDEST));
+    fn huge_cell_shifts_only_its_line() {
+        let (huge, wide) = ("x".repeat(MAX_WIDTH + 1), "y".repeat(MAX_WIDTH));
         let mut printed = Printed::new(Extent::Finite);
         printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &[&["a", "1"], &[&huge, "2"]]);
         assert_eq!(printed.text(), format!("NAME   LAST\na      1\n{huge}   2\n"));
         printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &[&["a", "3"], &[&wide, "4"]]);
-        assert_eq!(printed.text(), format!("a{}   3\n{wide}   4\n", " ".repeat(WIDEST - 1)));
+        assert_eq!(printed.text(), format!("a{}   3\n{wide}   4\n", " ".repeat(MAX_WIDTH - 1)));
     }
 
     #[test]
-    fn lines_wait_for_each_other_up_to_an_amount_of_text() {
+    fn waiting_lines_are_bounded_by_size() {
         let mut printed = Printed::new(Extent::Finite);
         let huge = "x".repeat(1 << 20);
-        let rows = vec![[huge.as_str(), "1"]; (MOST_WAITING_TEXT >> 20) + 1];
+        let rows = vec![[huge.as_str(), "1"]; (MAX_WAITING_BYTES >> 20) + 1];
         let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
         printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &rows);
-        assert!(printed.out.len() >= MOST_WAITING_TEXT && printed.table.block.text.len() < 2 << 20);
+        assert!(printed.out.len() >= MAX_WAITING_BYTES && printed.table.block.text.len() < 2 << 20);
     }
 
     // The same with -L app,x.y/tier --show-labels.
     #[test]
-    fn characters_are_counted_not_bytes_and_a_tab_moves_what_follows() {
+    fn width_counts_characters_and_tab_splits_cell() {
         let gadgets = resource("demo.kdelta.dev", "gadgets", "Gadget");
         let names = &["Name", "Note", "Size", "Last", "App", "Tier", "Labels"];
         let mut printed = Printed::new(Extent::Finite);
@@ -429,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_stand_apart_with_widths_of_their_own() {
+    fn groups_have_separate_widths() {
         let (pods, services) = (resource("", "pods", "Pod"), resource("", "services", "Service"));
         let mut printed = Printed::new(Extent::Finite);
         printed.lines(&pods, &["Name", "Age"], &[&["pod/a-rather-long-name", "1s"]]);
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn without_headers_there_is_no_empty_line_either() {
+    fn no_headers_means_no_empty_lines() {
         let (pods, services) = (resource("", "pods", "Pod"), resource("", "services", "Service"));
         let mut printed = Printed::new(Extent::Finite);
         printed.table.headers = false;
@@ -455,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_of_a_stream_only_grow() {
+    fn stream_widths_only_grow() {
         let pods = resource("", "pods", "Pod");
         let mut printed = Printed::new(Extent::Endless);
         printed.lines(&pods, &["Name", "Age"], &[&["abc", "1s"]]);
@@ -467,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_take_turns_in_a_stream_keep_their_widths() {
+    fn alternating_kinds_keep_widths() {
         let (pods, services) = (resource("", "pods", "Pod"), resource("", "services", "Service"));
         let mut printed = Printed::new(Extent::Endless);
         printed.lines(&pods, &["Name", "Age"], &[&["a-longer-name", "1s"]]);
@@ -475,19 +477,19 @@ mod tests {
         printed.text();
         printed.lines(&pods, &["Name", "Age"], &[&["b", "1s"]]);
         assert_eq!(printed.text(), "NAME            AGE\nb               1s\n");
-        // The same headings of another kind are no reason for a header.
+        // Equal headings of another kind need no new header.
         printed.lines(&resource("", "secrets", "Secret"), &["Name", "Age"], &[&["s", "1s"]]);
         assert_eq!(printed.text(), "s               1s\n");
     }
 
     #[test]
-    fn an_empty_table_writes_nothing() {
+    fn empty_table_writes_nothing() {
         let mut printed = Printed::new(Extent::Finite);
         assert_eq!(printed.text(), "");
     }
 
     #[test]
-    fn a_short_line_ends_the_columns_it_does_not_have() {
+    fn short_line_ends_missing_columns() {
         let pods = resource("", "pods", "Pod");
         let mut printed = Printed::new(Extent::Finite);
         printed.lines(
@@ -505,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_goes_around_a_line_and_changes_no_width() {
+    fn colour_does_not_change_widths() {
         let pods = resource("", "pods", "Pod");
         let mut table = Table::new(Layout::default(), false, Extent::Endless, true);
         let mut out = Vec::new();
@@ -523,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_is_written_line_by_line_keeps_widths_and_colours() {
+    fn stream_keeps_widths_and_colours() {
         let pods = resource("", "pods", "Pod");
         let mut table = Table::new(Layout::default(), true, Extent::Endless, true);
         let mut written = Vec::new();
@@ -554,7 +556,7 @@ mod tests {
         );
     }
 
-    /// Counts the pieces that come, which must be of whole lines.
+    /// Counts the written pieces, which must end with whole lines.
     #[derive(Default)]
     struct Pieces {
         text: Vec<u8>,
@@ -576,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_table_comes_in_pieces_with_one_layout_and_leaves_no_more_room_than_a_few_lines_need() {
+    fn large_table_is_written_in_pieces_and_frees_memory() {
         let pods = resource("", "pods", "Pod");
         let mut table = Table::new(Layout::default(), false, Extent::Endless, false);
         let mut out = Pieces::default();
@@ -596,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_could_not_be_written_are_not_written_a_second_time() {
+    fn failed_lines_are_not_written_again() {
         struct Broken;
         impl Write for Broken {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

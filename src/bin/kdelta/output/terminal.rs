@@ -1,32 +1,32 @@
-//! The last check of text on its way to a terminal, whatever command wrote it.
+//! The final escaping of text for a terminal, for every command.
 //!
-//! The formats escape too, because pipes get the same tables and because JSON and YAML have escapes of their own. A format
-//! that forgets to do so still can't steer the terminal.
+//! The formats escape too, because pipes receive the same tables and because JSON and YAML have their own escapes. This
+//! guard covers a format that misses a place.
 
 use std::borrow::Cow;
 use std::str;
 
 use crate::view::{COLOURS, Escaper};
 
-/// Escapes everything that a terminal must not get, in a text that comes in pieces.
+/// Escapes unsafe characters in a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct TerminalGuard {
     escaper: Escaper,
-    /// The beginning of a character whose other bytes have not come; at most three bytes.
-    begun: Vec<u8>,
+    /// The first bytes of an incomplete character, at most three.
+    incomplete: Vec<u8>,
 }
 
 impl TerminalGuard {
     /// Returns the next piece of the text, escaped. Bytes that are no UTF-8 become U+FFFD.
     pub(super) fn pass<'a>(&mut self, piece: &'a [u8]) -> Cow<'a, [u8]> {
         let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-        if self.begun.is_empty() && piece.iter().all(is_plain) {
+        if self.incomplete.is_empty() && piece.iter().all(is_plain) {
             self.escaper = Escaper::default();
             return Cow::Borrowed(piece);
         }
-        let whole = [std::mem::take(&mut self.begun).as_slice(), piece].concat();
-        let (text, rest) = whole.split_at(whole.len() - begun_at_end(&whole));
-        rest.clone_into(&mut self.begun);
+        let whole = [std::mem::take(&mut self.incomplete).as_slice(), piece].concat();
+        let (text, rest) = whole.split_at(whole.len() - incomplete_at_end(&whole));
+        rest.clone_into(&mut self.incomplete);
         let mut out = String::with_capacity(text.len() + 16);
         for chunk in text.utf8_chunks() {
             self.escape(chunk.valid(), &mut out);
@@ -50,8 +50,8 @@ impl TerminalGuard {
     }
 }
 
-/// The number of bytes at the end that begin a character and may be completed.
-fn begun_at_end(bytes: &[u8]) -> usize {
+/// Returns the number of bytes at the end that start an incomplete character.
+fn incomplete_at_end(bytes: &[u8]) -> usize {
     match str::from_utf8(&bytes[bytes.len().saturating_sub(3)..]) {
         Ok(_) => 0,
         Err(_) => (1..=bytes.len().min(3))
@@ -68,7 +68,7 @@ fn begun_at_end(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// The text that a terminal gets of these pieces.
+    /// Returns the terminal's text for these pieces.
     fn passed(pieces: &[&[u8]]) -> String {
         let mut guard = TerminalGuard::default();
         let passed: Vec<u8> = pieces.iter().flat_map(|piece| guard.pass(piece).into_owned()).collect();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_programs_own_colours_pass() {
+    fn only_own_colours_are_kept() {
         for (text, expected) in [
             ("plain\ttext\n", "plain\ttext\n"),
             ("\x1b[32mADDED   a\x1b[0m\n", "\x1b[32mADDED   a\x1b[0m\n"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_may_come_in_pieces() {
+    fn character_may_arrive_in_pieces() {
         let text = "ü日\u{9b}👩\u{200d}👧\u{200b}z";
         for at in 0..text.len() {
             let (one, other) = text.as_bytes().split_at(at);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn invalid_utf8_is_replaced() {
         assert_eq!(passed(&[b"a\xff\x9bb\xf0\x9f", b"c"]), "a\u{fffd}\u{fffd}b\u{fffd}c");
     }
 }

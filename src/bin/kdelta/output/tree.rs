@@ -1,5 +1,4 @@
-//! JSON as a tree that borrows its text: what a printer needs that sorts keys. It lives as long as one object is being
-//! printed.
+//! A JSON tree that borrows its text, for printers that sort keys. It lives while one object is printed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +6,7 @@ use std::fmt;
 use kdelta::object::Object;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// One JSON value. Numbers are what Go makes of them in an unstructured object: an int64, else a float64.
+/// A JSON value. Numbers have Go's types in an unstructured object: int64 if possible, otherwise float64.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Tree<'a> {
     Null,
@@ -16,19 +15,18 @@ pub(super) enum Tree<'a> {
     Float(f64),
     Text(Cow<'a, str>),
     Array(Vec<Tree<'a>>),
-    /// In order of the keys' bytes, each key once.
+    /// Sorted by the bytes of the keys, each key once.
     Object(Vec<(Cow<'a, str>, Tree<'a>)>),
-    /// JSON that is printed as it is: it is nested too deeply to be taken apart, or its text is not UTF-8.
+    /// JSON that is printed unchanged, because it is nested too deeply to parse or is not valid UTF-8.
     Raw(&'a [u8]),
 }
 
-/// Parses the JSON of an object. What can't be parsed is still the object's text, and nothing is lost by printing it
-/// without its keys sorted.
+/// Parses the JSON of an object. Invalid JSON is kept as raw text and printed with its keys unsorted.
 pub(super) fn parse(json: &[u8]) -> Tree<'_> {
     serde_json::from_slice(json).unwrap_or(Tree::Raw(json))
 }
 
-/// The JSON of an object; its names alone where it came without a body.
+/// Returns the JSON of an object, or only its names if it has no body.
 pub(super) fn json_of(object: &Object) -> Cow<'_, [u8]> {
     let json = object.json();
     if !json.is_empty() {
@@ -111,7 +109,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
         while let Some((Key(key), value)) = map.next_entry()? {
             members.push((key, value));
         }
-        // The sort is stable, so of equal keys the last one typed comes last; it is the one that counts.
+        // The sort is stable, so the last of equal keys stays last; it is the one that counts.
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.reverse();
         members.dedup_by(|(a, _), (b, _)| a == b);
@@ -120,7 +118,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
-/// A key, borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
@@ -137,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_sorted_and_the_last_of_equal_ones_counts() {
+    fn keys_are_sorted_and_last_duplicate_wins() {
         let tree = parse(br#"{"b":1,"a":[null,true,"x"],"b":2,"B":3}"#);
         let text = |text: &'static str| Cow::Borrowed(text);
         assert_eq!(
@@ -151,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn text_is_borrowed_unless_it_has_escapes() {
+    fn unescaped_text_is_borrowed() {
         let Tree::Array(items) = parse(br#"["plain","a\nb"]"#) else { panic!("an array") };
         assert!(matches!(&items[0], Tree::Text(Cow::Borrowed("plain"))));
         assert!(matches!(&items[1], Tree::Text(Cow::Owned(text)) if text == "a\nb"));
     }
 
     #[test]
-    fn numbers_are_what_go_makes_of_them() {
+    fn numbers_match_go() {
         let numbers = b"[9223372036854775807,-9223372036854775808,9223372036854775808,1.0,1e2]";
         let Tree::Array(items) = parse(numbers) else { panic!("an array") };
         assert_eq!(
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_stays_as_it_is() {
+    fn deeply_nested_json_is_unchanged() {
         let json = format!("{{\"a\":{}1{}}}", "[".repeat(200), "]".repeat(200));
         assert_eq!(parse(json.as_bytes()), Tree::Raw(json.as_bytes()));
     }

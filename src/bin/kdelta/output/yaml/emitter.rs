@@ -1,5 +1,5 @@
-//! The layout of YAML as the library that kubectl prints with lays it out: block style, two spaces, sequences not
-//! indented inside mappings, long texts broken at spaces beyond column 80, and its choice among the scalar styles.
+//! YAML layout of the library that kubectl uses: block style, two spaces, sequences not indented inside mappings, long
+//! texts broken at spaces after column 80, and its choice of scalar styles.
 
 use super::order::{Member, in_order};
 use super::style::{Style, is_break, is_printable};
@@ -7,25 +7,25 @@ use crate::output::number;
 use crate::output::tree::Tree;
 use crate::view::escape_json;
 
-/// Lines are broken at the first space beyond this column.
+/// Lines are broken at the first space after this column.
 const BEST_WIDTH: usize = 80;
-/// Keys longer than this, in bytes, are written after a `?`.
+/// Longer keys, in bytes, are written after a `?`.
 const LONGEST_SIMPLE_KEY: usize = 128;
 
-/// Writes YAML into a text. Between its calls it stands at the start of a line.
+/// Writes YAML into a string. Between calls it is at the start of a line.
 pub(super) struct Emitter<'a> {
     out: &'a mut String,
-    /// Whether a terminal shows it: then what could steer that is written as an escape.
+    /// Whether a terminal displays the output, so that unsafe characters are escaped.
     for_terminal: bool,
-    /// Characters since the start of the line.
+    /// The number of characters since the start of the line.
     column: usize,
-    /// The last character was white space, so none is needed before a token.
+    /// Whether the last character was white space, so that the next token needs none.
     whitespace: bool,
-    /// Nothing but indentation and indicators stand on the line.
+    /// Whether the line holds only indentation and indicators.
     indention: bool,
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
@@ -46,7 +46,7 @@ impl<'a> Emitter<'a> {
         self.end_line();
     }
 
-    /// Writes an item of a sequence that stands at the left margin.
+    /// Writes an item of a sequence at the left margin.
     pub(super) fn item(&mut self, tree: &Tree<'_>) {
         self.write_indent(0);
         self.indicator('-', true, true);
@@ -61,7 +61,7 @@ impl<'a> Emitter<'a> {
         (self.whitespace, self.indention) = (true, true);
     }
 
-    /// Writes a value inside something that is indented by `indent`.
+    /// Writes a value inside a node indented by `indent`.
     fn node(&mut self, tree: &Tree<'_>, indent: usize, place: Place) {
         let inner = if place == Place::Root { 0 } else { indent + 2 };
         match tree {
@@ -78,7 +78,7 @@ impl<'a> Emitter<'a> {
             Tree::Int(value) => self.token(&value.to_string()),
             Tree::Float(value) => self.token(&number::yaml(*value)),
             Tree::Text(text) => self.text(text, indent + 2, false),
-            // JSON is YAML, too.
+            // JSON is valid YAML.
             Tree::Raw(json) if self.for_terminal => self.token(&escape_json(&String::from_utf8_lossy(json))),
             Tree::Raw(json) => self.token(&String::from_utf8_lossy(json)),
         }
@@ -108,7 +108,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes a text; its further lines are indented by `indent`. A key is never broken.
+    /// Writes a text, whose further lines are indented by `indent`. A key is never broken.
     fn text(&mut self, text: &str, indent: usize, is_key: bool) {
         match Style::of(text, is_key, self.for_terminal) {
             Style::Plain => self.plain(text, indent, !is_key),
@@ -252,7 +252,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes a word that needs no quotes and is never broken.
+    /// Writes a word without quotes or breaks.
     fn token(&mut self, word: &str) {
         self.space();
         word.chars().for_each(|c| self.put(c));
@@ -274,7 +274,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Goes to column `indent`, on a new line unless this one is still free up to there.
+    /// Moves to column `indent`, on a new line unless the current one is empty up to there.
     fn write_indent(&mut self, indent: usize) {
         if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
             self.line_break();

@@ -1,4 +1,4 @@
-//! YAML documents as kubectl prints them.
+//! YAML documents in kubectl's format.
 
 mod emitter;
 mod order;
@@ -14,17 +14,17 @@ use kdelta::object::Object;
 use super::tree::{self, Tree};
 use crate::view::ChangeKind;
 
-/// Objects one after the other, each a document of its own, with `---` between them.
+/// A sequence of objects, each in its own document, separated by `---`.
 #[derive(Default)]
 pub(crate) struct YamlDocuments {
-    /// Whether a terminal shows them, which what a cluster says must not steer.
+    /// Whether a terminal displays the documents, so that text of the cluster must be escaped.
     for_terminal: bool,
     any: bool,
     text: String,
 }
 
 impl YamlDocuments {
-    /// No document yet.
+    /// Creates an empty sequence.
     pub(crate) fn new(for_terminal: bool) -> Self {
         Self { for_terminal, ..Self::default() }
     }
@@ -37,7 +37,7 @@ impl YamlDocuments {
         self.write(&tree::parse(&tree::json_of(object)), out)
     }
 
-    /// Writes what happened to an object: a mapping of `object` and `type`.
+    /// Writes a change of an object: a mapping of `object` and `type`.
     ///
     /// # Errors
     /// `out` failed.
@@ -67,17 +67,17 @@ impl YamlDocuments {
     }
 }
 
-/// A `List` whose items are written as they come; no more than one of them is held.
+/// A `List` whose items are written as they arrive; at most one is held in memory.
 #[derive(Default)]
 pub(crate) struct YamlList {
-    /// As of documents.
+    /// Whether a terminal displays the list.
     for_terminal: bool,
     any: bool,
     text: String,
 }
 
 impl YamlList {
-    /// An empty list.
+    /// Creates an empty list.
     pub(crate) fn new(for_terminal: bool) -> Self {
         Self { for_terminal, ..Self::default() }
     }
@@ -96,7 +96,7 @@ impl YamlList {
         out.write_all(self.text.as_bytes())
     }
 
-    /// Writes what follows the items; the whole list if there were none.
+    /// Writes the end of the list, or an empty list if there were no items.
     ///
     /// # Errors
     /// `out` failed.
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_parted_by_a_line() {
+    fn documents_are_separated() {
         let (mut documents, mut out) = (YamlDocuments::default(), Vec::new());
         for name in ["a", "b"] {
             let json = format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_written_item_by_item() {
+    fn list_is_written_item_by_item() {
         let (mut list, mut out) = (YamlList::default(), Vec::new());
         for name in ["a", "b"] {
             let json = format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
@@ -161,9 +161,9 @@ mod tests {
         );
     }
 
-    // The object in testdata, as a server sends it, and what kubectl 1.32 prints of it.
+    // The object in testdata as a server sends it, and kubectl 1.32's output for it.
     #[test]
-    fn an_object_with_every_oddity_is_printed_as_kubectl_prints_it() {
+    fn unusual_object_matches_kubectl() {
         let (mut documents, mut out) = (YamlDocuments::default(), Vec::new());
         let object = object(include_str!("../testdata/gadget.json"));
         documents.document(&object, &mut out).expect("a Vec takes all");
@@ -177,19 +177,19 @@ mod tests {
 
     // kubectl 1.32.
     #[test]
-    fn keys_stand_in_natural_order() {
+    fn keys_are_in_natural_order() {
         let keys = "_x 1 2 10 A1 a-b a.b a/b a1 a01 a2 a10 aB app app-x app.kubernetes.io/name b null v1-9 v1.9 v1.10 v100 v101 v1000 x x- x-1 x-b é 日";
         let members: Vec<String> = keys.split(' ').rev().map(|key| format!("{key:?}:1")).collect();
         let printed = yaml(&format!("{{{}}}", members.join(",")));
         let printed: Vec<_> =
             printed.lines().map(|line| line.trim_end_matches(": 1").trim_matches('"')).collect();
         assert_eq!(printed.join(" "), keys);
-        // No order holds these three; it must not matter.
+        // These three keys have no consistent order; this must not matter.
         assert_eq!(yaml(r#"{"a10":1,"a1b":1,"a2":1}"#).lines().count(), 3);
     }
 
     #[test]
-    fn a_terminal_is_shown_nothing_that_steers_it_and_a_pipe_what_kubectl_prints() {
+    fn terminal_output_is_escaped_and_pipe_matches_kubectl() {
         let json = serde_json::json!({"k\u{202e}": "txt.\u{202e}exe", "l": "a\n\u{2066}b\n", "plain": "ünï"})
             .to_string();
         assert_eq!(
@@ -200,14 +200,14 @@ mod tests {
         assert_eq!(shown, "\"k\\u202E\": \"txt.\\u202Eexe\"\nl: \"a\\n\\u2066b\\n\"\nplain: ünï\n");
         let read: serde_json::Value = serde_saphyr::from_str(&shown).expect("YAML");
         assert_eq!(read.to_string(), json);
-        // Nested too deeply to be taken apart, and so written as it is.
+        // Nested too deeply to parse, so written unchanged.
         let deep = format!("{}\"\u{9b}\"{}", "[".repeat(200), "]".repeat(200));
         assert!(written(&deep, true).contains(r#""\u009b""#) && yaml(&deep).contains('\u{9b}'));
     }
 
     proptest! {
         #[test]
-        fn any_text_reads_back_as_it_was(for_terminal: bool, text in "(?s)[a-z0-9 :#'\"\\\\\n\t,\\[\\]{}&*!|>%@`?~=<.\u{85}\u{a0}\u{2028}\u{202e}é日👍\u{7}-]{0,120}") {
+        fn text_round_trips(for_terminal: bool, text in "(?s)[a-z0-9 :#'\"\\\\\n\t,\\[\\]{}&*!|>%@`?~=<.\u{85}\u{a0}\u{2028}\u{202e}é日👍\u{7}-]{0,120}") {
             let json = serde_json::json!({"key": text, "list": [text], "nested": {"a": {"b": text}}}).to_string();
             let written = written(&json, for_terminal);
             let read: serde_json::Value = serde_saphyr::from_str(&written)

@@ -1,4 +1,4 @@
-//! The order in which the keys of a mapping are printed.
+//! The order of printed keys in a mapping.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,8 +8,8 @@ use crate::output::tree::Tree;
 /// A key and its value.
 pub(super) type Member<'a> = (Cow<'a, str>, Tree<'a>);
 
-/// The members in the order they are printed. [`natural`] runs in circles for some keys (`a10`, `a1b`, `a2`), which the
-/// sort of the standard library may answer with a panic; insertion does not care.
+/// Returns the members in printing order. [`natural`] is not transitive for some keys (`a10`, `a1b`, `a2`), for which
+/// the standard library's sort may panic, so insertion sort is used.
 pub(super) fn in_order<'m, 't>(members: &'m [Member<'t>]) -> Vec<&'m Member<'t>> {
     let mut sorted: Vec<&Member<'t>> = Vec::with_capacity(members.len());
     for member in members {
@@ -19,7 +19,7 @@ pub(super) fn in_order<'m, 't>(members: &'m [Member<'t>]) -> Vec<&'m Member<'t>>
     sorted
 }
 
-/// The order of keys: by letters, with runs of digits as numbers, and what is no letter before what is one.
+/// Compares keys by letters, with runs of digits as numbers, and other characters before letters.
 fn natural(a: &str, b: &str) -> Ordering {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let Some(at) = a.iter().zip(&b).position(|(a, b)| a != b) else { return a.len().cmp(&b.len()) };
@@ -30,7 +30,7 @@ fn natural(a: &str, b: &str) -> Ordering {
         (false, true) => return Ordering::Less,
         (false, false) => {}
     }
-    // Zeros inside a number are digits of it; leading ones are not.
+    // Zeros inside a number are digits; leading zeros are not.
     let inside = (first == '0' || second == '0')
         && a[..at].iter().rev().take_while(|c| c.is_ascii_digit()).any(|digit| *digit != '0');
     let number = |chars: &[char]| {

@@ -1,8 +1,8 @@
-//! Which texts a YAML 1.1 reader would take for something else when they stand unquoted: `yes`, `1_000`, `2026-11-21`.
+//! Texts that a YAML 1.1 reader would not read as strings if they were unquoted: `yes`, `1_000`, `2026-11-21`.
 //!
-//! The rules are those of the YAML library that kubectl prints with.
+//! The rules are those of the YAML library that kubectl uses.
 
-/// Whether the text, unquoted, reads back as the same text.
+/// Whether the unquoted text is read back as the same string.
 pub(super) fn is_text(text: &str) -> bool {
     let Some(first) = text.bytes().next() else { return false };
     match first {
@@ -14,7 +14,7 @@ pub(super) fn is_text(text: &str) -> bool {
     }
 }
 
-/// The booleans and nulls of YAML 1.1.
+/// Whether the text is a boolean or null of YAML 1.1.
 fn is_word(text: &str) -> bool {
     matches!(
         text,
@@ -50,7 +50,7 @@ fn is_infinity(text: &str) -> bool {
     matches!(text.trim_start_matches(['+', '-']), ".inf" | ".Inf" | ".INF")
 }
 
-/// An integer in any base Go knows, or a float; underscores don't count.
+/// Whether the text is an integer in any of Go's bases, or a float; underscores are ignored.
 fn is_number(text: &str) -> bool {
     let plain: String = text.chars().filter(|c| *c != '_').collect();
     is_integer(&plain) || is_float(&plain)
@@ -81,7 +81,7 @@ fn is_integer(plain: &str) -> bool {
     u64::from_str_radix(digits, base).is_ok_and(|value| value <= most)
 }
 
-/// A decimal number that a float64 can hold.
+/// Whether the text is a decimal number that a float64 can represent.
 fn is_float(text: &str) -> bool {
     let rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
@@ -104,7 +104,7 @@ fn all_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `12:30:45.5`, a number of base 60 to YAML 1.1.
+/// Whether the text is a base-60 number of YAML 1.1, such as `12:30:45.5`.
 fn is_base_60(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = text.split(':');
@@ -125,7 +125,7 @@ fn is_base_60(text: &str) -> bool {
         && fraction.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
 
-/// `2026-11-21`, alone or with a time: `2026-11-21T10:00:00Z`, `2026-11-21 10:00:00.5`.
+/// Whether the text is a date, alone or with a time: `2026-11-21T10:00:00Z`, `2026-11-21 10:00:00.5`.
 fn is_timestamp(text: &str) -> bool {
     let (date, time) = match text.find(['T', 't', ' ']) {
         Some(at) => (&text[..at], Some((text.as_bytes()[at], &text[at + 1..]))),
@@ -152,7 +152,7 @@ fn is_timestamp(text: &str) -> bool {
         }
 }
 
-/// One or two digits.
+/// Parses one or two digits.
 fn short_number(text: &str) -> Option<i8> {
     ((1..=2).contains(&text.len()) && all_digits(text)).then(|| text.parse().ok())?
 }
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reads_as_something_else_is_no_text() {
+    fn other_types_need_quotes() {
         for text in [
             "",
             "~",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_text() {
+    fn other_words_are_plain_text() {
         for text in [
             "a",
             "yes!",

@@ -1,10 +1,10 @@
-//! Which scalar style a text is written in: plain where it can be, else single-quoted, double-quoted, or literal for
-//! more than one line; by the rules of the YAML library that kubectl prints with.
+//! The choice of a scalar style: plain if possible, otherwise single-quoted, double-quoted, or literal for several
+//! lines; by the rules of the YAML library that kubectl uses.
 
 use super::plain;
 use crate::view::is_unsafe;
 
-/// How a text is written.
+/// A scalar style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -14,14 +14,14 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// The style of a text; `is_key` for a key that stands before its `:` on one line, `for_terminal` where a terminal
-    /// shows it.
+    /// Returns the style of a text. `is_key` is for a key before its `:` on one line, `for_terminal` for output that a
+    /// terminal displays.
     pub(super) fn of(text: &str, is_key: bool, for_terminal: bool) -> Self {
         Shape::of(text, for_terminal).style(text, is_key)
     }
 }
 
-/// What of a text decides the styles it can be written in.
+/// The properties of a text that decide its possible styles.
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct Shape {
     plain: bool,
@@ -52,7 +52,7 @@ impl Shape {
                 ('#', Some(previous)) => is_blank(previous),
                 _ => false,
             };
-            // Line and paragraph separators are breaks to some readers: they are always escaped.
+            // Some readers treat line and paragraph separators as line breaks, so they are always escaped.
             special |= !is_printable(c, for_terminal) || matches!(c, '\u{2028}' | '\u{2029}');
             multiline |= is_break(c);
             space_then_break |= is_break(c) && previous == Some(' ');
@@ -83,8 +83,8 @@ impl Shape {
     }
 }
 
-/// What may stand outside double quotes. Characters beyond the basic plane may not, to this library; those that turn the
-/// order of what is read may, but not to a terminal.
+/// Whether a character may stand outside double quotes. This library quotes characters beyond the basic plane; it
+/// allows those that reverse the reading order, but not for a terminal.
 pub(super) fn is_printable(c: char, for_terminal: bool) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         && c != '\u{feff}'
