@@ -38,7 +38,7 @@ fn single_cluster_flags_conflict_with_several_contexts() {
     for (words, said) in [
         (
             &["watch", "po", "--context", "a,b", "--server", "x"][..],
-            "--server means one cluster, and several",
+            "--server applies to one cluster, but several",
         ),
         (&["api-resources", "--all-contexts"], "api-resources takes one context"),
         (&["get", "po", "--demo", "--all-contexts"], "--all-contexts names a server, and --demo"),

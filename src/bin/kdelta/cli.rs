@@ -77,7 +77,7 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
 /// program and command as called.
 fn usage_message(error: &clap::Error, called: &str) -> String {
     let text = error.to_string();
-    let mut said = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+    let mut message = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) if flag.starts_with('-') => {
             format!("error: unknown flag: {flag}")
         }
@@ -87,10 +87,10 @@ fn usage_message(error: &clap::Error, called: &str) -> String {
     let is_tip = |line: &&str| line.starts_with("  tip: ") && !line.contains("as a value");
     let of_clap = text.lines().filter(is_tip).filter(|_| has_plausible_suggestion(error)).map(str::to_owned);
     for tip in of_clap.chain(similar_topic(error)) {
-        said.push('\n');
-        said.push_str(&tip);
+        message.push('\n');
+        message.push_str(&tip);
     }
-    format!("{said}\nSee '{called} --help' for help and examples")
+    format!("{message}\nSee '{called} --help' for help and examples")
 }
 
 /// Returns the help topic similar to an unknown command.
@@ -110,8 +110,10 @@ fn plain(text: &str) -> String {
     ];
     const ANY: [&str; 2] = ["invalid float literal", "cannot parse float from empty string"];
     match text.rsplit_once(": ") {
-        Some((said, why)) if WHOLE.contains(&why) => format!("{said}: a whole number is wanted, such as 10"),
-        Some((said, why)) if ANY.contains(&why) => format!("{said}: a number is wanted, such as 0.5"),
+        Some((invalid, why)) if WHOLE.contains(&why) => {
+            format!("{invalid}: expected a whole number, such as 10")
+        }
+        Some((invalid, why)) if ANY.contains(&why) => format!("{invalid}: expected a number, such as 0.5"),
         _ => text.to_owned(),
     }
 }
@@ -149,8 +151,8 @@ fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, c
         app = app.term_width(DEFAULT_WIDTH);
     }
     let words = accept_kubectl_spelling(words, &app);
-    if let Some(said) = wrong_switch(&words, &app) {
-        return Err(app.error(ErrorKind::ValueValidation, said));
+    if let Some(message) = wrong_switch(&words, &app) {
+        return Err(app.error(ErrorKind::ValueValidation, message));
     }
     let matches = app.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut app))
@@ -190,8 +192,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Watch(_) => Some(reporter.report_on_signal()?),
             _ => None,
         };
-        if let (Task::Demo, Some(asked)) = (&settings.task, settings.demo) {
-            return commands::demo::run(asked, out).await;
+        if let (Task::Demo, Some(options)) = (&settings.task, settings.demo) {
+            return commands::demo::run(options, out).await;
         }
         let warn = Arc::clone(messages);
         let plugin = Arc::clone(messages);
@@ -214,8 +216,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
                 Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
             }
             Task::Index(index) => commands::index::run(&session, index, &reporter, out).await,
-            Task::ApiResources(asked) => {
-                commands::api_resources::run(&session, asked, &reporter, out).await?;
+            Task::ApiResources(request) => {
+                commands::api_resources::run(&session, request, &reporter, out).await?;
                 Ok(ExitCode::Ok)
             }
             Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn usage_error_is_a_sentence_with_help_hint() {
-        for (line, said) in [
+        for (line, expected) in [
             ("get pods --sort-by=x", "error: unknown flag: --sort-by\nSee 'kubectl delta get --help'"),
             (
                 "watch pods --fields -type",
@@ -276,11 +278,11 @@ mod tests {
             ),
             (
                 "watch pods --count -1",
-                "error: invalid value '-1' for '--count <N>': a whole number is wanted, such as 10\nSee",
+                "error: invalid value '-1' for '--count <N>': expected a whole number, such as 10\nSee",
             ),
             (
                 "get pods --speed x",
-                "error: invalid value 'x' for '--speed <X>': a number is wanted, such as 0.5\nSee",
+                "error: invalid value 'x' for '--speed <X>': expected a number, such as 0.5\nSee",
             ),
             ("get pods --objects -5", "error: invalid value '-5' for '--objects <N>': "),
             (
@@ -326,8 +328,8 @@ mod tests {
             let words: Vec<OsString> = std::iter::once("x").chain(line.split(' ')).map(Into::into).collect();
             let called = called(&words, "kubectl delta");
             let error = parse(words, "kubectl delta", false).expect_err(line);
-            let told = usage_message(&error, &called);
-            assert!(told.starts_with(said), "{line}: {told}");
+            let message = usage_message(&error, &called);
+            assert!(message.starts_with(expected), "{line}: {message}");
         }
     }
 

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn completion_is_requested_by_word_or_file_name() {
-        for (line, asked) in [
+        for (line, expected) in [
             (&["kdelta", "__complete", "get", ""][..], Some(&["get", ""][..])),
             (&["kdelta", "__complete"], Some(&[])),
             (&["/x/kubectl_complete-delta", "get", "po"], Some(&["get", "po"])),
@@ -125,7 +125,7 @@ mod tests {
             (&[], None),
         ] {
             let line = words(line);
-            assert_eq!(to_complete(&line), asked.map(words).as_deref(), "{line:?}");
+            assert_eq!(to_complete(&line), expected.map(words).as_deref(), "{line:?}");
         }
     }
 }

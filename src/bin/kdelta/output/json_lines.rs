@@ -110,7 +110,7 @@ impl JsonLines {
 
     /// Whether the field is written.
     fn has(&self, field: &str) -> bool {
-        self.options.fields.as_ref().is_none_or(|fields| fields.iter().any(|asked| asked == field))
+        self.options.fields.as_ref().is_none_or(|fields| fields.iter().any(|selected| selected == field))
     }
 
     /// Writes a mark.
@@ -382,8 +382,8 @@ mod tests {
 
     #[test]
     fn old_state_and_changes_are_optional() {
-        let asked = LineOptions { old: true, changes: true, ..LineOptions::default() };
-        let text = line_of(asked.clone(), &update());
+        let options = LineOptions { old: true, changes: true, ..LineOptions::default() };
+        let text = line_of(options.clone(), &update());
         assert!(
             text.ends_with(concat!(
                 r#""old":{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"9"},"z":1.5,"b/c":["x"]},"#,
@@ -394,8 +394,8 @@ mod tests {
         );
         for other in [
             line_of(LineOptions::default(), &update()),
-            line_of(asked.clone(), &change(ChangeKind::Modified)),
-            line_of(asked, &Change { kind: ChangeKind::Sync, ..update() }),
+            line_of(options.clone(), &change(ChangeKind::Modified)),
+            line_of(options, &Change { kind: ChangeKind::Sync, ..update() }),
         ] {
             assert!(!other.contains("\"old\"") && !other.contains("changes"), "{other}");
         }
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn error_line_has_original_status() {
-        let told = |name: Option<&str>, json: &str, code| {
+        let error_line = |name: Option<&str>, json: &str, code| {
             let mut out = Vec::new();
             let status = Status { reason: "Expired".into(), message: "too old".into(), json: json.into() };
             let mark = Mark { name: name.map(Arc::from), ..mark(MarkKind::Error { status, code }) };
@@ -538,7 +538,7 @@ mod tests {
             String::from_utf8(out).expect("text").split_once("\"namespace\":\"\",").expect("it").1.to_owned()
         };
         assert_eq!(
-            told(None, r#"{"kind":"Status","code":410}"#, Some(404)),
+            error_line(None, r#"{"kind":"Status","code":410}"#, Some(404)),
             "\"object\":{\"kind\":\"Status\",\"code\":410}}\n"
         );
         // The substitute is as specific: a missing name differs from other errors.
@@ -558,7 +558,7 @@ mod tests {
                 ),
             ),
         ] {
-            assert_eq!(told(name, "", code).trim_end(), expected);
+            assert_eq!(error_line(name, "", code).trim_end(), expected);
         }
     }
 }

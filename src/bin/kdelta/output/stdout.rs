@@ -164,21 +164,21 @@ mod tests {
     #[test]
     fn closed_reader_is_detected_without_a_write() {
         let (reader, writer) = io::pipe().expect("a pipe");
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let watch =
-            ReaderWatch::start_on(writer, move || tell.send(()).expect("it is awaited")).expect("a thread");
-        assert!(told.try_recv().is_err());
+            ReaderWatch::start_on(writer, move || sender.send(()).expect("a receiver")).expect("a thread");
+        assert!(receiver.try_recv().is_err());
         drop(reader);
-        told.recv_timeout(Duration::from_mins(1)).expect("the news");
+        receiver.recv_timeout(Duration::from_mins(1)).expect("a notification");
         drop(watch);
     }
 
     #[test]
     fn open_reader_is_kept_and_drop_ends_thread() {
         let (_reader, writer) = io::pipe().expect("a pipe");
-        let (tell, told) = mpsc::channel::<()>();
-        drop(ReaderWatch::start_on(writer, move || tell.send(()).expect("nobody asks")).expect("a thread"));
-        assert_eq!(told.recv(), Err(mpsc::RecvError));
+        let (sender, receiver) = mpsc::channel::<()>();
+        drop(ReaderWatch::start_on(writer, move || sender.send(()).expect("a receiver")).expect("a thread"));
+        assert_eq!(receiver.recv(), Err(mpsc::RecvError));
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
     fn write_without_reader_is_broken_pipe() {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        let error = RetryingWriter(writer).write_all(b"x").expect_err("nobody reads");
+        let error = RetryingWriter(writer).write_all(b"x").expect_err("no reader");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

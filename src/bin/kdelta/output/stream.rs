@@ -124,8 +124,8 @@ impl Rows {
         let layout = self.table.layout();
         let mut details = Vec::new();
         if let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) {
-            if let Some(asked) = self.options.details {
-                details = asked.lines(old, object, resource);
+            if let Some(options) = self.options.details {
+                details = options.lines(old, object, resource);
             }
             if !self.options.all
                 && details.is_empty()
@@ -239,7 +239,7 @@ mod tests {
         let all = RowOptions { all: true, details: None };
         assert_eq!(rows(all, &beat), (true, "a     Ready   9s\n".into()));
         let unknown = Change { old: None, ..beat };
-        assert!(rows(RowOptions::default(), &unknown).0, "nobody knows what it looked like");
+        assert!(rows(RowOptions::default(), &unknown).0, "the old row is unknown");
         assert!(rows(RowOptions::default(), &update(&["a", "Ready", "1s"], &["a", "Gone", "9s"])).0);
     }
 

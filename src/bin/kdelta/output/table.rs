@@ -610,7 +610,7 @@ mod tests {
         }
         let mut printed = Printed::new(Extent::Endless);
         printed.lines(&resource("", "pods", "Pod"), &["Name", "Age"], &[&["lost", "1s"]]);
-        printed.table.flush(&mut Broken).expect_err("nobody reads");
+        printed.table.flush(&mut Broken).expect_err("no reader");
         printed.lines(&resource("", "pods", "Pod"), &["Name", "Age"], &[&["next", "1s"]]);
         assert_eq!(printed.text(), "next   1s\n");
     }

@@ -28,7 +28,7 @@ pub(crate) struct Tries {
     timeout: Option<Duration>,
     /// Whether the server has ever accepted a list or a watch.
     answered: Arc<AtomicBool>,
-    /// A std mutex: held to look and to count, by one request at a time.
+    /// A std mutex: held for a read or an update, by one request at a time.
     state: Mutex<State>,
 }
 

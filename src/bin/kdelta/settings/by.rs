@@ -102,8 +102,8 @@ mod tests {
         for name in IndexName::NAMES {
             let whole = if name.ends_with(':') { format!("{name}x") } else { name.to_owned() };
             assert!(IndexName::parse(&whole).is_ok(), "{name}");
-            let told = UsageError::UnknownIndex(String::new()).to_string();
-            assert!(told.contains(name), "{told}: {name}");
+            let message = UsageError::UnknownIndex(String::new()).to_string();
+            assert!(message.contains(name), "{message}: {name}");
         }
     }
 

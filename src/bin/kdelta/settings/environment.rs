@@ -146,10 +146,14 @@ mod tests {
 
     #[test]
     fn mutation_detector_follows_client_go_variable() {
-        for (value, wanted) in
+        for (value, expected) in
             [("true", true), ("1", true), ("T", true), ("false", false), ("yes", false), ("", false)]
         {
-            assert_eq!(with(&[("KUBE_CACHE_MUTATION_DETECTOR", value)]).mutation_detector, wanted, "{value}");
+            assert_eq!(
+                with(&[("KUBE_CACHE_MUTATION_DETECTOR", value)]).mutation_detector,
+                expected,
+                "{value}"
+            );
         }
     }
 }

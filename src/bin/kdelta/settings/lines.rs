@@ -41,10 +41,10 @@ pub(crate) struct Flow {
 
 impl Lines {
     pub(super) fn read(args: &LineArgs, format: Format) -> Result<Self, UsageError> {
-        let asked = |field: &str| args.fields.iter().any(|asked| asked == field);
+        let selects = |field: &str| args.fields.iter().any(|selected| selected == field);
         let lines = Self {
-            changes: args.changes || asked("changes"),
-            old: args.old || asked("old"),
+            changes: args.changes || selects("changes"),
+            old: args.old || selects("old"),
             fields: (!args.fields.is_empty()).then(|| args.fields.clone()),
             ignore: args.ignore.clone(),
             only: args.only.clone(),
@@ -182,7 +182,7 @@ mod tests {
         ] {
             let name = flag.split('=').next().expect("a name");
             match read(&format!("get po --{flag}")) {
-                Err(UsageError::NeedsWatch(said)) => assert_eq!(said, name),
+                Err(UsageError::NeedsWatch(flag)) => assert_eq!(flag, name),
                 other => panic!("{flag}: {other:?}"),
             }
         }
@@ -192,9 +192,9 @@ mod tests {
     fn resuming_excludes_initial_state() {
         assert_eq!(watch("watch po --resource-version 17").flow.from.as_deref(), Some("17"));
         for version in ["0", "", "abc", "017", "-1", "+1", "1.5", "1e3", "17 "] {
-            let wanted = Err(UsageError::NoVersion(version.to_owned()));
+            let expected = Err(UsageError::NoVersion(version.to_owned()));
             let words = ["watch", "po", &format!("--resource-version={version}")];
-            assert_eq!(read_words(&words), wanted, "{version:?}");
+            assert_eq!(read_words(&words), expected, "{version:?}");
         }
         let beyond = "9".repeat(30);
         assert_eq!(

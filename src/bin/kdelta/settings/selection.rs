@@ -159,12 +159,12 @@ mod tests {
             }
             other => panic!("{line}: {other:?}"),
         };
-        let told =
+        let expected =
             |always: &str, patterns: &str, labels: &str| (always.into(), patterns.into(), labels.into());
-        assert_eq!(matching("get po -n a,team-*,b,x?"), told("a,b", "team-*,x?", ""));
-        assert_eq!(matching("get po --namespace-selector env=prod"), told("", "*", "env=prod"));
-        assert_eq!(matching("get po -A --namespace-selector env=prod"), told("", "*", "env=prod"));
-        assert_eq!(matching("get po -n a,b* --namespace-selector env"), told("", "a,b*", "env"));
+        assert_eq!(matching("get po -n a,team-*,b,x?"), expected("a,b", "team-*,x?", ""));
+        assert_eq!(matching("get po --namespace-selector env=prod"), expected("", "*", "env=prod"));
+        assert_eq!(matching("get po -A --namespace-selector env=prod"), expected("", "*", "env=prod"));
+        assert_eq!(matching("get po -n a,b* --namespace-selector env"), expected("", "a,b*", "env"));
     }
 
     #[test]

@@ -137,11 +137,11 @@ mod tests {
     fn read(line: &str) -> Result<Vec<(String, Vec<String>)>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let targets = parse(&words, false, false).map_err(|error| error.to_string())?;
-        let told = |target: Target| match target.types {
+        let label = |target: Target| match target.types {
             Types::Word(word) | Types::Matching { text: word, .. } => (word, target.names),
             Types::All => ("--all-kinds".to_owned(), target.names),
         };
-        Ok(targets.into_iter().map(told).collect())
+        Ok(targets.into_iter().map(label).collect())
     }
 
     fn targets(expected: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
@@ -180,9 +180,9 @@ mod tests {
             plural: Pattern::new(plural),
             group: group.map(Pattern::new),
         };
-        let wanted =
+        let expected =
             [Types::All, types("*.example.com", "*", Some("example.com")), types("pod*", "pod*", None)];
-        assert_eq!(parsed.into_iter().map(|target| target.types).collect::<Vec<_>>(), wanted);
+        assert_eq!(parsed.into_iter().map(|target| target.types).collect::<Vec<_>>(), expected);
         assert_eq!(
             read("*.apps web"),
             Err("names can't be given with \"*.apps\", which stands for many types".into())

@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    fn told(details: Details, plural: &str, old: &Value, new: &Value) -> Vec<String> {
+    fn lines(details: Details, plural: &str, old: &Value, new: &Value) -> Vec<String> {
         let object = |value: &Value| {
             let mut value = value.clone();
             value["metadata"]["name"] = json!("x");
@@ -128,7 +128,7 @@ mod tests {
         let old = json!({"status": {"phase": "Pending", "n": 1}, "spec": {"paused": true, "text": ""}, "metadata": {}});
         let new = json!({"status": {"phase": "Run\u{1b}ning", "n": 2}, "spec": {"text": "a\nb"}, "metadata": {"labels": {"a": "1"}}});
         assert_eq!(
-            told(PLAIN, "pods", &old, &new),
+            lines(PLAIN, "pods", &old, &new),
             [
                 "+ metadata.labels: {\"a\":\"1\"}",
                 "- spec.paused: true",
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn noise_is_omitted_by_default() {
         let beat = |time: u8| json!({"metadata": {"resourceVersion": time.to_string()}, "spec": {"renewTime": time}, "status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": time}]}});
-        assert_eq!(told(PLAIN, "nodes", &beat(1), &beat(2)), [""; 0]);
+        assert_eq!(lines(PLAIN, "nodes", &beat(1), &beat(2)), [""; 0]);
         let noise = Details { noise: true, ..PLAIN };
-        assert_eq!(told(noise, "nodes", &beat(1), &beat(2)).len(), 3);
+        assert_eq!(lines(noise, "nodes", &beat(1), &beat(2)).len(), 3);
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         let secret = |value: &str| json!({"data": {"k": value}, "type": value, "metadata": {"annotations": {applied: value, "a": value}}});
         let (old, new) = (secret("b2xk"), secret("bmV3"));
         assert_eq!(
-            told(PLAIN, "secrets", &old, &new),
+            lines(PLAIN, "secrets", &old, &new),
             [
                 "data.k: *** → ***",
                 "metadata.annotations.a: b2xk → bmV3",
@@ -162,31 +162,31 @@ mod tests {
             ]
         );
         for whole in [json!({}), json!({"metadata": {"annotations": {}}})] {
-            let told = told(PLAIN, "secrets", &new, &whole).join("\n");
-            assert!(!told.contains("data: b") && !told.contains("\"k\""), "{told}");
+            let shown = lines(PLAIN, "secrets", &new, &whole).join("\n");
+            assert!(!shown.contains("data: b") && !shown.contains("\"k\""), "{shown}");
         }
-        let open = told(Details { secrets: true, ..PLAIN }, "secrets", &old, &new);
+        let open = lines(Details { secrets: true, ..PLAIN }, "secrets", &old, &new);
         assert_eq!(open[0], "data.k: b2xk → bmV3");
-        assert_eq!(told(PLAIN, "configmaps", &old, &new)[0], "data.k: b2xk → bmV3");
+        assert_eq!(lines(PLAIN, "configmaps", &old, &new)[0], "data.k: b2xk → bmV3");
     }
 
     #[test]
     fn long_values_and_lists_are_cut() {
         let new = json!({"data": {"x": "y".repeat(500)}});
         assert_eq!(
-            told(PLAIN, "pods", &json!({"data": {"x": ""}}), &new)[0].chars().count(),
+            lines(PLAIN, "pods", &json!({"data": {"x": ""}}), &new)[0].chars().count(),
             8 + 5 + MAX_VALUE + 3
         );
         // The difference is visible wherever it is.
         let text =
             |middle: &str| json!({"data": {"x": format!("{}{middle}{}", "é".repeat(300), "z".repeat(300))}});
         let (same, rest) = ("é".repeat(CONTEXT_BEFORE), "z".repeat(MAX_VALUE - CONTEXT_BEFORE - 3));
-        let line = &told(PLAIN, "pods", &text("one"), &text("two"))[0];
+        let line = &lines(PLAIN, "pods", &text("one"), &text("two"))[0];
         assert_eq!(*line, format!("data.x: ...{same}one{rest}... → ...{same}two{rest}..."));
-        let added = told(PLAIN, "pods", &text(""), &json!({"data": {"x": "é".repeat(300)}}));
+        let added = lines(PLAIN, "pods", &text(""), &json!({"data": {"x": "é".repeat(300)}}));
         assert!(added[0].ends_with(&format!("→ ...{same}")), "{}", added[0]);
         let many: serde_json::Map<_, _> = (0..80).map(|n| (format!("k{n}"), json!(n))).collect();
-        let told = told(PLAIN, "pods", &json!({"data": {}}), &json!({"data": many}));
-        assert_eq!((told.len(), told[MAX_LINES].as_str()), (MAX_LINES + 1, "and 30 more"));
+        let shown = lines(PLAIN, "pods", &json!({"data": {}}), &json!({"data": many}));
+        assert_eq!((shown.len(), shown[MAX_LINES].as_str()), (MAX_LINES + 1, "and 30 more"));
     }
 }

@@ -199,11 +199,11 @@ mod tests {
 
     #[test]
     fn escaped_json_is_equal_and_safe() {
-        let said = "a\u{9b}31m\u{7f}\u{202e}txt ünï\u{feff}\u{e0041}";
-        let json = serde_json::json!({ "k": said }).to_string();
+        let text = "a\u{9b}31m\u{7f}\u{202e}txt ünï\u{feff}\u{e0041}";
+        let json = serde_json::json!({ "k": text }).to_string();
         let shown = escape_json(&json);
         assert_eq!(shown, r#"{"k":"a\u009b31m\u007f\u202etxt ünï\ufeff\udb40\udc41"}"#);
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON")["k"], said);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON")["k"], text);
         assert!(matches!(escape_json("{\"k\":\"ünï\"}\n"), Cow::Borrowed(_)));
     }
 

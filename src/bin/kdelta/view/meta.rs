@@ -107,13 +107,13 @@ mod tests {
     #[test]
     fn age_needs_readable_creation_time() {
         let noon = "2026-11-21T12:00:00Z".parse().expect("a time");
-        for (given, wanted) in [
+        for (given, expected) in [
             (r#","creationTimestamp":"2026-11-21T11:00:00Z""#, Some(3600)),
             (r#","creationTimestamp":null"#, None),
             (r#","creationTimestamp":"noon""#, None),
             ("", None),
         ] {
-            assert_eq!(age(&object(given), noon), wanted, "{given}");
+            assert_eq!(age(&object(given), noon), expected, "{given}");
         }
     }
 }

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn elapsed_time_is_no_visible_change() {
         let plain = Layout { event: true, ..Layout::default() };
-        for (cells, wanted) in [
+        for (cells, expected) in [
             (["x", "Running", "3 (1m ago)", "59s", "5m", "10.0.0.1"], true),
             (["x", "Running", "3 (2d ago)", "60s", "5m10s", "10.0.0.1"], true),
             (["x", "Running", "4 (1s ago)", "60s", "5m", "10.0.0.1"], false),
@@ -141,7 +141,7 @@ mod tests {
             (["x", "Running", "3 (1m ago)", "60s", "<unknown>", "10.0.0.1"], false),
             (["x", "Running", "3 (1m ago)", "60s", "5m", "10.0.0.2"], true),
         ] {
-            assert_eq!(same(&plain, "pods", &object("", cells)), wanted, "{cells:?}");
+            assert_eq!(same(&plain, "pods", &object("", cells)), expected, "{cells:?}");
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn durations_round_trip() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("0s", Some(0)),
             ("5d3h", Some(442_800)),
             ("2y10d", Some(63_936_000)),
@@ -167,7 +167,7 @@ mod tests {
             ("5", None),
             ("x", None),
         ] {
-            assert_eq!(seconds(text), wanted, "{text}");
+            assert_eq!(seconds(text), expected, "{text}");
         }
         for seconds_ago in [0, 59, 119, 600, 3600, 86_400 * 9, 86_400 * 800] {
             assert!(seconds(&kdelta::object::human_duration(seconds_ago)).is_some());

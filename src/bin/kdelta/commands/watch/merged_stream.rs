@@ -35,7 +35,7 @@ const STREAM_BYTES: usize = 8 * MIB;
 const PART_BYTES: RangeInclusive<usize> = MIB / 16..=8 * MIB;
 const TOTAL_PART_BYTES: usize = 32 * MIB;
 const MIB: usize = 1024 * 1024;
-/// How long a removed part is still read: if its namespace or type was deleted, the deletions of its objects are about
+/// The time that a removed part is still read: if its namespace or type was deleted, the deletions of its objects are about
 /// to arrive.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 

@@ -400,7 +400,7 @@ mod tests {
             let error = part.not_found().expect("it is a name");
             printer.ended(number, Timestamp::UNIX_EPOCH, &error).expect("a Vec takes all");
         }
-        printer.ended(0, Timestamp::UNIX_EPOCH, &Error::Refused("nobody".into())).expect("a Vec takes all");
+        printer.ended(0, Timestamp::UNIX_EPOCH, &Error::Refused("refused".into())).expect("a Vec takes all");
         let marks: Vec<_> = lines_of(printer)
             .iter()
             .map(|line| {

@@ -160,7 +160,7 @@ mod tests {
                 "",
                 "what happened since 7 can't be read (malformed watch event at byte 5): omit --resource-version to start with the current objects",
             ),
-            (Error::Refused("nobody listens".into()), "", "nobody listens"),
+            (Error::Refused("connection refused".into()), "", "connection refused"),
         ];
         for (error, reason, text) in cases {
             let kind = std::mem::discriminant(&error);
