@@ -144,7 +144,7 @@ fn http_proxy_forwards_plain_requests() {
     let proxy = Forward::http(ME);
     let call = |login: &str| {
         let cluster = json!({
-            "server": format!("http://demo.kdelta.test:{port}"),
+            "server": format!("http://localhost:{port}"),
             "proxy-url": format!("http://{login}@{}", proxy.address()),
         });
         let config = json!({
@@ -155,7 +155,7 @@ fn http_proxy_forwards_plain_requests() {
     };
     assert_eq!(call("me:s3cr3t").quiet_success(), "namespace/default\n");
     let asked = proxy.asked();
-    let url = format!("GET http://demo.kdelta.test:{port}/");
+    let url = format!("GET http://localhost:{port}/");
     assert!(asked.iter().all(|line| line.starts_with(&url) && line.ends_with(" as me")), "{asked:?}");
     let error = call("me:wr0ng").failure(1);
     let address = proxy.address();
