@@ -16,7 +16,7 @@ use super::representation::{IncludeObject, Representation};
 use super::table::{self, PlainRow, WireRow, WireTable};
 use super::{protobuf, status};
 use crate::listwatch::{Error, ListMeta, WatchEvent};
-use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row};
+use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row, TypeMeta};
 
 /// How a Kubernetes server begins the metadata of an object whose rest was not asked for.
 const PARTIAL_PREFIX: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","#;
@@ -106,6 +106,16 @@ impl Decoder {
             self.columns = Some(columns);
         }
         Ok(())
+    }
+
+    /// Takes the kind of a list: its items are of that kind without `List`, unless they name another one (as client-go
+    /// decodes an `UnstructuredList`). A `List`, a `Table` and a list of metadata do not say what they hold.
+    pub(super) fn list_kind(&mut self, kind: &str) {
+        let item = kind.strip_suffix("List").filter(|item| !matches!(*item, "" | "PartialObjectMetadata"));
+        if let Some(item) = item.filter(|item| *item != self.ingest.type_meta.kind) {
+            let api_version = self.ingest.type_meta.api_version.clone();
+            self.ingest.type_meta = Arc::new(TypeMeta { api_version, kind: item.into() });
+        }
     }
 
     /// An object that came as itself. Where a Table was asked it gets the two cells that any object has.
@@ -236,10 +246,23 @@ impl Decoder {
                 let bookmark = protobuf::bookmark(event.object)?;
                 bookmarked(ResourceVersion::new(&bookmark.resource_version), bookmark.initial_events_end)?
             }
-            Some(FrameType::Added) => WatchEvent::Added(self.packed_item(event.object)?),
-            Some(FrameType::Modified) => WatchEvent::Modified(self.packed_item(event.object)?),
-            Some(FrameType::Deleted) => WatchEvent::Deleted(self.packed_item(event.object)?),
+            Some(FrameType::Added) => WatchEvent::Added(self.packed_object(&event)?),
+            Some(FrameType::Modified) => WatchEvent::Modified(self.packed_object(&event)?),
+            Some(FrameType::Deleted) => WatchEvent::Deleted(self.packed_object(&event)?),
         })
+    }
+
+    /// The object of an event, of the type that its envelope names: metadata is of the type of the resource.
+    fn packed_object(&mut self, event: &protobuf::ProtobufEvent<'_>) -> Result<Arc<Object>, Error> {
+        let protobuf::TypeName { api_version, kind } = &event.of;
+        if kind.is_empty() || kind == "PartialObjectMetadata" || *kind == self.ingest.type_meta.kind {
+            return self.packed_item(event.object);
+        }
+        let type_meta = TypeMeta { api_version: (&**api_version).into(), kind: (&**kind).into() };
+        let expected = std::mem::replace(&mut self.ingest.type_meta, Arc::new(type_meta));
+        let object = self.packed_item(event.object);
+        self.ingest.type_meta = expected;
+        object
     }
 
     fn is_table(&self, json: &[u8]) -> Result<bool, Error> {
@@ -397,7 +420,7 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::api::protobuf::testing::{field, frame as packed, number};
+    use crate::api::protobuf::testing::{field, frame as packed, frame_of, number};
     use crate::object::ApiResource;
 
     use super::*;
@@ -449,6 +472,39 @@ mod tests {
                 assert_eq!(text(&object), wanted, "{representation:?} {given}");
                 assert_eq!(object.type_meta().kind, "ConfigMap");
             }
+        }
+    }
+
+    #[test]
+    fn kind_of_a_list_is_that_of_items_without_a_kind() {
+        for (list, item, expected) in [
+            ("ConfigMapList", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
+            ("ServiceList", r#"{"metadata":{"name":"a"}}"#, "Service"),
+            ("ServiceList", r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}"#, "ConfigMap"),
+            ("List", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
+            ("Table", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
+            ("PartialObjectMetadataList", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
+        ] {
+            let mut decoder = decoder(Representation::Objects);
+            decoder.list_kind(list);
+            let object = decoder.item(item.as_bytes()).expect("an object");
+            assert_eq!(object.type_meta().kind, expected, "{list} {item}");
+        }
+    }
+
+    #[test]
+    fn object_of_a_protobuf_event_has_the_type_of_its_envelope() {
+        let object = field(1, &field(1, b"a"));
+        for (kind, expected) in
+            [("PartialObjectMetadata", "ConfigMap"), ("ConfigMap", "ConfigMap"), ("Service", "Service")]
+        {
+            let mut decoder = decoder(Representation::Metadata);
+            for _ in 0..2 {
+                let frame = frame_of("ADDED", "v1", kind, &object);
+                let Ok(WatchEvent::Added(object)) = decoder.packed_frame(&frame) else { panic!("{kind}") };
+                assert_eq!(object.type_meta().kind, expected);
+            }
+            assert_eq!(decoder.ingest.type_meta.kind, "ConfigMap");
         }
     }
 

@@ -213,7 +213,7 @@ fn packed_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let next = |chunk: &mut &[u8]| loop {
         match splitter.next(chunk) {
             Ok(Some(Packed::Item(item))) => break Ok(Some(item.to_vec())),
-            Ok(Some(Packed::Metadata(_))) => {}
+            Ok(Some(Packed::Metadata(_) | Packed::TypeMeta(_))) => {}
             Ok(None) => break Ok(None),
             Err(error) => break Err(error),
         }

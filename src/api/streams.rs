@@ -3,6 +3,7 @@
 //! Both wait for chunks and for nothing else, and a chunk is kept from the moment it is there: dropping a `next` loses
 //! nothing.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -189,6 +190,10 @@ impl Items {
                         self.any_item = true;
                         Some(self.decoder.packed_item(item)?)
                     }
+                    Some(Packed::TypeMeta(message)) => {
+                        self.decoder.list_kind(&protobuf::type_name(message)?.kind);
+                        None
+                    }
                     Some(Packed::Metadata(metadata)) => {
                         self.meta = packed_list_meta(metadata)?;
                         None
@@ -223,6 +228,7 @@ impl Items {
                     register.push(&names.namespace, &names.name, &names.resource_version);
                 }
                 Packed::Metadata(metadata) => self.meta = packed_list_meta(metadata)?,
+                Packed::TypeMeta(_) => {}
             }
         }
         self.chunk.clear();
@@ -237,8 +243,13 @@ fn take(piece: Piece<'_>, decoder: &mut Decoder, meta: &mut ListMeta) -> Result<
         Piece::Row(json) => return decoder.row(json).map(Some),
         Piece::Columns(json) => decoder.columns(json)?,
         Piece::Metadata(json) => *meta = list_meta(json)?,
-        // The resource's own kind is known; a list of another one would be a server's mistake.
-        Piece::Kind(_) | Piece::ApiVersion(_) => {}
+        Piece::Kind(json) => {
+            // A kind that is not a text is ignored, as it is in an object.
+            if let Ok(kind) = serde_json::from_slice::<Cow<'_, str>>(json) {
+                decoder.list_kind(&kind);
+            }
+        }
+        Piece::ApiVersion(_) => {}
     }
     Ok(None)
 }

@@ -84,11 +84,16 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 }
                 None => return Err(no_bookmark(limit)),
             };
-            only_added &= matches!(event, WatchEvent::Added(_));
-            waited = if only_added { Duration::ZERO } else { waited + (clock.now() - before) };
+            let is_refused = self.refuses(&event).map_err(InitialFailure::Broken)?;
+            only_added &= is_refused || matches!(event, WatchEvent::Added(_));
+            let has_advanced = only_added && !is_refused;
+            waited = if has_advanced { Duration::ZERO } else { waited + (clock.now() - before) };
+            if is_refused {
+                continue;
+            }
             match event {
-                WatchEvent::Added(object) => self.initial_item(&mut collected, object, origin, false)?,
-                WatchEvent::Modified(object) => self.initial_item(&mut collected, object, origin, true)?,
+                WatchEvent::Added(object) => self.initial_item(&mut collected, object, origin, false),
+                WatchEvent::Modified(object) => self.initial_item(&mut collected, object, origin, true),
                 WatchEvent::Deleted(object) => self.initial_deleted(&mut collected, object, origin),
                 WatchEvent::Bookmark { resource_version, initial_events_end: true } => {
                     return Ok(collected.into_fetched(resource_version));
@@ -98,17 +103,18 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
     }
 
-    fn initial_item(
-        &self,
-        collected: &mut Collected,
-        object: Arc<Object>,
-        origin: Origin,
-        again: bool,
-    ) -> Result<(), InitialFailure> {
-        refuse_table(&object).map_err(InitialFailure::Broken)?;
-        if self.expected.refuses(&object, &self.options) {
-            return Ok(());
+    /// Returns true for an event whose object is of another type than the source's, which must change nothing.
+    fn refuses(&self, event: &WatchEvent) -> Result<bool, Error> {
+        match event {
+            WatchEvent::Bookmark { .. } => Ok(false),
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
+                refuse_table(object)?;
+                Ok(self.expected.refuses(object, &self.options))
+            }
         }
+    }
+
+    fn initial_item(&self, collected: &mut Collected, object: Arc<Object>, origin: Origin, again: bool) {
         let key = again.then(|| object.key().clone());
         match (self.store.list_item(object, origin), key) {
             (Some(object), None) => collected.push(object),
@@ -121,15 +127,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 }
             }
         }
-        Ok(())
     }
 
     /// An object that left while the state came in. One the store took already is deleted there; one it handed back
     /// was never in it.
     fn initial_deleted(&self, collected: &mut Collected, object: Arc<Object>, origin: Origin) {
-        if self.expected.refuses(&object, &self.options) {
-            return;
-        }
         if !collected.remove(object.key()) && collected.taken > 0 {
             collected.taken -= 1;
             let deleted = self.store.delete(object, origin);

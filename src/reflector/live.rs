@@ -191,7 +191,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     /// Writes one event.
     fn apply(&mut self, live: &mut Live<L::Watch>, event: WatchEvent) -> Result<(), Error> {
-        let (object, write): (_, fn(&S, _, _) -> _) = match event {
+        let (object, write, is_live): (_, fn(&S, _, _) -> _, _) = match event {
             WatchEvent::Bookmark { resource_version, .. } => {
                 live.synthetic = false;
                 let now = self.options.clock.now();
@@ -203,20 +203,15 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                 self.watch_delivered();
                 return Ok(());
             }
-            WatchEvent::Added(object) => (object, S::add),
-            WatchEvent::Modified(object) => {
-                live.synthetic = false;
-                (object, S::update)
-            }
-            WatchEvent::Deleted(object) => {
-                live.synthetic = false;
-                (object, S::delete)
-            }
+            WatchEvent::Added(object) => (object, S::add, false),
+            WatchEvent::Modified(object) => (object, S::update, true),
+            WatchEvent::Deleted(object) => (object, S::delete, true),
         };
         refuse_table(&object)?;
         if self.expected.refuses(&object, &self.options) {
             return Ok(());
         }
+        live.synthetic &= !is_live;
         let version = Object::resource_version(&object).clone();
         let written = write(&self.store, object, Origin::Watch);
         self.report(written);

@@ -202,6 +202,11 @@ fn nothing_for(time: Duration) -> Vec<u8> {
     Vec::new()
 }
 
+/// Waits a moment, and sends nothing: for a watch that stays open.
+pub(crate) fn idle() -> Vec<u8> {
+    nothing_for(TICK)
+}
+
 /// Returns the head of a chunked response.
 pub(crate) fn watch_head() -> Vec<u8> {
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec()

@@ -9,6 +9,8 @@ use crate::api::protobuf::MAGIC;
 use crate::listwatch::Error;
 
 const WHAT: &str = "list";
+/// The field of the envelope that holds the type of the list.
+const TYPE_META: u64 = 1;
 /// Where the envelope has the list.
 const LIST: u64 = 2;
 /// Where a list has its metadata, and each of its items.
@@ -20,6 +22,8 @@ const KEPT_CAPACITY: usize = 64 * 1024;
 /// A part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packed<'a> {
+    /// The `TypeMeta` of the list, if the envelope has it before the list.
+    TypeMeta(&'a [u8]),
     /// What the list says of itself.
     Metadata(&'a [u8]),
     /// One item.
@@ -54,8 +58,16 @@ enum Step {
     Number(Varint),
     /// So many bytes that nobody wants are still to come.
     Skip(u64),
-    /// So many bytes of that field of the list are still to come.
-    Take(u64, usize),
+    /// So many bytes of that part are still to come.
+    Take(Part, usize),
+}
+
+/// A part that is handed out.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    TypeMeta,
+    Metadata,
+    Item,
 }
 
 /// A number on its way.
@@ -106,7 +118,7 @@ impl PackedListSplitter {
             if self.left == Some(0) && matches!(self.step, Step::Tag(Varint { shift: 0, .. })) {
                 self.left = None;
             }
-            let Step::Take(field, left) = self.step else {
+            let Step::Take(taken, left) = self.step else {
                 if input.is_empty() {
                     return Ok(None);
                 }
@@ -118,7 +130,7 @@ impl PackedListSplitter {
             self.offset += part.len() as u64;
             if part.len() < left {
                 self.partial.extend_from_slice(part);
-                self.step = Step::Take(field, left - part.len());
+                self.step = Step::Take(taken, left - part.len());
                 return Ok(None);
             }
             self.step = Step::Tag(Varint::default());
@@ -129,7 +141,11 @@ impl PackedListSplitter {
                 self.spent = true;
                 &self.partial
             };
-            return Ok(Some(if field == METADATA { Packed::Metadata(whole) } else { Packed::Item(whole) }));
+            return Ok(Some(match taken {
+                Part::TypeMeta => Packed::TypeMeta(whole),
+                Part::Metadata => Packed::Metadata(whole),
+                Part::Item => Packed::Item(whole),
+            }));
         }
     }
 
@@ -200,16 +216,22 @@ impl PackedListSplitter {
                 self.left = Some(length);
                 self.step = Step::Tag(Varint::default());
             }
-            (Some(_), METADATA | ITEM) => {
-                self.use_up(length)?;
-                let length = usize::try_from(length).ok().filter(|length| *length <= self.limit);
-                self.step = Step::Take(field, length.ok_or(Fault::TooLong(self.limit))?);
-            }
+            (None, TYPE_META) if !self.found => self.take(Part::TypeMeta, length)?,
+            (Some(_), METADATA) => self.take(Part::Metadata, length)?,
+            (Some(_), ITEM) => self.take(Part::Item, length)?,
             _ => {
                 self.use_up(length)?;
                 self.skip(length);
             }
         }
+        Ok(())
+    }
+
+    /// A part of that length begins.
+    fn take(&mut self, part: Part, length: u64) -> Result<(), Fault> {
+        self.use_up(length)?;
+        let length = usize::try_from(length).ok().filter(|length| *length <= self.limit);
+        self.step = Step::Take(part, length.ok_or(Fault::TooLong(self.limit))?);
         Ok(())
     }
 
@@ -327,6 +349,7 @@ mod tests {
         for mut chunk in cut(body, cuts) {
             while let Some(part) = splitter.next(&mut chunk)? {
                 match part {
+                    Packed::TypeMeta(type_meta) => assert_eq!(type_meta, b"type"),
                     Packed::Metadata(metadata) => assert_eq!(metadata, b"\x12\x011"),
                     Packed::Item(item) => items.push(item.to_vec()),
                 }

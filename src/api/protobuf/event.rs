@@ -9,15 +9,37 @@ use crate::listwatch::Error;
 
 /// One event of a watch, read as far as to its object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::api) struct Event<'a> {
+pub(in crate::api) struct ProtobufEvent<'a> {
     /// `ADDED` and so on.
     pub(in crate::api) event_type: Cow<'a, str>,
+    /// The type that the envelope names; empty if it names none.
+    pub(in crate::api) of: TypeName<'a>,
     /// The message of what it happened to.
     pub(in crate::api) object: &'a [u8],
 }
 
+/// The `TypeMeta` of an envelope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::api) struct TypeName<'a> {
+    pub(in crate::api) api_version: Cow<'a, str>,
+    pub(in crate::api) kind: Cow<'a, str>,
+}
+
+/// Reads the `TypeMeta` of an envelope.
+pub(in crate::api) fn type_name(message: &[u8]) -> Result<TypeName<'_>, Error> {
+    let mut name = TypeName::default();
+    for field in Fields(message) {
+        match field? {
+            (1, value) => name.api_version = value.text()?,
+            (2, value) => name.kind = value.text()?,
+            _ => {}
+        }
+    }
+    Ok(name)
+}
+
 /// Reads a `WatchEvent`, whose object stands in an envelope of its own.
-pub(in crate::api) fn event(frame: &[u8]) -> Result<Event<'_>, Error> {
+pub(in crate::api) fn event(frame: &[u8]) -> Result<ProtobufEvent<'_>, Error> {
     let (mut event_type, mut extension) = (Cow::default(), None);
     for field in Fields(frame) {
         match field? {
@@ -30,7 +52,8 @@ pub(in crate::api) fn event(frame: &[u8]) -> Result<Event<'_>, Error> {
     let envelope = raw.and_then(|raw| raw.strip_prefix(MAGIC));
     let envelope = envelope.ok_or_else(|| malformed("an event has no object"))?;
     let object = member(envelope, 2)?.ok_or_else(|| malformed("an event has no object"))?;
-    Ok(Event { event_type, object })
+    let of = type_name(member(envelope, 1)?.unwrap_or_default())?;
+    Ok(ProtobufEvent { event_type, of, object })
 }
 
 /// What a bookmark tells.
@@ -166,7 +189,9 @@ mod tests {
     #[test]
     fn an_event_has_a_type_and_an_object() {
         let whole = frame("ADDED", b"object");
-        assert_eq!(event(&whole).expect("an event"), Event { event_type: "ADDED".into(), object: b"object" });
+        let of = TypeName { api_version: "meta.k8s.io/v1".into(), kind: "PartialObjectMetadata".into() };
+        let expected = ProtobufEvent { event_type: "ADDED".into(), of, object: b"object" };
+        assert_eq!(event(&whole).expect("an event"), expected);
         for end in 0..whole.len() {
             assert!(event(&whole[..end]).is_err(), "{end}");
         }

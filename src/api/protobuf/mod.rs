@@ -9,7 +9,7 @@ mod meta;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(super) use event::{bookmark, event, status_json};
+pub(super) use event::{ProtobufEvent, TypeName, bookmark, event, status_json, type_name};
 pub(super) use meta::{json, list_meta, names};
 
 use std::borrow::Cow;

@@ -27,8 +27,19 @@ pub(in crate::api) fn written(mut value: u64) -> Vec<u8> {
     out
 }
 
-/// An event with that object.
+/// An envelope of an object or a list of that type.
+pub(in crate::api) fn envelope(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8> {
+    let type_meta = [field(1, api_version.as_bytes()), field(2, kind.as_bytes())].concat();
+    [&MAGIC[..], &field(1, &type_meta), &field(2, message)].concat()
+}
+
+/// An event with the metadata of an object.
 pub(in crate::api) fn frame(event_type: &str, object: &[u8]) -> Vec<u8> {
-    let envelope = [&MAGIC[..], &field(1, b"type"), &field(2, object)].concat();
+    frame_of(event_type, "meta.k8s.io/v1", "PartialObjectMetadata", object)
+}
+
+/// An event with an object of that type.
+pub(in crate::api) fn frame_of(event_type: &str, api_version: &str, kind: &str, object: &[u8]) -> Vec<u8> {
+    let envelope = envelope(api_version, kind, object);
     [field(1, event_type.as_bytes()), field(2, &field(1, &envelope))].concat()
 }

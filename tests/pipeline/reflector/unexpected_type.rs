@@ -18,6 +18,7 @@ fn source_of_pods() -> FakeSource {
 
 const REPORT: &str = "Service b in place of a Pod";
 
+// G7
 #[tokio::test(start_paused = true)]
 async fn watch_drops_objects_of_another_kind() {
     let source = source_of_pods();
