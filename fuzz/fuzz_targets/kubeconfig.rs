@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-/// One folder for all inputs: the system removes it, as the fuzzer ends without a word.
+/// One folder for all inputs. It is never removed, since the fuzzer exits without running destructors.
 static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
 
 libfuzzer_sys::fuzz_target!(|text: &[u8]| {

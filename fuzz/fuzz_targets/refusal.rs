@@ -1,4 +1,4 @@
-//! A Status, or what stands for one. The first two bytes are the code.
+//! A Status or another error body. The first two bytes are the status code.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: (u16, &[u8])| kdelta::api::properties::refusal(input.0 % 1000, input.1));

@@ -1,4 +1,4 @@
-//! A Table, cut anywhere.
+//! A Table, cut at any position.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::table_rows(body));

@@ -1,6 +1,6 @@
 //go:build !clientonly
 
-// The kube-apiserver: its flags, its logs, and how a start is seen to be complete.
+// The kube-apiserver: its flags, its logs, and the check that its start is complete.
 package main
 
 import (
@@ -25,13 +25,13 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// Ports are drawn from below the range that systems hand to outgoing connections: a restart finds its port free again.
+// Ports are drawn below the range of ephemeral ports, so a restarted server finds its port free.
 const firstPort, lastPort = 20000, 32000
 
 // startTimeout bounds the wait for a usable server.
 const startTimeout = 2 * time.Minute
 
-// listen opens the wanted port of loopback, or a free one when it is 0.
+// listen opens the given loopback port, or a free one if it is 0.
 func listen(port int) (net.Listener, error) {
 	if port != 0 {
 		return net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
@@ -97,7 +97,7 @@ func runServer(ctx context.Context, s *state, listener net.Listener, etcd string
 	return app.Run(ctx, completed)
 }
 
-// logToFile sends the server's log to a file; -v among the extra flags makes it say more.
+// logToFile sends the server's log to a file; -v among the extra flags makes it more verbose.
 func logToFile(path string, config *logsapi.LoggingConfiguration) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -107,7 +107,7 @@ func logToFile(path string, config *logsapi.LoggingConfiguration) error {
 	return logsapi.ValidateAndApplyWithOptions(config, streams, utilfeature.DefaultFeatureGate)
 }
 
-// waitReady returns once the server is healthy, has its first namespaces, lets the reader read and knows the issuer.
+// waitReady returns once the server is healthy, has its first namespaces, authorizes the reader and trusts the issuer.
 func waitReady(ctx context.Context, s *state, issuer *issuer) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -153,7 +153,7 @@ func waitReady(ctx context.Context, s *state, issuer *issuer) error {
 	})
 }
 
-// grantReader lets the user reader see everything and change nothing.
+// grantReader lets the user reader read everything and change nothing.
 func grantReader(ctx context.Context, admin kubernetes.Interface) error {
 	meta := metav1.ObjectMeta{Name: "testbed:reader"}
 	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
@@ -173,7 +173,7 @@ func grantReader(ctx context.Context, admin kubernetes.Interface) error {
 	return nil
 }
 
-// clientOf is a client that the issuer says is the reader.
+// clientOf returns a client with a token of the issuer for the reader.
 func (s *state) clientOf(issuer *issuer) (kubernetes.Interface, error) {
 	config, err := restConfig(s.path(kubeconfigFile), "reader")
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *state) clientOf(issuer *issuer) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// client is a client of the served state for one of its users.
+// client returns a client of the served state for one of its users.
 func (s *state) client(user string) (kubernetes.Interface, error) {
 	config, err := restConfig(s.path(kubeconfigFile), user)
 	if err != nil {

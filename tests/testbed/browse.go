@@ -1,5 +1,5 @@
-// testbed browse: does to a cluster what an interactive browser of clusters does, with client-go, and prints what it is told.
-// The transcript holds nothing that a server makes up: two servers that answer alike give the same one.
+// testbed browse: sends the requests of an interactive cluster browser with client-go, and prints the responses. The
+// transcript contains nothing that a server generates: two servers with equal responses have equal transcripts.
 package main
 
 import (
@@ -24,17 +24,17 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// browser is somebody who looks through a cluster, in a namespace of their own.
+// browser is the session of an interactive browser, in its own namespace.
 type browser struct {
 	out       io.Writer
 	namespace string
 	config    *rest.Config
-	// typed speaks protobuf, as interactive clients do.
+	// typed uses protobuf, as interactive clients do.
 	typed   kubernetes.Interface
 	dynamic dynamic.Interface
 }
 
-// browsing is what the browser does, in this order: later steps find what earlier ones have made.
+// browsing is the steps of the browser in order: later steps use objects of earlier ones.
 var browsing = []struct {
 	name string
 	do   func(*browser, context.Context) error
@@ -42,7 +42,7 @@ var browsing = []struct {
 	{"version", (*browser).askVersion},
 	{"discovery", (*browser).discover},
 	{"rights", (*browser).askRights},
-	{"what is not there", (*browser).askForNothing},
+	{"what is not there", (*browser).requestMissing},
 	{"a kind of its own", (*browser).defineKind},
 	{"objects", (*browser).create},
 	{"tables", (*browser).readTables},
@@ -98,7 +98,7 @@ func newBrowser(kubeconfig, namespace string) (*browser, error) {
 	return &browser{os.Stdout, namespace, config, typed, client}, nil
 }
 
-// accidental is what no two servers give alike.
+// accidental is the texts that differ between any two servers.
 var accidental = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -118,8 +118,8 @@ func (b *browser) say(format string, args ...any) {
 	fmt.Fprintln(b.out, line)
 }
 
-// told prints how something ended, in the server's own words where it was refused.
-func (b *browser) told(what string, err error) {
+// report prints the result of an operation, with the server's message if it failed.
+func (b *browser) report(what string, err error) {
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
@@ -131,7 +131,7 @@ func (b *browser) told(what string, err error) {
 	}
 }
 
-// text is a value as JSON with its keys sorted.
+// text returns a value as JSON with sorted keys.
 func text(value any) string {
 	bytes, err := json.Marshal(value)
 	if err != nil {
@@ -149,8 +149,9 @@ func (b *browser) askVersion(context.Context) error {
 	return nil
 }
 
-// looked is what a browser has a view for, and what it can do there; events of the newer group are only read everywhere.
-var looked = []struct{ group, version, resource, verbs string }{
+// viewed is the resources that a browser has a view for, with its verbs; events of the newer group are only read
+// everywhere.
+var viewed = []struct{ group, version, resource, verbs string }{
 	{"", "v1", "configmaps", "create delete get list patch update watch"},
 	{"", "v1", "events", "delete get list watch"},
 	{"", "v1", "namespaces", "create delete get list patch update watch"},
@@ -175,7 +176,7 @@ var looked = []struct{ group, version, resource, verbs string }{
 	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "create delete get list patch update watch"},
 }
 
-// discover asks what there is, all at once and group by group, and says whether both are the same.
+// discover reads aggregated and separate discovery, and prints whether both are equal.
 func (b *browser) discover(context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfig(b.config)
 	if err != nil {
@@ -188,7 +189,7 @@ func (b *browser) discover(context.Context) error {
 			return err
 		}
 	}
-	for _, view := range looked {
+	for _, view := range viewed {
 		name := schema.GroupVersionResource{Group: view.group, Version: view.version, Resource: view.resource}.String()
 		found := strings.SplitN(ways[0][name], "|", 2)
 		verbs := " " + found[len(found)-1] + " "
@@ -203,7 +204,7 @@ func (b *browser) discover(context.Context) error {
 	return nil
 }
 
-// servedBy is what a server serves: kind, scope and short names, and its verbs.
+// servedBy returns the served types: kind, scope, short names and verbs.
 func servedBy(client discovery.DiscoveryInterface) (map[string]string, error) {
 	_, lists, err := client.ServerGroupsAndResources()
 	if err != nil {

@@ -1,4 +1,4 @@
-// What testbed browse reads: rights, tables, whole objects, events, and what changes.
+// The reads of testbed browse: permissions, tables, whole objects, events, and changes.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// own selects what the browser has made itself.
+// own selects the objects that the browser created.
 const own = "browse=yes"
 
 func (b *browser) askRights(ctx context.Context) error {
@@ -48,30 +48,30 @@ func (b *browser) askRights(ctx context.Context) error {
 	return nil
 }
 
-// askForNothing asks for what a small cluster lacks, and for cluster-wide things inside of a namespace.
-func (b *browser) askForNothing(ctx context.Context) error {
+// requestMissing requests objects that a small cluster lacks, and cluster-scoped resources inside a namespace.
+func (b *browser) requestMissing(ctx context.Context) error {
 	metrics := schema.GroupVersionResource{Group: "metrics.k8s.io", Version: "v1beta1", Resource: "pods"}
 	_, err := b.dynamic.Resource(metrics).List(ctx, metav1.ListOptions{})
-	b.told("metrics", err)
-	for _, view := range looked {
+	b.report("metrics", err)
+	for _, view := range viewed {
 		resource := schema.GroupVersionResource{Group: view.group, Version: view.version, Resource: view.resource}
 		options := metav1.ListOptions{Limit: 500, ResourceVersion: "0"}
 		_, err := b.dynamic.Resource(resource).Namespace("nowhere").List(ctx, options)
-		b.told(view.resource+" nowhere", err)
+		b.report(view.resource+" nowhere", err)
 		_, err = b.dynamic.Resource(resource).List(ctx, options)
-		b.told(view.resource+" everywhere", err)
+		b.report(view.resource+" everywhere", err)
 	}
 	_, err = b.typed.CoreV1().Pods("default").Get(ctx, "no-such-pod", metav1.GetOptions{})
-	b.told("a pod", err)
+	b.report("a pod", err)
 	events := schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
 	_, err = b.dynamic.Resource(events).Namespace("default").Get(ctx, "no-such-event", metav1.GetOptions{})
-	b.told("an event", err)
+	b.report("an event", err)
 	_, err = b.dynamic.Resource(events).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=x"})
-	b.told("events by a field of the other group", err)
+	b.report("events by a field of the other group", err)
 	return nil
 }
 
-// readTables reads each list as the rows that a browser shows; of pods only the columns, since they live on one server only.
+// readTables reads each list as a Table; of pods only the columns, since they run on one server only.
 func (b *browser) readTables(ctx context.Context) error {
 	const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 	for _, resource := range made {
@@ -85,7 +85,7 @@ func (b *browser) readTables(ctx context.Context) error {
 			answer := b.typed.CoreV1().RESTClient().Get().AbsPath(path).SetHeader("Accept", accept).
 				Param("includeObject", include).Param("labelSelector", own).Do(ctx)
 			if err := answer.Into(table); err != nil {
-				b.told(resource.Resource, err)
+				b.report(resource.Resource, err)
 				continue
 			}
 			b.table(resource.Resource+" "+include, table)
@@ -108,18 +108,18 @@ func (b *browser) table(name string, table *metav1.Table) {
 	}
 }
 
-// readWhole reads each object as its YAML would show it.
+// readWhole reads each object as a browser shows its YAML.
 func (b *browser) readWhole(ctx context.Context) error {
 	for _, resource := range made {
 		list, err := b.dynamic.Resource(resource).Namespace(b.namespace).List(ctx, metav1.ListOptions{LabelSelector: own})
 		if err != nil {
-			b.told(resource.Resource, err)
+			b.report(resource.Resource, err)
 			continue
 		}
 		for _, item := range list.Items {
 			object, err := b.dynamic.Resource(resource).Namespace(b.namespace).Get(ctx, item.GetName(), metav1.GetOptions{})
 			if err != nil {
-				b.told(item.GetName(), err)
+				b.report(item.GetName(), err)
 				continue
 			}
 			b.say("%s", text(plain(object)))
@@ -128,7 +128,7 @@ func (b *browser) readWhole(ctx context.Context) error {
 	return nil
 }
 
-// plain is an object without what its server or its controllers make of it.
+// plain returns an object without the fields that its server or controllers set.
 func plain(object *unstructured.Unstructured) map[string]any {
 	metadata := map[string]any{"name": object.GetName(), "labels": object.GetLabels()}
 	plain := map[string]any{"kind": object.GetKind(), "apiVersion": object.GetAPIVersion(), "metadata": metadata}
@@ -147,7 +147,7 @@ func plain(object *unstructured.Unstructured) map[string]any {
 	return plain
 }
 
-// describe reads the events of an object, as both groups have them.
+// describe reads the events of an object from both event groups.
 func (b *browser) describe(ctx context.Context) error {
 	deployment, err := b.typed.AppsV1().Deployments(b.namespace).Get(ctx, "web", metav1.GetOptions{})
 	if err != nil {
@@ -162,13 +162,13 @@ func (b *browser) describe(ctx context.Context) error {
 		Reason: "Told", Message: "once", Type: "Normal", Count: 1, FirstTimestamp: now, LastTimestamp: now,
 		Source: corev1.EventSource{Component: "browse"}, ReportingController: "browse",
 	}, metav1.CreateOptions{})
-	b.told("create event", err)
+	b.report("create event", err)
 	for _, by := range []struct{ group, field string }{{"", "involvedObject"}, {"events.k8s.io", "regarding"}} {
 		events := schema.GroupVersionResource{Group: by.group, Version: "v1", Resource: "events"}
 		selector := fmt.Sprintf("%[1]s.name=web,%[1]s.namespace=%[2]s,%[1]s.uid=%[3]s,reason=Told", by.field, b.namespace, deployment.UID)
 		list, err := b.dynamic.Resource(events).Namespace(b.namespace).List(ctx, metav1.ListOptions{FieldSelector: selector})
 		if err != nil {
-			b.told("events", err)
+			b.report("events", err)
 			continue
 		}
 		for _, item := range list.Items {
@@ -178,7 +178,7 @@ func (b *browser) describe(ctx context.Context) error {
 	return nil
 }
 
-// follow runs an informer for each resource from one factory, as a browser does for its views, and changes something.
+// follow runs an informer for each resource from one factory, as a browser does for its views, and makes changes.
 func (b *browser) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -219,7 +219,7 @@ func (b *browser) follow(ctx context.Context) error {
 	return nil
 }
 
-// sightings is what handlers were told. A mutex: several informers write, and each holds it for one line.
+// sightings records the notifications of handlers. A mutex: several informers write, each locks it for one line.
 type sightings struct {
 	sync.Mutex
 	lines map[string]bool
@@ -237,7 +237,7 @@ func (s *sightings) note(resource, what string, object any) {
 	s.lines[fmt.Sprintf("%s/%s %s", resource, name.Name, what)] = true
 }
 
-// of is a handler. Updates are noted of config maps only: nobody but the browser changes those.
+// of returns a handler. Updates are recorded for config maps only: the browser alone changes those.
 func (s *sightings) of(resource string) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { s.note(resource, "ADDED", object) },

@@ -1,4 +1,4 @@
-// What testbed browse makes, changes and deletes.
+// The writes of testbed browse: creations, changes and deletions.
 package main
 
 import (
@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// labels are on everything that the browser makes.
+// labels are set on every object that the browser creates.
 var labels = map[string]string{"browse": "yes"}
 
-// made is what the browser makes objects of.
+// made is the resources that the browser creates objects of.
 var made = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "configmaps"},
 	{Version: "v1", Resource: "secrets"},
@@ -41,7 +41,7 @@ var (
 	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
-// defineKind makes a kind, and waits until it is served.
+// defineKind creates a kind, and waits until it is served.
 func (b *browser) defineKind(ctx context.Context) error {
 	version := map[string]any{
 		"name": "v1", "served": true, "storage": true,
@@ -57,7 +57,7 @@ func (b *browser) defineKind(ctx context.Context) error {
 		"spec":     map[string]any{"group": browsed.Group, "scope": "Namespaced", "names": names, "versions": []any{version}},
 	}}
 	_, err := b.dynamic.Resource(definitions).Create(ctx, definition, metav1.CreateOptions{})
-	b.told("define", err)
+	b.report("define", err)
 	served := func(ctx context.Context) (bool, error) {
 		_, err := b.dynamic.Resource(browsed).List(ctx, metav1.ListOptions{})
 		return err == nil, nil
@@ -65,10 +65,10 @@ func (b *browser) defineKind(ctx context.Context) error {
 	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true, served)
 }
 
-// create makes one object of each kind that a browser has a view for; none of them runs anything.
+// create creates one object of each kind that a browser has a view for; none of them runs a container.
 func (b *browser) create(ctx context.Context) error {
 	_, err := b.typed.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}, metav1.CreateOptions{})
-	b.told("namespace", err)
+	b.report("namespace", err)
 	none := int32(0)
 	suspended := true
 	pod := corev1.PodTemplateSpec{
@@ -81,44 +81,44 @@ func (b *browser) create(ctx context.Context) error {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Labels: labels} }
 	options := metav1.CreateOptions{}
 	_, err = b.typed.CoreV1().ConfigMaps(b.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta("settings"), Data: map[string]string{"a": "b"}}, options)
-	b.told("config map", err)
+	b.report("config map", err)
 	_, err = b.typed.CoreV1().Secrets(b.namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta("hidden"), Data: map[string][]byte{"a": []byte("b")}}, options)
-	b.told("secret", err)
+	b.report("secret", err)
 	ports := []corev1.ServicePort{{Port: 80}}
 	_, err = b.typed.CoreV1().Services(b.namespace).Create(ctx, &corev1.Service{ObjectMeta: meta("web"), Spec: corev1.ServiceSpec{Ports: ports, ClusterIP: "None"}}, options)
-	b.told("service", err)
+	b.report("service", err)
 	_, err = b.typed.CoreV1().Services(b.namespace).Create(ctx, &corev1.Service{ObjectMeta: meta("away"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "x.y"}}, options)
-	b.told("service elsewhere", err)
+	b.report("service elsewhere", err)
 	seconds, since := int32(15), metav1.NewMicroTime(time.Unix(1, 2000))
 	_, err = b.typed.CoordinationV1().Leases(b.namespace).Create(ctx, &coordinationv1.Lease{ObjectMeta: meta("leader"), Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: &seconds, AcquireTime: &since, RenewTime: &since}}, options)
-	b.told("lease", err)
+	b.report("lease", err)
 	_, err = b.typed.CoreV1().Pods(b.namespace).Create(ctx, &corev1.Pod{ObjectMeta: meta("lone"), Spec: once.Spec}, options)
-	b.told("pod", err)
+	b.report("pod", err)
 	_, err = b.typed.AppsV1().Deployments(b.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: meta("web"), Spec: appsv1.DeploymentSpec{Replicas: &none, Selector: selector, Template: pod}}, options)
-	b.told("deployment", err)
+	b.report("deployment", err)
 	_, err = b.typed.AppsV1().StatefulSets(b.namespace).Create(ctx, &appsv1.StatefulSet{ObjectMeta: meta("db"), Spec: appsv1.StatefulSetSpec{Replicas: &none, Selector: selector, Template: pod, ServiceName: "web"}}, options)
-	b.told("stateful set", err)
+	b.report("stateful set", err)
 	away := *pod.DeepCopy()
 	away.Spec.NodeSelector = map[string]string{"browse": "nowhere"}
 	_, err = b.typed.AppsV1().DaemonSets(b.namespace).Create(ctx, &appsv1.DaemonSet{ObjectMeta: meta("agent"), Spec: appsv1.DaemonSetSpec{Selector: selector, Template: away}}, options)
-	b.told("daemon set", err)
+	b.report("daemon set", err)
 	_, err = b.typed.BatchV1().CronJobs(b.namespace).Create(ctx, &batchv1.CronJob{ObjectMeta: meta("nightly"), Spec: batchv1.CronJobSpec{
 		Schedule: "5 4 * * *", Suspend: &suspended, JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: once}},
 	}}, options)
-	b.told("cron job", err)
+	b.report("cron job", err)
 	claim := corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
 	_, err = b.typed.CoreV1().PersistentVolumeClaims(b.namespace).Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: meta("disk"), Spec: claim}, options)
-	b.told("claim of nothing", err)
+	b.report("claim of nothing", err)
 	visit := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "browse.kdelta.dev/v1", "kind": "Visit", "spec": map[string]any{"place": "here"},
 		"metadata": map[string]any{"name": "first", "labels": map[string]any{"browse": "yes"}},
 	}}
 	_, err = b.dynamic.Resource(browsed).Namespace(b.namespace).Create(ctx, visit, options)
-	b.told("visit", err)
+	b.report("visit", err)
 	return nil
 }
 
-// patch does what the keys of a browser do: label, set an image, restart, cordon.
+// patch makes the changes of a browser's keys: label, set an image, restart, cordon.
 func (b *browser) patch(ctx context.Context) error {
 	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	patches := []struct {
@@ -135,7 +135,7 @@ func (b *browser) patch(ctx context.Context) error {
 	}
 	for _, each := range patches {
 		object, err := b.dynamic.Resource(deployments).Namespace(b.namespace).Patch(ctx, "web", each.how, []byte(each.patch), metav1.PatchOptions{FieldManager: "kubectl-rollout"})
-		b.told(each.what, err)
+		b.report(each.what, err)
 		if err == nil {
 			b.say("%s", text(plain(object)))
 		}
@@ -152,7 +152,7 @@ func (b *browser) scale(ctx context.Context) error {
 		}
 		b.say("%d of %s", scale.Spec.Replicas, scale.Status.Selector)
 		scale.Spec.Replicas = replicas
-		// Controllers write too; what they do meanwhile is no answer to this.
+		// Controllers write too; the update must not conflict with them.
 		scale.ResourceVersion = ""
 		scale, err = b.typed.AppsV1().Deployments(b.namespace).UpdateScale(ctx, "web", scale, metav1.UpdateOptions{})
 		if err != nil {
@@ -163,37 +163,37 @@ func (b *browser) scale(ctx context.Context) error {
 	return nil
 }
 
-// update writes back, in protobuf, what was read: with everything that the server has filled in.
+// update writes an object back unchanged in protobuf, with every field that the server has set.
 func (b *browser) update(ctx context.Context) error {
 	core, sets, jobs := b.typed.CoreV1(), b.typed.AppsV1(), b.typed.BatchV1()
-	b.told("config map", again(ctx, "settings", core.ConfigMaps(b.namespace)))
-	b.told("secret", again(ctx, "hidden", core.Secrets(b.namespace)))
-	b.told("service", again(ctx, "web", core.Services(b.namespace)))
-	b.told("pod", again(ctx, "lone", core.Pods(b.namespace)))
-	b.told("namespace", again(ctx, b.namespace, core.Namespaces()))
-	b.told("deployment", again(ctx, "web", sets.Deployments(b.namespace)))
-	b.told("stateful set", again(ctx, "db", sets.StatefulSets(b.namespace)))
-	b.told("daemon set", again(ctx, "agent", sets.DaemonSets(b.namespace)))
-	b.told("cron job", again(ctx, "nightly", jobs.CronJobs(b.namespace)))
-	b.told("lease", again(ctx, "leader", b.typed.CoordinationV1().Leases(b.namespace)))
+	b.report("config map", updateWithRetry(ctx, "settings", core.ConfigMaps(b.namespace)))
+	b.report("secret", updateWithRetry(ctx, "hidden", core.Secrets(b.namespace)))
+	b.report("service", updateWithRetry(ctx, "web", core.Services(b.namespace)))
+	b.report("pod", updateWithRetry(ctx, "lone", core.Pods(b.namespace)))
+	b.report("namespace", updateWithRetry(ctx, b.namespace, core.Namespaces()))
+	b.report("deployment", updateWithRetry(ctx, "web", sets.Deployments(b.namespace)))
+	b.report("stateful set", updateWithRetry(ctx, "db", sets.StatefulSets(b.namespace)))
+	b.report("daemon set", updateWithRetry(ctx, "agent", sets.DaemonSets(b.namespace)))
+	b.report("cron job", updateWithRetry(ctx, "nightly", jobs.CronJobs(b.namespace)))
+	b.report("lease", updateWithRetry(ctx, "leader", b.typed.CoordinationV1().Leases(b.namespace)))
 	old, err := core.ConfigMaps(b.namespace).Get(ctx, "settings", metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
 	old.ResourceVersion = "1"
 	_, err = core.ConfigMaps(b.namespace).Update(ctx, old, metav1.UpdateOptions{})
-	b.told("an old one", err)
+	b.report("an old one", err)
 	return nil
 }
 
-// updater is what every typed client is.
+// updater is the common interface of the typed clients.
 type updater[T any] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
 }
 
-// again reads an object, annotates it and writes it back, once more where a controller was in between.
-func again[T metav1.Object](ctx context.Context, name string, client updater[T]) error {
+// updateWithRetry reads an object, annotates it and writes it back, with a second try after a conflict with a controller.
+func updateWithRetry[T metav1.Object](ctx context.Context, name string, client updater[T]) error {
 	var err error
 	for range 5 {
 		object, failed := client.Get(ctx, name, metav1.GetOptions{})
@@ -211,7 +211,7 @@ func again[T metav1.Object](ctx context.Context, name string, client updater[T])
 	return err
 }
 
-// trigger runs a cron job by hand: a job of its template, owned by it.
+// trigger runs a cron job by hand: it creates a job from its template, owned by it.
 func (b *browser) trigger(ctx context.Context) error {
 	nightly, err := b.typed.BatchV1().CronJobs(b.namespace).Get(ctx, "nightly", metav1.GetOptions{})
 	if err != nil {
@@ -227,25 +227,25 @@ func (b *browser) trigger(ctx context.Context) error {
 	}
 	job.Spec.Suspend = &suspended
 	_, err = b.typed.BatchV1().Jobs(b.namespace).Create(ctx, job, metav1.CreateOptions{})
-	b.told("job", err)
-	b.told("job again", again(ctx, "by-hand", b.typed.BatchV1().Jobs(b.namespace)))
+	b.report("job", err)
+	b.report("job again", updateWithRetry(ctx, "by-hand", b.typed.BatchV1().Jobs(b.namespace)))
 	return nil
 }
 
-// delete deletes in the ways that a browser offers, and leaves the cluster as it was but for the namespace.
+// delete deletes in every way that a browser offers, and leaves only the namespace.
 func (b *browser) delete(ctx context.Context) error {
 	background, now, other := metav1.DeletePropagationBackground, int64(0), types.UID("other")
 	maps := b.typed.CoreV1().ConfigMaps(b.namespace)
 	err := maps.Delete(ctx, "settings", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}})
-	b.told("another one", err)
-	b.told("config map", maps.Delete(ctx, "settings", metav1.DeleteOptions{PropagationPolicy: &background}))
-	b.told("config map again", maps.Delete(ctx, "settings", metav1.DeleteOptions{PropagationPolicy: &background}))
-	b.told("pod", b.typed.CoreV1().Pods(b.namespace).Delete(ctx, "lone", metav1.DeleteOptions{GracePeriodSeconds: &now}))
-	b.told("deployment", b.typed.AppsV1().Deployments(b.namespace).Delete(ctx, "web", metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now}))
+	b.report("another one", err)
+	b.report("config map", maps.Delete(ctx, "settings", metav1.DeleteOptions{PropagationPolicy: &background}))
+	b.report("config map again", maps.Delete(ctx, "settings", metav1.DeleteOptions{PropagationPolicy: &background}))
+	b.report("pod", b.typed.CoreV1().Pods(b.namespace).Delete(ctx, "lone", metav1.DeleteOptions{GracePeriodSeconds: &now}))
+	b.report("deployment", b.typed.AppsV1().Deployments(b.namespace).Delete(ctx, "web", metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now}))
 	events := schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
-	b.told("event", b.dynamic.Resource(events).Namespace(b.namespace).Delete(ctx, "told", metav1.DeleteOptions{}))
-	b.told("secrets", b.typed.CoreV1().Secrets(b.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: own}))
-	b.told("definition", b.dynamic.Resource(definitions).Delete(ctx, "visits.browse.kdelta.dev", metav1.DeleteOptions{}))
-	b.told("namespace", b.typed.CoreV1().Namespaces().Delete(ctx, b.namespace, metav1.DeleteOptions{PropagationPolicy: &background}))
+	b.report("event", b.dynamic.Resource(events).Namespace(b.namespace).Delete(ctx, "told", metav1.DeleteOptions{}))
+	b.report("secrets", b.typed.CoreV1().Secrets(b.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: own}))
+	b.report("definition", b.dynamic.Resource(definitions).Delete(ctx, "visits.browse.kdelta.dev", metav1.DeleteOptions{}))
+	b.report("namespace", b.typed.CoreV1().Namespaces().Delete(ctx, b.namespace, metav1.DeleteOptions{PropagationPolicy: &background}))
 	return nil
 }

@@ -1,6 +1,6 @@
 //go:build !clientonly
 
-// testbed certificate: a client certificate of a served state directory, in the forms that keys are kept in.
+// testbed certificate: a client certificate for a served state directory, with a key in any common format.
 package main
 
 import (
@@ -107,7 +107,7 @@ func (a *authority) signVersionOne(file string) error {
 	return writePEM(file, "CERTIFICATE", der, 0o644)
 }
 
-// newKeyIn makes a key and writes it in one of the forms that tools leave behind.
+// newKeyIn creates a key and writes it in one of the formats of common tools.
 func newKeyIn(form, file string) (crypto.Signer, error) {
 	switch form {
 	case "sec1":

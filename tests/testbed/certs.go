@@ -1,7 +1,7 @@
 //go:build !clientonly
 
-// The keys of a testbed: a certificate authority, the server's certificate, the administrator's client certificate
-// and the key that signs service account tokens. Made once per state directory.
+// The keys of a testbed: a certificate authority, the server's certificate, the administrator's client certificate and
+// the key that signs service account tokens. Created once per state directory.
 package main
 
 import (
@@ -26,7 +26,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// writeKeys makes every key and certificate of the state directory.
+// writeKeys creates every key and certificate of the state directory.
 func writeKeys(s *state) error {
 	ca, err := newAuthority(s.path(caCert), s.path(caKey))
 	if err != nil {
@@ -68,7 +68,7 @@ func newAuthority(certFile, keyFile string) (*authority, error) {
 	return ca, err
 }
 
-// readAuthority reads back what newAuthority has written.
+// readAuthority reads the files written by newAuthority.
 func readAuthority(certFile, keyFile string) (*authority, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
@@ -81,7 +81,7 @@ func readAuthority(certFile, keyFile string) (*authority, error) {
 	return &authority{certificate: pair.Leaf, key: key}, nil
 }
 
-// issue makes a key and a leaf certificate for it.
+// issue creates a key and a leaf certificate for it.
 func (a *authority) issue(template *x509.Certificate, certFile, keyFile string) error {
 	key, err := newKey(keyFile)
 	if err != nil {
@@ -90,7 +90,7 @@ func (a *authority) issue(template *x509.Certificate, certFile, keyFile string) 
 	return a.issueFor(template, key.Public(), certFile)
 }
 
-// issueFor makes a leaf certificate for a key that is there.
+// issueFor creates a leaf certificate for an existing key.
 func (a *authority) issueFor(template *x509.Certificate, public crypto.PublicKey, certFile string) error {
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.BasicConstraintsValid = true
@@ -98,7 +98,7 @@ func (a *authority) issueFor(template *x509.Certificate, public crypto.PublicKey
 	return err
 }
 
-// sign writes the certificate and returns it as its readers see it, with the identifiers that are filled in on the way.
+// sign writes the certificate and returns it parsed, including the identifiers set on signing.
 func (a *authority) sign(template *x509.Certificate, public crypto.PublicKey, certFile string) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {

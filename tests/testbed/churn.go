@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// underWay bounds the operations a slow server leaves open; beyond it the rate falls.
-	underWay = 256
-	// firstOnes is how many objects of a kind churn makes for itself where it finds none.
-	firstOnes = 50
+	// maxPending bounds the pending operations on a slow server; beyond it the rate falls.
+	maxPending = 256
+	// initialObjects is the number of objects of a kind that churn creates if it finds none.
+	initialObjects = 50
 )
 
 type churnOptions struct {
@@ -83,7 +83,7 @@ func parseChurnFlags(args []string) (*churnOptions, error) {
 	return o, nil
 }
 
-// gather lists the objects to change, and makes some of each kind that has none.
+// gather lists the objects to change, and creates some of each kind without objects.
 func gather(ctx context.Context, client kubernetes.Interface, o *churnOptions) (*herd, error) {
 	namespaces, err := o.findNamespaces(ctx, client)
 	if err != nil {
@@ -103,7 +103,7 @@ func gather(ctx context.Context, client kubernetes.Interface, o *churnOptions) (
 		if len(h.alive) > before {
 			continue
 		}
-		for range firstOnes {
+		for range initialObjects {
 			if err := h.perform(ctx, h.newObject(kind)); err != nil {
 				return nil, err
 			}
@@ -112,7 +112,7 @@ func gather(ctx context.Context, client kubernetes.Interface, o *churnOptions) (
 	return h, nil
 }
 
-// find adds what a namespace has of a kind.
+// find adds a namespace's objects of a kind.
 func (h *herd) find(ctx context.Context, kind, namespace string) error {
 	any := &metav1.ListOptions{ResourceVersion: "0"}
 	list, err := h.client.Get().Namespace(namespace).Resource(kind).VersionedParams(any, scheme.ParameterCodec).Do(ctx).Get()
@@ -128,7 +128,7 @@ func (h *herd) find(ctx context.Context, kind, namespace string) error {
 	})
 }
 
-// findNamespaces is the namespaces asked for by name, or those that begin with the prefix, or a first one of that prefix.
+// findNamespaces returns the named namespaces, or those with the prefix, or a new one with the prefix.
 func (o *churnOptions) findNamespaces(ctx context.Context, client kubernetes.Interface) ([]string, error) {
 	if len(o.namespaces) > 0 {
 		return o.namespaces, createNamespaces(ctx, client, o.namespaces)
@@ -149,13 +149,13 @@ func (o *churnOptions) findNamespaces(ctx context.Context, client kubernetes.Int
 	return names, createNamespaces(ctx, client, names)
 }
 
-// run performs operations at the rate until the duration is over, each on its own so that a slow one delays no other. A
-// server that does not keep up sees fewer: the duration is kept, not their number.
+// run performs operations at the rate until the duration is over, each in its own goroutine so that a slow one delays
+// no other. A slow server gets fewer operations: the duration is fixed, not their number.
 func (h *herd) run(ctx context.Context, rate float64, duration time.Duration) churnReport {
 	started := time.Now()
 	interval := time.Duration(float64(time.Second) / rate)
 	count := int(duration.Seconds() * rate)
-	slots := make(chan struct{}, underWay)
+	slots := make(chan struct{}, maxPending)
 	var group sync.WaitGroup
 	for i := range count {
 		if !sleepUntil(ctx, started.Add(time.Duration(i)*interval)) {
@@ -175,7 +175,7 @@ func (h *herd) run(ctx context.Context, rate float64, duration time.Duration) ch
 	return churnReport{Operations: h.counts, Failures: h.failures, Seconds: time.Since(started).Seconds()}
 }
 
-// sleepUntil is false when ctx ended first.
+// sleepUntil returns false if ctx ended first.
 func sleepUntil(ctx context.Context, moment time.Time) bool {
 	select {
 	case <-ctx.Done():

@@ -1,4 +1,4 @@
-// How the tools of the testbed reach the server: without a limit on their request rate.
+// The clients of the testbed's tools, without a limit on their request rate.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// restConfig reads a kubeconfig; an empty context means its current one.
+// restConfig reads a kubeconfig; an empty context selects its current one.
 func restConfig(kubeconfig, context string) (*rest.Config, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig},
@@ -22,7 +22,7 @@ func restConfig(kubeconfig, context string) (*rest.Config, error) {
 	return config, nil
 }
 
-// typedClient is a client for the built-in kinds that speaks protobuf, which costs the server least.
+// typedClient returns a client of the built-in kinds that uses protobuf, the cheapest encoding for the server.
 func typedClient(kubeconfig string) (kubernetes.Interface, error) {
 	config, err := restConfig(kubeconfig, "")
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build !clientonly
 
-// The etcd below the API server, in this process.
+// The etcd of the API server, in this process.
 package main
 
 import (
@@ -26,7 +26,8 @@ func startEtcd(s *state) (*embed.Etcd, string, error) {
 	config.LogLevel = "warn"
 	config.LogOutputs = []string{s.path(etcdLog)}
 	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration // else 0, and every request is logged
-	// A test cluster outlives no power cut: it trades durability for speed. A lone member wins its election at once.
+	// A test cluster need not survive a power failure: it trades durability for speed. A single member wins its election
+	// at once.
 	config.UnsafeNoFsync = true
 	config.TickMs, config.ElectionMs = 10, 100
 	config.QuotaBackendBytes = 8 << 30

@@ -1,4 +1,4 @@
-// The lines that testbed informer prints.
+// The output lines of testbed informer.
 package main
 
 import (
@@ -98,7 +98,7 @@ func (p *eventPrinter) describe(kind string, obj any) *eventLine {
 	return line
 }
 
-// synced prints the line for the end of the first list; start is the process before it began.
+// synced prints the line for the end of the first list; start is the sample before it.
 func (p *eventPrinter) synced(took time.Duration, objects int, start processSample) {
 	now := sampleProcess()
 	p.isSynced.Store(true)
@@ -113,7 +113,7 @@ func (p *eventPrinter) synced(took time.Duration, objects int, start processSamp
 	})
 }
 
-// relisting prints a line for a list that is not the first: what is told after it may leave out what happened before.
+// relisting prints a line for a later list: the notifications after it may leave out intermediate changes.
 func (p *eventPrinter) relisting() {
 	if p.isSynced.Load() {
 		p.print(&relistLine{Type: "RELISTING"})
@@ -139,7 +139,7 @@ func (p *eventPrinter) flush() error {
 	return p.out.Flush()
 }
 
-// processSample is what this process has used so far.
+// processSample is the resource usage of this process.
 type processSample struct {
 	peakRSS int64
 	cpu     time.Duration

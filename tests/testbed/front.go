@@ -1,7 +1,8 @@
 //go:build !clientonly
 
-// The front of the API server: a proxy with TLS that lets one user in by name and password, as the API server itself no
-// longer does. Who is right comes in as that user; who is not is passed on with a token that the API server refuses.
+// The front of the API server: a TLS proxy that authenticates one user by name and password, which the API server
+// itself no longer supports. Requests with the password are forwarded as that user, others with a token that the API
+// server rejects.
 package main
 
 import (

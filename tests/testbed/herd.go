@@ -1,4 +1,4 @@
-// The objects that testbed churn changes, and the operations it has for them.
+// The objects that testbed churn changes, and its operations.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// sentAnnotation holds when a write was sent: what arrives late can be told from it.
+// sentAnnotation holds the time at which a write was sent, for measuring delays.
 const sentAnnotation = "testbed/sent"
 
 type operation string
@@ -41,7 +41,7 @@ type object interface {
 	metav1.Object
 }
 
-// task is one operation on one object: track is the label that a label operation sets, body what a creation sends.
+// task is one operation on one object: track is the label value of a label operation, body the object of a creation.
 type task struct {
 	operation operation
 	key       objectKey
@@ -49,13 +49,13 @@ type task struct {
 	body      object
 }
 
-// removed is an object that was deleted, ready to be created again.
+// removed is a deleted object, ready to be created again.
 type removed struct {
 	key  objectKey
 	body object
 }
 
-// herd is the objects under churn. One with an operation under way is in neither list.
+// herd is the objects under churn. An object with a pending operation is in neither list.
 type herd struct {
 	client    rest.Interface
 	seed      uint64
@@ -96,7 +96,7 @@ func drawOperation(rng *rand.Rand) operation {
 	}
 }
 
-// draw takes an object for the operation, or for another one when none is there for it.
+// draw takes an object for the operation, or changes the operation if no object is available for it.
 func (h *herd) draw(wanted operation) task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,7 +117,7 @@ func (h *herd) draw(wanted operation) task {
 	return t
 }
 
-// newObject makes one that no load and no earlier churn has made.
+// newObject returns an object with a name that neither load nor earlier churn has used.
 func (h *herd) newObject(resource string) task {
 	w := pick(h.rng, h.workloads)
 	pod := w.pod(h.seed, h.created)
@@ -135,7 +135,7 @@ func (h *herd) newObject(resource string) task {
 	return task{operation: createOne, key: objectKey{resource, body.GetNamespace(), body.GetName()}, body: body}
 }
 
-// perform does the operation and puts the object back where the next one finds it. One that failed is left out.
+// perform runs the operation and returns the object to its list. An object whose operation failed is dropped.
 func (h *herd) perform(ctx context.Context, t task) error {
 	var err error
 	switch t.operation {
@@ -158,12 +158,12 @@ func (h *herd) perform(ctx context.Context, t task) error {
 	return nil
 }
 
-// of is a request about that object.
+// of returns a request for the object.
 func (k objectKey) of(request *rest.Request) *rest.Request {
 	return request.Namespace(k.namespace).Resource(k.resource).Name(k.name)
 }
 
-// patch sets the time of sending, and for a label operation the track, which moves it in and out of selections.
+// patch sets the sending time, and for a label operation the track, which moves the object in and out of selections.
 func (t task) patch() []byte {
 	meta := map[string]map[string]string{"annotations": {sentAnnotation: now()}}
 	if t.track != "" {
@@ -176,7 +176,8 @@ func (t task) patch() []byte {
 	return patch
 }
 
-// delete removes the object at once, as a kubelet ends a deletion, and keeps what is needed to create it again.
+// delete removes the object at once, as a kubelet completes a deletion, and keeps the fields needed to create it
+// again.
 func (h *herd) delete(ctx context.Context, key objectKey) error {
 	found, err := key.of(h.client.Get()).Do(ctx).Get()
 	if err != nil {
@@ -188,12 +189,12 @@ func (h *herd) delete(ctx context.Context, key objectKey) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.deleted = append(h.deleted, removed{key, anew(found)})
+	h.deleted = append(h.deleted, removed{key, recreated(found)})
 	return nil
 }
 
-// anew is what creates an object like that again.
-func anew(found runtime.Object) object {
+// recreated returns an object that creates the same object again.
+func recreated(found runtime.Object) object {
 	switch of := found.(type) {
 	case *corev1.ConfigMap:
 		return &corev1.ConfigMap{ObjectMeta: metaOf(of), Data: of.Data}
@@ -206,7 +207,7 @@ func anew(found runtime.Object) object {
 	}
 }
 
-// metaOf is the part of an object's metadata that its creator gives.
+// metaOf returns the metadata fields that a creator sets.
 func metaOf(of metav1.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace:       of.GetNamespace(),
@@ -217,7 +218,7 @@ func metaOf(of metav1.Object) metav1.ObjectMeta {
 	}
 }
 
-// record counts a finished operation, and says the first failure on standard error.
+// record counts a finished operation, and prints the first failure on standard error.
 func (h *herd) record(o operation, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

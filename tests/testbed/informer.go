@@ -1,5 +1,5 @@
-// testbed informer: a client-go shared informer that prints what its handler is told, one JSON line each.
-// It is the peer that kdelta's own machine is compared with.
+// testbed informer: a client-go shared informer that prints its handler's notifications, one JSON line each. kdelta's
+// informer is compared with it.
 package main
 
 import (
@@ -76,7 +76,7 @@ func inform(ctx context.Context, args []string) error {
 	return printer.flush()
 }
 
-// logWatchError does what client-go does by default, but not for the watches that end because this process ends.
+// logWatchError logs like client-go's default, but ignores watches that end because this process ends.
 func logWatchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	if ctx.Err() == nil {
 		cache.DefaultWatchErrorHandler(ctx, reflector, err)
@@ -122,7 +122,7 @@ func parseInformerFlags(args []string) (*informerOptions, error) {
 	return o, nil
 }
 
-// newInformer makes the informer of the wanted mode, which says when it lists.
+// newInformer returns the informer of the selected mode, which calls listing for each list.
 func newInformer(o *informerOptions, listing func()) (cache.SharedIndexInformer, error) {
 	config, err := restConfig(o.kubeconfig, o.context)
 	if err != nil {
@@ -135,8 +135,8 @@ func newInformer(o *informerOptions, listing func()) (cache.SharedIndexInformer,
 	}
 	selectors := func(options *metav1.ListOptions) {
 		options.LabelSelector, options.FieldSelector = o.selector, o.fieldSelector
-		// client-go tells nobody of the lists it makes when a version has expired. A watch that begins with no list asks
-		// for bookmarks, and for no initial events.
+		// client-go does not report the lists it makes after a version has expired. A watch that starts without a list
+		// requests bookmarks, and no initial events.
 		if options.SendInitialEvents != nil || !options.AllowWatchBookmarks {
 			listing()
 		}

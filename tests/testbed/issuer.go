@@ -1,8 +1,7 @@
 //go:build !clientonly
 
-// The OpenID Connect issuer beside the API server, which takes its tokens. Whoever knows the client's secret gets a
-// token for any user, good for as long as asked (grant_type=password&username=U&lifetime=SECONDS), and a refresh token
-// that is good once.
+// The OpenID Connect issuer that the API server trusts. With the client's secret it issues a token for any user with
+// any lifetime (grant_type=password&username=U&lifetime=SECONDS), and a single-use refresh token.
 package main
 
 import (
@@ -22,7 +21,7 @@ import (
 
 const oidcClient = "kdelta"
 
-// grant is what a refresh token stands for.
+// grant is the user and lifetime of a refresh token.
 type grant struct {
 	user string
 	life time.Duration
@@ -56,7 +55,7 @@ func startIssuer(s *state) (*issuer, error) {
 	return i, nil
 }
 
-// flags make an API server take its tokens.
+// flags returns the API server's flags that make it trust the issuer.
 func (i *issuer) flags(s *state) []string {
 	return []string{
 		"--oidc-issuer-url=" + i.url,
@@ -119,7 +118,7 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]string{"token_type": "Bearer", "id_token": token, "refresh_token": next})
 }
 
-// granted is what the request has a right to.
+// granted returns the grant of a request.
 func (i *issuer) granted(r *http.Request) (grant, bool) {
 	if r.FormValue("grant_type") == "password" {
 		seconds, err := strconv.Atoi(r.FormValue("lifetime"))
@@ -133,7 +132,7 @@ func (i *issuer) granted(r *http.Request) (grant, bool) {
 	return granted, ok
 }
 
-// sign makes a JSON Web Token (RFC 7515).
+// sign returns a JSON Web Token (RFC 7515).
 func (i *issuer) sign(granted grant) (string, error) {
 	now := time.Now()
 	claims, err := json.Marshal(map[string]any{

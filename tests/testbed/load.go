@@ -37,7 +37,7 @@ type loadReport struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-// loader makes the pods of one load.
+// loader creates the pods of one load.
 type loader struct {
 	client    kubernetes.Interface
 	seed      uint64
@@ -117,7 +117,7 @@ func createNamespaces(ctx context.Context, client kubernetes.Interface, names []
 	return nil
 }
 
-// createPod makes the index-th pod and reports its status, as two different managers of its fields.
+// createPod creates the index-th pod and reports its status, with two different field managers.
 func (l *loader) createPod(ctx context.Context, index int) error {
 	w := l.workloads[index%len(l.workloads)]
 	pods := l.client.CoreV1().Pods(w.namespace)
@@ -134,7 +134,7 @@ func (l *loader) createPod(ctx context.Context, index int) error {
 	return err
 }
 
-// inParallel calls do for 0 to count-1, that many at a time, and stops at the first error.
+// inParallel calls do for 0 to count-1 with this many workers, and stops at the first error.
 func inParallel(ctx context.Context, workers, count int, do func(context.Context, int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,6 +1,5 @@
-// Command testbed is the real Kubernetes that kdelta's tests and measurements run against:
-// a kube-apiserver with its etcd in one process, and the tools that load it, churn it and watch it as client-go does.
-// This file only picks the subcommand.
+// Command testbed is the real Kubernetes of kdelta's tests and measurements: a kube-apiserver with its etcd in one
+// process, and the tools that load it, churn it and watch it as client-go does. This file only selects the subcommand.
 package main
 
 import (
@@ -19,14 +18,14 @@ const usage = `Usage: testbed COMMAND [flags]
   serve        run a kube-apiserver with etcd on loopback
   certificate  make a client certificate that such a server takes, or one that it does not
   informer     watch a resource with a client-go informer and print its events
-  browse       do what an interactive browser of clusters does, and print what it is told
+  browse       do what an interactive browser of clusters does, and print what it is report
   load         create pods that look like a real cluster's
   churn        change pods at a steady rate
 `
 
 type command func(ctx context.Context, args []string) error
 
-// commands is what this binary can do; serve and certificate add themselves where they are built in.
+// commands is the subcommands; serve and certificate register themselves where they are built in.
 var commands = map[string]command{
 	"informer": inform,
 	"browse":   browse,

@@ -1,6 +1,6 @@
 //go:build !clientonly
 
-// testbed serve: starts etcd and the API server, says where they are, and stops them.
+// testbed serve: starts etcd and the API server, prints their addresses, and stops them.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// drainTimeout is how long open requests may hold up the end.
+// drainTimeout bounds the wait for open requests at the end.
 const drainTimeout = 500 * time.Millisecond
 
 func init() { commands["serve"] = serve }
@@ -110,7 +110,7 @@ func serveState(ctx context.Context, s *state, version string, extra []string) e
 	}
 }
 
-// startServer runs the API server beside; it returns where its end will be told, and what asks for it.
+// startServer runs the API server in a goroutine; it returns the channel of its end, and the function that stops it.
 func startServer(s *state, listener net.Listener, etcd string, extra []string) (<-chan error, context.CancelFunc) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -136,7 +136,7 @@ func (s *state) announce(version string, issuer *issuer, front *front) error {
 	})
 }
 
-// drain waits a little for the API server to end. Open watches may keep it longer; the process ends without it then.
+// drain waits briefly for the API server to end. Open watches may delay it; the process then exits without it.
 func drain(ended <-chan error) error {
 	select {
 	case err := <-ended:
@@ -146,5 +146,5 @@ func drain(ended <-chan error) error {
 	}
 }
 
-// stopEtcd closes the store. Only the store: the listeners of etcd wait for their clients, and the process ends anyway.
+// stopEtcd closes the store only: the listeners of etcd wait for their clients, and the process exits anyway.
 func stopEtcd(etcd *embed.Etcd) { etcd.Server.Stop() }

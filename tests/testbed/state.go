@@ -1,6 +1,6 @@
 //go:build !clientonly
 
-// The state directory of a testbed: where its files lie, and what a second start finds there again.
+// The state directory of a testbed: the paths of its files, and the data that a second start reuses.
 package main
 
 import (
@@ -36,7 +36,7 @@ const (
 	lockFile          = "lock"
 )
 
-// users are the names that have a token, with the groups of each.
+// users is the names that have a token, with the groups of each.
 var users = map[string]string{"admin": "system:masters", "reader": "", "nobody": ""}
 
 // state is an open state directory. Port and Tokens survive a restart.
@@ -49,7 +49,7 @@ type state struct {
 	lock      *os.File
 }
 
-// openState opens the directory, or a temporary one when dir is empty, and makes what a first start needs.
+// openState opens the directory, or a temporary one if dir is empty, and creates the files of a first start.
 func openState(dir string) (*state, error) {
 	s := &state{temporary: dir == ""}
 	var err error
@@ -84,7 +84,7 @@ func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *state) server() string { return fmt.Sprintf("https://127.0.0.1:%d", s.Port) }
 
-// takeLock keeps a second server off the directory; the kernel lets go of it when the process ends.
+// takeLock keeps a second server off the directory; the kernel releases the lock when the process ends.
 func (s *state) takeLock() error {
 	file, err := os.OpenFile(s.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *state) create() error {
 	return os.WriteFile(s.path(tokenFile), []byte(lines.String()), 0o600)
 }
 
-// save writes what the next start and the clients need to know once the port is chosen.
+// save writes the data for the next start and the clients once the port is chosen.
 func (s *state) save() error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["testbed"] = &clientcmdapi.Cluster{Server: s.server(), CertificateAuthority: s.path(caCert)}

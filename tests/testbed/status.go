@@ -1,4 +1,4 @@
-// The statuses of the pods that testbed load makes, as a kubelet would report them.
+// The statuses of the pods of testbed load, as a kubelet would report them.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// loadEpoch is when the made-up pods began; a fixed time keeps a load the same from run to run.
+// loadEpoch is the start time of the synthetic pods; a fixed time makes a load reproducible.
 var loadEpoch = time.Date(2026, time.September, 1, 8, 0, 0, 0, time.UTC)
 
 // setStatus fills in the status of a created pod.

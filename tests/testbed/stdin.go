@@ -1,4 +1,4 @@
-// How a command ends with the process that started it.
+// Ending a command together with the process that started it.
 package main
 
 import (
@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// endWithStdin returns a context that also ends when standard input, if it is a pipe, reaches its end:
-// whoever holds the other end may die without a word, and the server goes too.
+// endWithStdin returns a context that also ends when standard input, if it is a pipe, reaches its end: if the process
+// at the other end dies, the server ends too.
 func endWithStdin(ctx context.Context) context.Context {
 	info, err := os.Stdin.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice != 0 {

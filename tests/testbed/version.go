@@ -1,7 +1,7 @@
 //go:build !clientonly
 
-// What the server answers as its version. Kubernetes expects its linker to set this; here it is read from the
-// module list that Go builds into the binary, so that a plain `go build` is enough.
+// The version that the server reports. Kubernetes expects its linker to set it; here it is read from the module list
+// that Go embeds in the binary, so a plain `go build` suffices.
 package main
 
 import (

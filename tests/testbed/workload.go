@@ -1,4 +1,4 @@
-// The pods that testbed load makes: drawn from workloads that differ from each other as a cluster's do, alike within each.
+// The pods of testbed load: workloads differ from each other as in a real cluster, pods of one workload are alike.
 package main
 
 import (
@@ -22,17 +22,17 @@ var (
 	registries = []string{"registry.example.com", "images.example.net/prod", "mirror.example.org/library"}
 )
 
-// suffixes is how many five-letter endings of a pod's name there are.
+// suffixes is the number of five-letter endings of pod names.
 const suffixLetters, suffixes = "bcdfghjklmnpqrstvwxz2456789", 27 * 27 * 27 * 27 * 27
 
-// workload is a pod template and what its pods' names and owners are made of.
+// workload is a pod template and the parts of its pods' names and owners.
 type workload struct {
 	namespace string
 	name      string // of the ReplicaSet
 	template  corev1.Pod
 }
 
-// newWorkload draws a workload; the same seed and index give the same one.
+// newWorkload generates a workload; the same seed and index give the same one.
 func newWorkload(seed uint64, index int, namespace string) *workload {
 	rng := rand.New(rand.NewPCG(seed, uint64(index)))
 	app, team := pick(rng, apps), pick(rng, teams)
@@ -64,7 +64,7 @@ func newWorkload(seed uint64, index int, namespace string) *workload {
 	return w
 }
 
-// pod makes the index-th pod of all; the index decides its name and its node.
+// pod generates the index-th pod of all; the index determines its name and its node.
 func (w *workload) pod(seed uint64, index int) *corev1.Pod {
 	rng := podRandom(seed, index)
 	pod := w.template.DeepCopy()
@@ -73,7 +73,7 @@ func (w *workload) pod(seed uint64, index int) *corev1.Pod {
 	return pod
 }
 
-// podRandom is the source of chance for one pod, apart from those of the workloads.
+// podRandom is the random source for one pod, independent of those of the workloads.
 func podRandom(seed uint64, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(^seed, uint64(index)))
 }
@@ -118,7 +118,7 @@ func sidecar(rng *rand.Rand) corev1.Container {
 	}
 }
 
-// environment draws some of the settings, and reads one from a secret.
+// environment generates some of the settings, one of them from a secret.
 func environment(rng *rand.Rand, app, team string) []corev1.EnvVar {
 	secret := corev1.LocalObjectReference{Name: app + "-credentials"}
 	env := []corev1.EnvVar{
@@ -163,7 +163,7 @@ func volumes(rng *rand.Rand, app, team string) []corev1.Volume {
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
-// token is a name as the system makes them up.
+// token returns a name like a generated one.
 func token(rng *rand.Rand, length int) string {
 	letters := make([]byte, length)
 	for i := range letters {
@@ -172,7 +172,7 @@ func token(rng *rand.Rand, length int) string {
 	return string(letters)
 }
 
-// suffix spells the index so that neighbors look unlike, and no two are the same.
+// suffix encodes the index so that neighbors look different and no two are equal.
 func suffix(index int) string {
 	const stride = 8_675_309 // shares no factor with the number of suffixes
 	rest := index * stride % suffixes

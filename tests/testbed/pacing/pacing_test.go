@@ -34,17 +34,17 @@ const (
 
 var write = flag.Bool("write", false, "write scenarios.json and client-go.json")
 
-// figures is what client-go asked in the hours of one scenario.
+// figures is the number of client-go's requests in the hours of one scenario.
 type figures struct {
 	Lists   int `json:"lists"`
 	Watches int `json:"watches"`
-	// Stopped says that the run was ended at `most` requests.
+	// Stopped is true if the run ended at `most` requests.
 	Stopped bool `json:"stopped"`
 }
 
 // TestPacing runs client-go's Reflector on every scenario, on the virtual time of a bubble.
 func TestPacing(t *testing.T) {
-	// The handlers log, and sleep to bound the rate of that across bubbles, whose times all begin anew.
+	// The handlers log, and rate-limit that by sleeping, which fails across bubbles with different times.
 	utilruntime.ErrorHandlers = nil
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
@@ -93,14 +93,14 @@ func run(ctx context.Context, s scenario) figures {
 	source := &source{scenario: s, stop: cancel, version: 1}
 	reflector := cache.NewReflectorWithOptions(source, nil, cache.NewStore(cache.MetaNamespaceKeyFunc), cache.ReflectorOptions{Name: "pacing"})
 	reflector.RunWithContext(ctx)
-	// A list goes on after its reflector has ended.
+	// A list continues after its reflector has ended.
 	time.Sleep(time.Minute)
 	source.mutex.Lock()
 	defer source.mutex.Unlock()
 	return source.asked
 }
 
-// source answers from the scripts of its scenario.
+// source follows the scripts of its scenario.
 type source struct {
 	scenario scenario
 	stop     context.CancelFunc
@@ -109,7 +109,7 @@ type source struct {
 	version  int
 }
 
-// IsWatchListSemanticsUnSupported is asked by client-go before anything else.
+// client-go calls IsWatchListSemanticsUnSupported first.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return !s.scenario.WatchList }
 
 func (s *source) count(counter *int) (int, bool) {
@@ -177,7 +177,7 @@ func (s *source) play(stream *stream, step watchStep, options metav1.ListOptions
 	case <-time.After(lives):
 	case <-stream.stopped:
 	}
-	// client-go ends a stream whose connection breaks as one that the server has ended.
+	// client-go treats a broken connection like a stream that the server has ended.
 	if end != "" && end != "cut" {
 		var status apierrors.APIStatus
 		errors.As(failure(end), &status)
@@ -186,7 +186,7 @@ func (s *source) play(stream *stream, step watchStep, options metav1.ListOptions
 	}
 }
 
-// object is the one object, after that many more changes.
+// object returns the only object, after this many changes.
 func (s *source) object(changes int) *corev1.ConfigMap {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -211,7 +211,7 @@ func (s *stream) send(event watch.Event) {
 	}
 }
 
-// failure is an error as the clients of client-go return it.
+// failure returns an error as client-go's clients do.
 func failure(name string) error {
 	resource := schema.GroupResource{Resource: "configmaps"}
 	switch name {

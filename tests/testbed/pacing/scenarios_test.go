@@ -1,4 +1,5 @@
-// Package pacing counts how often client-go's Reflector asks a failing source, for tests/pipeline/reflector/client_go.rs.
+// Package pacing counts the requests of client-go's Reflector to failing sources, for
+// tests/pipeline/reflector/client_go.rs.
 package pacing
 
 import (
@@ -10,31 +11,31 @@ const (
 	scenarios = 200
 )
 
-// A scenario is a source that answers requests from scripts, each repeated from its beginning when it has come to its end.
+// A scenario is a source with scripted responses; each script repeats from its beginning.
 type scenario struct {
-	// WatchList says whether the source supports the initial state through a watch.
+	// WatchList is true if the source supports streaming lists.
 	WatchList bool        `json:"watchList"`
 	Lists     []listStep  `json:"lists"`
 	Watches   []watchStep `json:"watches"`
 }
 
-// A listStep answers one list after a time.
+// A listStep responds to one list after a delay.
 type listStep struct {
 	Millis int    `json:"millis"`
 	Error  string `json:"error"`
 }
 
-// A watchStep answers one watch: with an error, or with a stream.
+// A watchStep responds to one watch, with an error or a stream.
 type watchStep struct {
 	// Start is the error instead of a stream.
 	Start string `json:"start"`
-	// Unfinished leaves out the bookmark that ends an initial state.
+	// Unfinished omits the bookmark that ends an initial list.
 	Unfinished bool `json:"unfinished"`
 	Events     int  `json:"events"`
 	Bookmark   bool `json:"bookmark"`
-	// Millis is the lifetime of the stream; its timeout ends it sooner, and then cleanly.
+	// Millis is the lifetime of the stream; its timeout ends it cleanly if shorter.
 	Millis int `json:"millis"`
-	// End is the error that ends the stream; empty ends it cleanly.
+	// End is the error that ends the stream; if empty it ends cleanly.
 	End string `json:"end"`
 }
 
@@ -47,7 +48,7 @@ var (
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// draw makes the scenarios: always the same.
+// draw returns the scenarios, which are always the same.
 func draw() []scenario {
 	r := rand.New(rand.NewPCG(seed, seed))
 	all := make([]scenario, scenarios)
@@ -72,8 +73,8 @@ func drawWatch(r *rand.Rand) watchStep {
 	step := watchStep{Events: pick(r, []int{0, 0, 1, 1, 5}), Bookmark: r.IntN(3) == 0, Millis: pick(r, lifetimes)}
 	if r.IntN(3) != 0 {
 		step.End = pick(r, endErrors)
-		// Not compared: after an initial state that ends cleanly kdelta lists, where client-go asks for another watch at
-		// once and for ever; and one without its last bookmark for 10 s is listed from then on.
+		// Not compared: after an initial list that ends cleanly kdelta lists, where client-go watches again at once and
+		// forever; and after an initial list without its last bookmark for 10 s kdelta uses plain lists.
 		step.Unfinished = r.IntN(6) == 0 && step.Millis < 10_000
 	}
 	return step
