@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{TestEnv, tell};
+use crate::support::{TestEnv, print_line};
 
 /// The files of `completions/` with their shells.
 const SCRIPTS: [(&str, &str); 5] = [
@@ -90,7 +90,7 @@ fn mandoc_accepts_every_page() {
     };
     for name in files_of("man").keys() {
         let Ok(output) = groff(&folder("man").join(name)) else {
-            tell(&format!("NOT FORMATTED, because groff is not on this machine: man/{name}"));
+            print_line(&format!("NOT FORMATTED, because groff is not on this machine: man/{name}"));
             continue;
         };
         let complaints = String::from_utf8_lossy(&output.stderr);

@@ -87,14 +87,14 @@ fn rows(text: &str) -> Vec<(String, String)> {
 
 #[test]
 fn docs_and_help_list_equal_exit_codes() {
-    let told = rows(&help(&TestEnv::new(), &["help", "exit-codes"], "80"));
+    let reported = rows(&help(&TestEnv::new(), &["help", "exit-codes"], "80"));
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/exit-codes.md");
     let page = fs::read_to_string(page).expect("docs/exit-codes.md");
     let table = page.split("| Exit code | Meaning |\n|---|---|\n").nth(1).expect("the table");
     let table =
         table.lines().map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
     let table: Vec<_> = table.map(|(codes, what)| (codes.to_owned(), what.to_owned())).collect();
-    assert_eq!(table, told);
+    assert_eq!(table, reported);
 }
 
 /// Returns the quoted texts of a source that look like names of variables.
@@ -116,7 +116,7 @@ fn help_lists_exactly_the_variables_that_are_read() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |file: &str| fs::read_to_string(root.join(file)).expect(file);
     let text = rows(&help(&TestEnv::new(), &["help", "environment"], "200"));
-    let told: BTreeSet<&str> = text.iter().map(|(name, _)| name.as_str()).collect();
+    let reported: BTreeSet<&str> = text.iter().map(|(name, _)| name.as_str()).collect();
     let program = read("src/bin/kdelta/settings/environment.rs");
     let (table, reading) = program.split_once("impl Environment").expect("both");
     let sources = [reading.to_owned(), read("src/api/config/options.rs")];
@@ -125,5 +125,5 @@ fn help_lists_exactly_the_variables_that_are_read() {
     // Two that count only together, and the executable suffixes, on Windows.
     known.retain(|name| !["HOMEDRIVE", "HOMEPATH", "PATHEXT"].contains(name));
     known.extend(of_libraries);
-    assert_eq!(told, known);
+    assert_eq!(reported, known);
 }

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::tell;
+use crate::support::print_line;
 
 /// The platforms that the notices cover.
 const TARGETS: [&str; 4] =
@@ -275,7 +275,9 @@ fn third_party_notices_are_current() {
     // those of the lock file.
     assert!(!available.is_empty() || !cfg!(any(target_os = "linux", target_os = "macos")), "{unavailable:?}");
     for (target, _) in unavailable {
-        tell(&format!("NOT COMPARED, because cargo fetch --locked has not been run: {FILE} for {target}"));
+        print_line(&format!(
+            "NOT COMPARED, because cargo fetch --locked has not been run: {FILE} for {target}"
+        ));
     }
     for package in &available {
         assert!(kept.contains(&package.line()), "{FILE} lacks {}: {HINT}", package.title());

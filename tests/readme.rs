@@ -142,14 +142,14 @@ impl Shell {
 
     /// Asserts that a command printed these headers in any order. A command that limits its lines may miss a kind;
     /// then it runs again.
-    fn prints_headers(&mut self, command: &str, printed: Vec<String>, wanted: &BTreeSet<String>) {
+    fn prints_headers(&mut self, command: &str, printed: Vec<String>, expected: &BTreeSet<String>) {
         let mut printed = Some(printed);
-        eventually(&format!("the headers {wanted:?} of {command:?}"), || {
+        eventually(&format!("the headers {expected:?} of {command:?}"), || {
             let lines = printed.take().or_else(|| self.type_in(command)).expect("its programs are there");
             let found = headers(&lines);
-            assert!(found.is_subset(wanted), "$ {command}\n{}", lines.join("\n"));
-            let is_late = found != *wanted && command.contains("--count");
-            assert!(is_late || found == *wanted, "$ {command}\n{}", lines.join("\n"));
+            assert!(found.is_subset(expected), "$ {command}\n{}", lines.join("\n"));
+            let is_late = found != *expected && command.contains("--count");
+            assert!(is_late || found == *expected, "$ {command}\n{}", lines.join("\n"));
             (!is_late).then_some(())
         });
     }
@@ -216,9 +216,9 @@ fn check_samples(name: &str) {
             typed.printed = printed;
         } else {
             let SampleCommand { command, printed: sample } = typed;
-            let wanted = headers(sample);
-            if wanted.len() > 1 {
-                shell.prints_headers(command, printed, &wanted);
+            let expected = headers(sample);
+            if expected.len() > 1 {
+                shell.prints_headers(command, printed, &expected);
                 continue;
             }
             assert_eq!(

@@ -44,11 +44,12 @@ impl Audit {
         let mut count = 0;
         for line in text.lines() {
             let event: Value = serde_json::from_str(line).context("a line of the server's audit log")?;
-            let said = event["userAgent"].as_str().unwrap_or_default();
-            let is_meant = if agent.is_empty() { said.is_empty() } else { said.starts_with(agent) };
-            let begun =
+            let user_agent = event["userAgent"].as_str().unwrap_or_default();
+            let is_meant =
+                if agent.is_empty() { user_agent.is_empty() } else { user_agent.starts_with(agent) };
+            let started =
                 event["stageTimestamp"].as_str().context("when a watch began")?.parse::<Timestamp>()?;
-            count += usize::from(is_meant && begun >= since);
+            count += usize::from(is_meant && started >= since);
         }
         Ok(count)
     }

@@ -46,9 +46,9 @@ impl TargetResult {
 
 impl fmt::Display for TargetResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = if self.holds { "holds" } else { "MISSED" };
+        let label = if self.holds { "holds" } else { "MISSED" };
         let Self { task, what, ratio, bar, .. } = self;
-        write!(f, "{said:6}  {task:<12} {ratio:.3} of the {what} (bar {bar:.3})")
+        write!(f, "{label:6}  {task:<12} {ratio:.3} of the {what} (bar {bar:.3})")
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn of(tables: &[Table], json_bytes: u64) -> Vec<TargetResult> {
 pub(crate) fn of_live(live: &Live) -> Vec<TargetResult> {
     let mut verdicts = Vec::new();
     let Some(ours) = live.cost(KDELTA) else { return verdicts };
-    let task = format!("live {}/s", live.asked);
+    let task = format!("live {}/s", live.target_rate);
     let goes_on = |name| live.cost(name).is_some_and(|cost| cost.memory.is_some());
     if let Some(limit) = live.cost(CURL) {
         for (what, share) in [("p50", 0.5), ("p99", 0.99)] {

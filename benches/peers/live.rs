@@ -24,7 +24,7 @@ const WARM_UP: Duration = Duration::from_secs(75);
 
 /// The cost for each contender of following the same changes.
 pub(crate) struct Live {
-    pub(crate) asked: u32,
+    pub(crate) target_rate: u32,
     /// Changes per second: a small server does not keep up with every rate.
     reached: f64,
     lasting: Duration,
@@ -61,7 +61,7 @@ pub(crate) fn compare(
         }
         let changes_seen: anyhow::Result<Vec<_>> = phases
             .iter()
-            .map(|(asked, lasting)| phase(contenders, &followers, stand, *asked, *lasting))
+            .map(|(target_rate, lasting)| phase(contenders, &followers, stand, *target_rate, *lasting))
             .collect();
         for (one, follower) in contenders.iter().zip(followers) {
             if let Err(error) = follower.end() {
@@ -77,11 +77,11 @@ fn phase(
     contenders: &[Contender<'_>],
     followers: &[Follower<'_>],
     stand: &Stand,
-    asked: u32,
+    target_rate: u32,
     lasting: Duration,
 ) -> anyhow::Result<Live> {
     eprintln!(
-        "live: {} follow the same changes, {asked} a second, for {} s",
+        "live: {} follow the same changes, {target_rate} a second, for {} s",
         followers.len(),
         lasting.as_secs()
     );
@@ -90,14 +90,14 @@ fn phase(
     for one in followers {
         one.count_from(now);
     }
-    let reached = churn(stand, asked, lasting)?;
+    let reached = churn(stand, target_rate, lasting)?;
     wait_for_the_rest(followers);
     let mut rows = Vec::new();
     for ((one, follower), before) in contenders.iter().zip(followers).zip(before) {
         let cost = follower.cost_since(before)?;
         rows.push(Row { name: one.name, cost, again: stand.audit.watches(&one.agent, now)? });
     }
-    Ok(Live { asked, reached, lasting, rows })
+    Ok(Live { target_rate, reached, lasting, rows })
 }
 
 impl Live {
@@ -124,7 +124,7 @@ impl fmt::Display for Live {
             f,
             "live events: all follow the same {} changes a second ({} were asked for) for {} s; p50 and p99 are from the send of a write to its line",
             self.rate(),
-            self.asked,
+            self.target_rate,
             self.lasting.as_secs()
         )?;
         let mut drawn = Drawn::new();

@@ -33,20 +33,20 @@ const CHUNK: usize = 16 << 10;
 /// Runs the selected benchmarks and prints a line for each.
 #[derive(Clone)]
 struct Bench {
-    wanted: Option<String>,
+    expected: Option<String>,
     objects: u32,
     bytes: usize,
 }
 
 impl Bench {
     /// Times the work on all objects, with new input for each round.
-    fn run<T>(&self, name: &str, mut anew: impl FnMut() -> T, mut work: impl FnMut(T)) {
-        if self.wanted.as_ref().is_some_and(|wanted| !name.contains(wanted.as_str())) {
+    fn run<T>(&self, name: &str, mut fresh: impl FnMut() -> T, mut work: impl FnMut(T)) {
+        if self.expected.as_ref().is_some_and(|expected| !name.contains(expected.as_str())) {
             return;
         }
         let mut best = Duration::MAX;
         for _ in 0..ROUNDS {
-            let made = anew();
+            let made = fresh();
             let began = Instant::now();
             work(made);
             best = best.min(began.elapsed());
@@ -62,10 +62,10 @@ impl Bench {
 }
 
 fn main() {
-    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let expected = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let workloads: Vec<Workload> = (0..WORKLOADS).map(Workload::new).collect();
     let texts = pods(&workloads, 1000);
-    let bench = Bench { wanted, objects: WORKLOADS * EACH, bytes: texts.iter().map(String::len).sum() };
+    let bench = Bench { expected, objects: WORKLOADS * EACH, bytes: texts.iter().map(String::len).sum() };
     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
     let read = |text: &String| Arc::new(Object::from_json(text.as_bytes(), &ingest).expect("a pod"));
     let all = || texts.iter().map(read).collect::<Vec<_>>();

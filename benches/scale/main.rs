@@ -34,14 +34,16 @@ fn main() {
         Some(arguments.get(at + 1).cloned().unwrap_or_default())
     };
     let objects = value("--objects").map(|text| text.parse().expect("--objects takes a number"));
-    let asked = Options {
+    let options = Options {
         objects,
         delta: value("--queue").is_some_and(|queue| queue == "delta"),
         text: has("--text"),
         child: has("--child"),
     };
-    match asked {
-        Options { child: true, objects: Some(objects), .. } => println!("{}", measure(objects, asked).line()),
+    match options {
+        Options { child: true, objects: Some(objects), .. } => {
+            println!("{}", measure(objects, options).line());
+        }
         Options { objects: Some(objects), .. } => report(&[objects], &arguments),
         _ => report(&SIZES, &arguments),
     }

@@ -124,15 +124,15 @@ impl fmt::Display for Measurement {
 }
 
 /// Syncs an informer of this many pods, queries it, and makes it relist.
-pub(crate) fn measure(objects: u32, asked: Options) -> Measurement {
+pub(crate) fn measure(objects: u32, run_options: Options) -> Measurement {
     let source = Source::new(objects);
     let making = making(&source, objects);
     let base = status("VmHWM:");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
-    runtime.expect("a runtime").block_on(run(source, objects, asked, making, base))
+    runtime.expect("a runtime").block_on(run(source, objects, run_options, making, base))
 }
 
-async fn run(source: Source, objects: u32, asked: Options, making: Duration, base: f64) -> Measurement {
+async fn run(source: Source, objects: u32, run_options: Options, making: Duration, base: f64) -> Measurement {
     let listed = Arc::new(AtomicU64::new(0));
     let observer = {
         let listed = Arc::clone(&listed);
@@ -150,8 +150,8 @@ async fn run(source: Source, objects: u32, asked: Options, making: Duration, bas
     ];
     let informer = SharedIndexInformer::builder(source.clone())
         .indexers(indexers.into())
-        .queue(if asked.delta { QueueKind::Delta } else { QueueKind::Ordered })
-        .body_storage(if asked.text { BodyStorage::Text } else { BodyStorage::Compressed })
+        .queue(if run_options.delta { QueueKind::Delta } else { QueueKind::Ordered })
+        .body_storage(if run_options.text { BodyStorage::Text } else { BodyStorage::Compressed })
         .reflector(options)
         .build();
     let stop = CancellationToken::new();

@@ -47,9 +47,9 @@ fn forbidden_requests_report_the_servers_message() {
     let config = env.kubeconfig(testbed, "nobody", "default", testbed.port());
     for command in [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "namespace"]] {
         let error = env.kdelta(command).env("KUBECONFIG", &config).finish().failure(1);
-        let wanted =
+        let expected =
             "Error from server (Forbidden): pods is forbidden: User \"nobody\" cannot list resource \"pods\"";
-        assert!(error.starts_with(wanted), "{command:?}: {error}");
+        assert!(error.starts_with(expected), "{command:?}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
 }
@@ -115,7 +115,7 @@ fn index_fails_for_a_missing_name_and_reports_no_groups() {
         let words: Vec<&str> = words.split(' ').chain(["-n", &namespace]).collect();
         env.kdelta_on(testbed, &words).finish()
     };
-    let said = |words: &str| {
+    let output = |words: &str| {
         let done = on(words);
         assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{words}: {}", done.stderr);
         done.stderr
@@ -126,13 +126,13 @@ fn index_fails_for_a_missing_name_and_reports_no_groups() {
         assert_eq!(on("index cm nope --by name").failure(1), missing);
         assert_eq!(on("get cm nope --by label:app=web").failure(1), missing);
     }
-    assert_eq!(said("get cm nope --by label:app=web --ignore-not-found"), "");
-    assert_eq!(said("index cm --by name"), format!("No resources found in {namespace} namespace.\n"));
+    assert_eq!(output("get cm nope --by label:app=web --ignore-not-found"), "");
+    assert_eq!(output("index cm --by name"), format!("No resources found in {namespace} namespace.\n"));
     api.create_config_map(&namespace, "there", &json!({}));
-    assert_eq!(said("index cm --by label:app"), "No values of label:app found in 1 objects\n");
-    assert_eq!(said("index cm --by name=x"), "No such values of name found in 1 objects\n");
+    assert_eq!(output("index cm --by label:app"), "No values of label:app found in 1 objects\n");
+    assert_eq!(output("index cm --by name=x"), "No such values of name found in 1 objects\n");
     assert_eq!(
-        said("get cm there --by label:app=web"),
+        output("get cm there --by label:app=web"),
         format!("No resources found in {namespace} namespace.\n")
     );
 }
@@ -143,8 +143,8 @@ fn watch_reports_a_missing_name_and_watches_the_others() {
     api.create_config_map(&namespace, "there", &json!({}));
     let words = ["watch", "cm", "there", "later", "-n", &namespace, "-o", "name", "--count", "2"];
     let mut running = env.kdelta_on(testbed, &words).start();
-    let said = running.stderr.find("the error", |_| true);
-    assert_eq!(said, "Error from server (NotFound): configmaps \"later\" not found\n");
+    let output = running.stderr.find("the error", |_| true);
+    assert_eq!(output, "Error from server (NotFound): configmaps \"later\" not found\n");
     api.patch(&format!("{}/there", crate::support::config_maps(&namespace)), &json!({"data": {"n": "1"}}));
     assert_eq!(running.wait(), 1);
 
@@ -180,16 +180,16 @@ fn initial_objects_are_grouped_by_kind() {
         api.create(&format!("/api/v1/namespaces/{namespace}/secrets"), &secret);
     }
     let words = ["watch", "cm,secrets,cm", "-n", &namespace, "--until-synced"];
-    let mut wanted: Vec<String> =
+    let mut expected: Vec<String> =
         (0..20).flat_map(|number| [format!("configmap/c{number}"), format!("secret/s{number}")]).collect();
-    wanted.sort();
+    expected.sort();
     eventually("it comes in at once, with one header for each kind", || {
         let table = env.kdelta_on(testbed, &words).finish().quiet_success();
         let (headers, rows): (Vec<&str>, Vec<&str>) =
             table.lines().partition(|line| line.starts_with("EVENT"));
         let mut names: Vec<&str> = rows.iter().filter_map(|row| row.split_whitespace().nth(1)).collect();
         names.sort_unstable();
-        assert_eq!(names, wanted, "{table}");
+        assert_eq!(names, expected, "{table}");
         // A late part prints its own header as well.
         let mut header = "";
         for line in table.lines() {

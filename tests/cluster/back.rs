@@ -101,7 +101,7 @@ fn restored_server_is_relisted_and_differences_are_reported() {
         .and_then(|version| version.parse().ok())
         .expect("a version");
     proxy.cut();
-    let mut said = vec![running.stderr.find("the loss", |line| line.contains("lost"))];
+    let mut output = vec![running.stderr.find("the loss", |line| line.contains("lost"))];
     let testbed = restore(&env, testbed, &backup);
     let api = Api::of(&testbed);
     assert!(latest(&api, namespace) < before, "it has come too far again: {before}");
@@ -110,15 +110,15 @@ fn restored_server_is_relisted_and_differences_are_reported() {
     let mut lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
     let version = |field: &str| -> Option<u64> { lines[0][field].as_str()?.parse().ok() };
     assert!(version("from") == Some(before) && version("to") < version("from"), "{lines:#?}");
-    said.push(running.stderr.find("why", |line| !line.contains("lost")));
-    said.push(running.stderr.find("the recovery", |line| line.contains("re-listed")));
+    output.push(running.stderr.find("why", |line| !line.contains("lost")));
+    output.push(running.stderr.find("the recovery", |line| line.contains("re-listed")));
     api.create_config_map(namespace, "after", &json!({}));
     lines.extend(running.stdout.json_until("what comes after", |line| line["name"] == "after"));
     let after = lines.pop().expect("it was found");
     assert_eq!(summary(&after), "ADDED after watch", "{lines:#?}");
     assert_eq!(sorted(&lines), DIFFERENCE);
-    said.retain(|line| !line.contains("refused"));
-    row.check_stderr("kdelta", &said);
+    output.retain(|line| !line.contains("refused"));
+    row.check_stderr("kdelta", &output);
 }
 
 #[test]
@@ -215,13 +215,13 @@ fn resume_from_a_future_version_fails_with_both_versions() {
     let Some(testbed) = env.own_server() else { return };
     let api = Api::of(&testbed);
     let namespace = api.namespace();
-    let (before, asked) = (latest(&api, &namespace), "987654321");
-    let watch = ["watch", "cm", "-n", &namespace, "--resource-version", asked];
+    let (before, requested) = (latest(&api, &namespace), "987654321");
+    let watch = ["watch", "cm", "-n", &namespace, "--resource-version", requested];
     let error = env.kdelta_on(&testbed, &watch).finish().failure(1);
-    let wanted = format!(
-        "Error from server (Timeout): version {asked} is newer than the server's: it belongs to another cluster, or the server was restored from a backup (Too large resource version: {asked}, current: "
+    let expected = format!(
+        "Error from server (Timeout): version {requested} is newer than the server's: it belongs to another cluster, or the server was restored from a backup (Too large resource version: {requested}, current: "
     );
-    let rest = error.strip_prefix(&wanted).unwrap_or_else(|| panic!("{error}"));
+    let rest = error.strip_prefix(&expected).unwrap_or_else(|| panic!("{error}"));
     let current: u64 = rest.split(')').next().and_then(|number| number.parse().ok()).expect("a version");
     assert!((before..before + 1000).contains(&current), "{current} after {before}");
     let lines = env.kdelta_on(&testbed, &[&watch[..], &["-o", "json"]].concat()).finish();
@@ -257,14 +257,17 @@ fn early_watch_ends_are_checked_against_the_watch_cache_only() {
         let next = format!("{name}-next");
         api.create_config_map(&namespace, &next, &json!({}));
         watch.stdout.json_until("the next change", |line| line["name"] == *next);
-        let asked = proxy.take_requests();
+        let requests = proxy.take_requests();
         let [lists, watches] = [false, true].map(|is_watch| {
-            asked.iter().filter(move |target| target.contains("watch=true") == is_watch).collect::<Vec<_>>()
+            requests
+                .iter()
+                .filter(move |target| target.contains("watch=true") == is_watch)
+                .collect::<Vec<_>>()
         });
         let memory = format!(
             "/api/v1/namespaces/{scope}/configmaps?fieldSelector=metadata.name%3Dkdelta&limit=1&resourceVersion=0"
         );
-        assert!(lists.iter().all(|target| target.ends_with(&memory)) && !lists.is_empty(), "{asked:?}");
-        assert!(!watches.is_empty(), "{asked:?}");
+        assert!(lists.iter().all(|target| target.ends_with(&memory)) && !lists.is_empty(), "{requests:?}");
+        assert!(!watches.is_empty(), "{requests:?}");
     }
 }

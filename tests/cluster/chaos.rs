@@ -142,9 +142,9 @@ impl Chaos {
     }
 
     #[track_caller]
-    fn read_until(&mut self, what: &str, wanted: impl Fn(&Watcher) -> bool) {
+    fn read_until(&mut self, what: &str, expected: impl Fn(&Watcher) -> bool) {
         let start = Instant::now();
-        while let Some(waits) = self.watchers.iter().find(|watcher| !wanted(watcher)) {
+        while let Some(waits) = self.watchers.iter().find(|watcher| !expected(watcher)) {
             let name = waits.name;
             assert!(start.elapsed() < PATIENCE, "{name}: not within {PATIENCE:?}: {what}");
             self.read_for(Duration::from_millis(50));
@@ -224,7 +224,7 @@ impl Chaos {
             .collect();
         self.read_until("the last changes through a watch", |watcher| {
             let is_told = |(kind, version): &(&str, u64)| {
-                watcher.replay.parts[*kind].watched.iter().any(|(_, _, told)| told == version)
+                watcher.replay.parts[*kind].watched.iter().any(|(_, _, reported)| reported == version)
             };
             last.iter().all(is_told)
         });
@@ -239,7 +239,7 @@ impl Chaos {
 
     /// Prints statistics to stderr; the harness shows captured output only for failures.
     fn report(&self, operations: u64, began: Instant) {
-        let mut told = format!(
+        let mut reported = format!(
             "chaos: {operations} operations in {:.0} s, {} faults {:?}\n",
             began.elapsed().as_secs_f64(),
             self.faults.values().sum::<usize>(),
@@ -248,7 +248,7 @@ impl Chaos {
         for Watcher { name, replay, .. } in &self.watchers {
             // Writing to a String can't fail.
             let _ = writeln!(
-                told,
+                reported,
                 "chaos: {name}: {} deltas, {} of them after gaps, re-lists {:?}, {:.1} s behind at most",
                 replay.deltas,
                 replay.differences,
@@ -256,13 +256,13 @@ impl Chaos {
                 replay.behind,
             );
         }
-        let _told = std::io::stderr().write_all(told.as_bytes());
+        let _told = std::io::stderr().write_all(reported.as_bytes());
     }
 }
 
-fn difference<'a>(told: &'a State, there: &'a State) -> Vec<(&'a String, Option<&'a (String, u64)>)> {
-    let differs = |key: &&String| told.get(*key) != there.get(*key);
-    told.keys().chain(there.keys()).filter(differs).map(|key| (key, there.get(key))).take(10).collect()
+fn difference<'a>(reported: &'a State, there: &'a State) -> Vec<(&'a String, Option<&'a (String, u64)>)> {
+    let differs = |key: &&String| reported.get(*key) != there.get(*key);
+    reported.keys().chain(there.keys()).filter(differs).map(|key| (key, there.get(key))).take(10).collect()
 }
 
 /// Changes objects through the testbed's churn and returns the number of operations. Operations that a busy server

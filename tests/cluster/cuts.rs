@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::busy;
 use super::replay::{Replay, listed};
 use crate::support::{
-    Api, FaultProxy, OnServer, Proxy, Running, Strike, TestEnv, Testbed, config_maps, eventually, tell, tool,
+    Api, FaultProxy, OnServer, Proxy, Running, Strike, TestEnv, Testbed, config_maps, eventually, print_line,
+    tool,
 };
 
 const SEED: u64 = 20;
@@ -31,11 +32,11 @@ struct Watcher {
 
 impl Watcher {
     /// Reads lines up to the first match.
-    fn read_until(&mut self, what: &str, mut wanted: impl FnMut(&Value) -> bool) {
+    fn read_until(&mut self, what: &str, mut expected: impl FnMut(&Value) -> bool) {
         let replay = &mut self.replay;
         self.running.stdout.json_until(what, |line| {
             replay.take(line);
-            wanted(line)
+            expected(line)
         });
     }
 
@@ -67,7 +68,7 @@ fn churn(testbed: &Testbed, seconds: usize, seed: u64) -> JoinHandle<Option<usiz
         assert!(output.status.success(), "{output:?}");
         let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
         if report["failures"] != 0 {
-            tell(&format!("COMPARED IN PART: a busy server did not do everything in time: {report}"));
+            print_line(&format!("COMPARED IN PART: a busy server did not do everything in time: {report}"));
             return None;
         }
         let count =
@@ -212,7 +213,7 @@ fn protobuf_frames_cut_anywhere_are_reported_once() {
     let mut running = env.kdelta(&watch).env("KUBECONFIG", config).start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
     let mut random = fastrand::Rng::with_seed(SEED);
-    let (mut told, mut wanted) = (Vec::new(), Vec::new());
+    let (mut reported, mut expected) = (Vec::new(), Vec::new());
     for round in 0..CUTS_WITHIN {
         eventually("the watch stands", || (proxy.open_watches() == 1).then_some(()));
         proxy.pieces(random.usize(1..=200), Duration::ZERO);
@@ -225,14 +226,15 @@ fn protobuf_frames_cut_anywhere_are_reported_once() {
             &json!({"metadata": {"annotations": {"text": format!("{round} {text}")}}}),
         );
         let version = changed["metadata"]["resourceVersion"].clone();
-        told.extend(running.stdout.json_until("the change", |line| line["resourceVersion"] == version));
-        wanted.push(json!({"type": "MODIFIED", "name": "a", "resourceVersion": version, "origin": "watch"}));
+        reported.extend(running.stdout.json_until("the change", |line| line["resourceVersion"] == version));
+        expected
+            .push(json!({"type": "MODIFIED", "name": "a", "resourceVersion": version, "origin": "watch"}));
     }
     assert!(proxy.protobuf_watches() > CUTS_WITHIN, "{}", proxy.protobuf_watches());
     api.delete(&format!("{}/a", config_maps(&namespace)));
     let mut rest = running.stdout.json_until("its end", |line| line["type"] == "DELETED");
     assert_eq!((rest.len(), &rest.remove(0)["name"]), (1, &json!("a")));
-    assert_eq!(told, wanted);
+    assert_eq!(reported, expected);
     running.signal("INT");
     assert_eq!(running.wait(), 130);
 }

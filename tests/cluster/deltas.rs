@@ -80,7 +80,7 @@ fn deltas_after_sync_equal_those_of_client_go_and_kubectl() {
     });
 
     change_things(&api, &namespace);
-    let is_end = |told: Delta| told.0 == "ADDED" && told.1 == "end";
+    let is_end = |reported: Delta| reported.0 == "ADDED" && reported.1 == "end";
     let lines = ours.stdout.json_until("end", |line| is_end(delta_of_event(line)));
     assert!(lines.iter().all(|line| line["origin"] == "watch"), "{lines:#?}");
     let ours: Vec<_> = lines.iter().map(delta_of_event).collect();
@@ -104,7 +104,7 @@ fn json_line_has_all_documented_fields() {
     let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let [line, mark] = &lines[..] else { panic!("an object and a mark: {lines:#?}") };
     let metadata = &made["metadata"];
-    for (field, wanted) in [
+    for (field, expected) in [
         ("v", json!(1)),
         ("seq", json!(1)),
         ("type", json!("ADDED")),
@@ -119,7 +119,7 @@ fn json_line_has_all_documented_fields() {
         ("uid", metadata["uid"].clone()),
         ("resourceVersion", metadata["resourceVersion"].clone()),
     ] {
-        assert_eq!(line[field], wanted, "{field} of {line}");
+        assert_eq!(line[field], expected, "{field} of {line}");
     }
     assert_eq!(line["object"]["kind"], "ConfigMap");
     assert!(line["object"]["metadata"].get("managedFields").is_none());
@@ -167,10 +167,10 @@ fn several_types_share_a_stream_and_deletes_are_printed() {
         count += 1;
         count == 3
     });
-    let mut told: Vec<_> = lines.iter().map(|line| (text(&line["kind"]), text(&line["type"]))).collect();
-    told.sort();
-    let wanted = [("ConfigMap", "ADDED"), ("Secret", "ADDED"), ("Secret", "DELETED")];
-    assert_eq!(told, wanted.map(|(kind, change)| (kind.to_owned(), change.to_owned())));
+    let mut reported: Vec<_> = lines.iter().map(|line| (text(&line["kind"]), text(&line["type"]))).collect();
+    reported.sort();
+    let expected = [("ConfigMap", "ADDED"), ("Secret", "ADDED"), ("Secret", "DELETED")];
+    assert_eq!(reported, expected.map(|(kind, change)| (kind.to_owned(), change.to_owned())));
     assert_eq!(running.wait(), 0, "--count ends it");
 }
 

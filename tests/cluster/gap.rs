@@ -61,7 +61,7 @@ fn gap_reports_the_net_difference_once() {
     assert_eq!(of_reborn, [&old_uid, &new_uid], "the old one goes before the new one comes");
     let mut summary: Vec<_> = lines.iter().map(summary).collect();
     summary.sort();
-    let wanted = [
+    let expected = [
         ("ADDED", "fresh", false),
         ("ADDED", "reborn", false),
         ("DELETED", "gone", true),
@@ -70,7 +70,7 @@ fn gap_reports_the_net_difference_once() {
     ];
     assert_eq!(
         summary,
-        wanted.map(|(change, name, inferred)| (change.to_owned(), name.to_owned(), inferred))
+        expected.map(|(change, name, inferred)| (change.to_owned(), name.to_owned(), inferred))
     );
 }
 

@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{OnServer, PATIENCE, TestEnv, Testbed, eventually, tell, tool};
+use crate::support::{OnServer, PATIENCE, TestEnv, Testbed, eventually, print_line, tool};
 
 /// Operations per second.
 const RATE: u32 = 300;
@@ -107,13 +107,13 @@ impl Ours {
             .indexers([(LABEL.to_owned(), index_funcs::label(LABEL))].into())
             .build();
         let handler = |pause: Duration| {
-            let told = Arc::new(Mutex::new(Received::default()));
-            let write = Arc::clone(&told);
+            let received = Arc::new(Mutex::new(Received::default()));
+            let write = Arc::clone(&received);
             let handler = NotificationFn(move |notification| {
                 thread::sleep(pause);
                 write.lock().expect("no panic").read(&notification);
             });
-            (told, handler)
+            (received, handler)
         };
         let (quick, quick_handler) = handler(Duration::ZERO);
         let (slow, slow_handler) = handler(pause);
@@ -127,7 +127,7 @@ impl Ours {
     }
 
     fn has_ended(&self) -> bool {
-        [&self.quick, &self.slow].iter().all(|told| told.lock().expect("no panic").ended)
+        [&self.quick, &self.slow].iter().all(|received| received.lock().expect("no panic").ended)
     }
 }
 
@@ -303,19 +303,20 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
         .api
         .create(&path, &json!({"metadata": {"name": MARKER, "labels": {LABEL: "stable"}}, "spec": spec}));
     let (theirs, whole) = theirs.sequences();
-    let told: usize = theirs.values().map(Vec::len).sum();
+    let received: usize = theirs.values().map(Vec::len).sum();
     if !whole {
-        tell(&format!(
-            "COMPARED IN PART: client-go told {told} changes of {operations} and then listed anew"
+        print_line(&format!(
+            "COMPARED IN PART: client-go told {received} changes of {operations} and then listed anew"
         ));
     }
     eventually("every handler is told of the marker", || ours.iter().all(Ours::has_ended).then_some(()));
     for one in &ours {
         let version = one.informer.last_store_sync_resource_version().to_string();
         let (versions, by_label) = listed(&server, &version);
-        let told =
-            |told: &Arc<Mutex<Received>>| std::mem::take(&mut told.lock().expect("no panic").sequences);
-        let (quick, slow) = (told(&one.quick), told(&one.slow));
+        let received = |received: &Arc<Mutex<Received>>| {
+            std::mem::take(&mut received.lock().expect("no panic").sequences)
+        };
+        let (quick, slow) = (received(&one.quick), received(&one.slow));
         assert_equal_sequences(&quick, &theirs, whole);
         assert_eq!((replayed(&quick), replayed(&slow)), (versions.clone(), versions.clone()));
         let stored: BTreeMap<_, _> = {
@@ -326,7 +327,10 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
         assert_eq!(indexed(&*one.informer.get_indexer()), by_label);
     }
     assert!(operations > 100, "{operations}");
-    assert!(!whole || u64::try_from(told).is_ok_and(|told| told > operations), "{told} of {operations}");
+    assert!(
+        !whole || u64::try_from(received).is_ok_and(|received| received > operations),
+        "{received} of {operations}"
+    );
     assert!(ours[0].slow_registration.coalesced() > 0, "the slow one was not slow");
     assert_eq!(ours[1].slow_registration.coalesced(), 0);
     stop.cancel();
@@ -334,7 +338,7 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
         let ended = runtime.block_on(async { tokio::time::timeout(PATIENCE, one.running).await });
         ended.expect("in time").expect("no panic").expect("no error");
     }
-    eprintln!("{operations} operations, {told} told; MiB: {memory:?}");
+    eprintln!("{operations} operations, {received} told; MiB: {memory:?}");
     Some(memory)
 }
 

@@ -23,18 +23,18 @@ fn unreachable_context_joins_when_its_server_starts() {
         let running = on(&watch).start();
         let lines = running.stdout.json_until("what is up", is(format!("ADDED {namespace}/here")));
         assert!(lines.iter().all(|line| line["context"] == "up"), "nothing has ended: {lines:#?}");
-        let said = running.stderr.find("what is down", |_| true);
-        assert!(said.starts_with("late: The connection to the server 127.0.0.1:"), "{said}");
+        let output = running.stderr.find("what is down", |_| true);
+        assert!(output.starts_with("late: The connection to the server 127.0.0.1:"), "{output}");
         let late = env.own_server().expect("it was there before");
-        let told = running.stdout.json_until("it joins", is(format!("ADDED {namespace}/there")));
-        assert_eq!(told.last().expect("a line")["context"], "late");
-        let said = running.stderr.find("that it joins", |_| true);
-        let wanted = if is_known {
+        let reported = running.stdout.json_until("it joins", is(format!("ADDED {namespace}/there")));
+        assert_eq!(reported.last().expect("a line")["context"], "late");
+        let output = running.stderr.find("that it joins", |_| true);
+        let expected = if is_known {
             format!("allowed now, watching: late: configmaps in {namespace}\n")
         } else {
             "late: the server responds again\n".to_owned()
         };
-        assert_eq!(said, wanted);
+        assert_eq!(output, expected);
         if is_known {
             Api::of(&late).create_config_map(&namespace, "new", &json!({}));
             running.stdout.json_until("it is watched", is(format!("ADDED {namespace}/new")));
@@ -46,7 +46,7 @@ fn unreachable_context_joins_when_its_server_starts() {
     let done = on(&["watch", "cm", "-n", &namespace, "--context", "down,late"]).finish();
     assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{}", done.stderr);
     for context in ["down", "late"] {
-        let said = format!("{context}: The connection to the server 127.0.0.1:");
-        assert_eq!(done.stderr.matches(&said).count(), 1, "{}", done.stderr);
+        let output = format!("{context}: The connection to the server 127.0.0.1:");
+        assert_eq!(done.stderr.matches(&output).count(), 1, "{}", done.stderr);
     }
 }

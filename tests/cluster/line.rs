@@ -56,10 +56,10 @@ fn fields_flag_selects_the_printed_fields() {
             env.kdelta_on(testbed, &[&watch[..], &["--fields", fields]].concat()).finish().quiet_success();
         stdout.lines().next().expect("a line").to_owned()
     };
-    let wanted = format!(
+    let expected = format!(
         r#"{{"type":"ADDED","kind":"ConfigMap","name":"a","uid":{uid},"resourceVersion":{version}}}"#
     );
-    assert_eq!(lines("resourceVersion,uid,name,type,kind"), wanted);
+    assert_eq!(lines("resourceVersion,uid,name,type,kind"), expected);
     let whole: Value = serde_json::from_str(&lines("object")).expect("JSON");
     assert_eq!(whole["object"]["data"], json!({"n": "0"}));
 }
@@ -166,8 +166,8 @@ fn coalesced_changes_of_a_slow_reader_are_counted() {
     let mut counts = String::new();
     BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut counts).expect("counts");
     let (received, printed, coalesced) = (CHANGES + 2, updates + 2, CHANGES - updates);
-    let wanted = format!("{received} received, {printed} printed, 0 suppressed, {coalesced} coalesced, ");
-    assert!(counts.starts_with(&wanted), "{counts}");
+    let expected = format!("{received} received, {printed} printed, 0 suppressed, {coalesced} coalesced, ");
+    assert!(counts.starts_with(&expected), "{counts}");
     child.kill().and_then(|()| child.wait()).expect("its end");
 }
 

@@ -31,8 +31,8 @@ fn summary(line: &Value) -> String {
     }
 }
 
-pub(super) fn is(wanted: String) -> impl FnMut(&Value) -> bool {
-    move |line| summary(line) == wanted
+pub(super) fn is(expected: String) -> impl FnMut(&Value) -> bool {
+    move |line| summary(line) == expected
 }
 
 #[test]
@@ -196,8 +196,8 @@ fn named_namespace_is_watched_without_permission_to_list_namespaces() {
 
     let words = ["watch", "cm", "-n", &pattern, "-o", "name", "--count", "2", "--as", &user];
     let mut running = env.kdelta_on(testbed, &words).start();
-    let said = running.stderr.find("what can't be had", |_| true);
-    assert!(said.starts_with(refused), "{said}");
+    let output = running.stderr.find("what can't be had", |_| true);
+    assert!(output.starts_with(refused), "{output}");
     running.stdout.find("what is named", |line| line == "configmap/x\n");
     api.create_config_map(&namespace, "y", &json!({}));
     running.stdout.find("what comes", |line| line == "configmap/y\n");
@@ -212,8 +212,8 @@ fn named_namespace_is_watched_without_permission_to_list_namespaces() {
     change(&config, |config| config["users"][1]["user"]["as"] = json!(user));
     let words = ["watch", "cm", "-n", &pattern, "--context", "all,some", "-o", "json"];
     let running = env.kdelta(&words).env("KUBECONFIG", &config).start();
-    let said = running.stderr.find("what can't be had", |_| true);
-    assert!(said.starts_with(&format!("some: {refused}")), "{said}");
+    let output = running.stderr.find("what can't be had", |_| true);
+    assert!(output.starts_with(&format!("some: {refused}")), "{output}");
     let mut synced = BTreeSet::new();
     let mut lines = running.stdout.json_until("both", |line| {
         synced.extend((line["type"] == "SYNCED").then(|| line["context"].to_string()));
@@ -243,13 +243,13 @@ fn each_context_reports_its_own_fallback() {
     let words = ["watch", "cm", "-A", "--context", "lists,names", "-o", "name", "--until-synced"];
     let done = env.kdelta(&words).env("KUBECONFIG", &config).finish();
     assert_eq!((done.code, done.stdout.as_str()), (4, "configmap/x\n"), "{}", done.stderr);
-    let said: Vec<&str> = done.stderr.lines().collect();
+    let output: Vec<&str> = done.stderr.lines().collect();
     assert!(
-        said[0].starts_with("names: Error from server (Forbidden): configmaps is forbidden: "),
-        "{said:?}"
+        output[0].starts_with("names: Error from server (Forbidden): configmaps is forbidden: "),
+        "{output:?}"
     );
-    assert_eq!(said[1], "not allowed in all namespaces at once, listing each: lists: configmaps");
-    assert!(said[2].starts_with("not allowed, skipped: lists: configmaps in "), "{said:?}");
+    assert_eq!(output[1], "not allowed in all namespaces at once, listing each: lists: configmaps");
+    assert!(output[2].starts_with("not allowed, skipped: lists: configmaps in "), "{output:?}");
 }
 
 #[test]
@@ -491,8 +491,8 @@ fn unreachable_context_does_not_end_the_others() {
     }
     for format in ["json", "yaml", "name"] {
         let error = on(&["get", "cm", "-n", &namespace, "-o", format, "--all-contexts"]).failure(2);
-        let wanted = format!("error: -o {format} can't show the context of an object");
-        assert!(error.starts_with(&wanted), "{error}");
+        let expected = format!("error: -o {format} can't show the context of an object");
+        assert!(error.starts_with(&expected), "{error}");
     }
     let done = on(&["watch", "cm", "--context", "down,d*"]);
     assert_eq!(done.failure(1), down["down: ".len()..], "one context is one, however it is asked for");

@@ -44,7 +44,7 @@ fn busy() -> MutexGuard<'static, ()> {
 /// comparison.
 fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Option<Command> {
     if Command::new("kubectl").arg("version").arg("--client").output().is_err() {
-        crate::support::tell(&format!(
+        crate::support::print_line(&format!(
             "NOT COMPARED with kubectl, which is not on this machine: {arguments:?}"
         ));
         return None;

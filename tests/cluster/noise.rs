@@ -47,12 +47,12 @@ fn lease_renewals_are_hidden_and_holder_changes_shown() {
     for _ in 0..3 {
         assert_eq!(words(&all), ["MODIFIED", "l", "one"]);
     }
-    let told = |running: &Running| {
+    let reported = |running: &Running| {
         let lines = running.stdout.json_until("DELETED", |line| line["type"] == "DELETED");
         lines.iter().map(|line| line["object"]["spec"]["holderIdentity"].clone()).collect::<Vec<Value>>()
     };
-    assert_eq!(told(&json), ["one", "one", "one", "two", "two"]);
-    assert_eq!(told(&ignoring), ["two", "two"], "a delete is never passed over");
+    assert_eq!(reported(&json), ["one", "one", "one", "two", "two"]);
+    assert_eq!(reported(&ignoring), ["two", "two"], "a delete is never passed over");
     quiet.signal("INT");
     let summary = quiet.stderr.within(PATIENCE).expect("a summary");
     assert!(summary.starts_with("6 received, 3 printed, 3 suppressed, "), "{summary}");

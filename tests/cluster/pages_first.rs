@@ -37,8 +37,8 @@ impl Scene {
     fn run(&self, words: &[&str]) -> (String, Vec<&'static str>) {
         let done = self.env.kdelta(words).env("KUBECONFIG", &self.config).finish();
         assert_eq!(done.code, 0, "{}", done.stderr);
-        let asked = self.proxy.take_requests();
-        let of_maps = asked.iter().filter(|target| target.contains("/configmaps"));
+        let requests = self.proxy.take_requests();
+        let of_maps = requests.iter().filter(|target| target.contains("/configmaps"));
         let way = |target: &String| {
             let ways = ["sendInitialEvents", "watch=", "continue=", "limit=500", "limit=7"];
             ways.into_iter().find(|way| target.contains(way)).unwrap_or("whole")
@@ -58,19 +58,19 @@ fn counted(table: &str) -> bool {
 #[test]
 fn one_shot_commands_list_in_pages() {
     let Some(scene) = Scene::set() else { return };
-    let (table, asked) = scene.run(&COUNT);
+    let (table, requests) = scene.run(&COUNT);
     assert!(counted(&table), "{table}");
-    assert_eq!(asked, ["limit=500"]);
-    let (found, asked) = scene.run(&BY);
-    assert_eq!((found.lines().count(), asked), (MAPS, vec!["limit=500"]));
+    assert_eq!(requests, ["limit=500"]);
+    let (found, requests) = scene.run(&BY);
+    assert_eq!((found.lines().count(), requests), (MAPS, vec!["limit=500"]));
     // Needs metadata only.
     assert_eq!(scene.run(&["index", "cm", "--by", "label:of"]).1, ["limit=500"]);
     // A pattern is resolved through discovery at that moment.
     assert_eq!(scene.run(&["index", "configmap*", "--by", "field:data.of"]).1, ["limit=500"]);
     assert_eq!(scene.run(&JSON).1, ["limit=500"]);
     // A watch uses one streaming list from the start.
-    let (_, asked) = scene.run(&["watch", "cm", "-o", "json", "--until-synced"]);
-    assert_eq!(asked, ["sendInitialEvents"]);
+    let (_, requests) = scene.run(&["watch", "cm", "-o", "json", "--until-synced"]);
+    assert_eq!(requests, ["sendInitialEvents"]);
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn interrupted_list_falls_back_to_the_other_method() {
     let Some(scene) = Scene::set() else { return };
     for bytes in [100, 5_000] {
         scene.proxy.break_lists(bytes);
-        let (table, asked) = scene.run(&COUNT);
+        let (table, requests) = scene.run(&COUNT);
         assert!(counted(&table), "{bytes}: {table}");
-        assert_eq!(asked[..2], ["limit=500", "sendInitialEvents"], "{bytes}");
+        assert_eq!(requests[..2], ["limit=500", "sendInitialEvents"], "{bytes}");
         assert_eq!(scene.run(&[&COUNT[..], &["--cached"]].concat()).1[1], "sendInitialEvents");
         let (found, _) = scene.run(&BY);
         assert_eq!(found.lines().count(), MAPS, "{bytes}");
@@ -115,9 +115,9 @@ fn interrupted_list_falls_back_to_the_other_method() {
     // The user may be allowed to watch but not to list.
     for refusal in [403, 500, 503, 504] {
         scene.proxy.answer(Which::Lists, FaultResponse::status(refusal), 1);
-        let (table, asked) = scene.run(&COUNT);
+        let (table, requests) = scene.run(&COUNT);
         assert!(counted(&table), "{table}");
-        assert_eq!(asked, ["limit=500", "sendInitialEvents"], "{refusal}");
+        assert_eq!(requests, ["limit=500", "sendInitialEvents"], "{refusal}");
     }
 }
 
@@ -126,24 +126,24 @@ fn refused_prefetch_is_retried_and_expired_pages_become_one_list() {
     let Some(scene) = Scene::set() else { return };
     let sevens = || scene.run(&[&BY[..], &["--chunk-size", "7"]].concat());
     let pages = MAPS.div_ceil(7);
-    let (names, asked) = sevens();
+    let (names, requests) = sevens();
     assert_eq!(names.lines().count(), MAPS);
-    let in_pages = |asked: &[&str], again: usize| {
-        let later = asked.iter().filter(|way| **way == "continue=").count();
+    let in_pages = |requests: &[&str], again: usize| {
+        let later = requests.iter().filter(|way| **way == "continue=").count();
         assert_eq!(
-            (asked[0], later, asked.len()),
+            (requests[0], later, requests.len()),
             ("limit=7", pages - 1 + again, pages + again),
-            "{asked:?}"
+            "{requests:?}"
         );
     };
-    in_pages(&asked, 0);
+    in_pages(&requests, 0);
     for code in [429, 503] {
         scene.proxy.answer(Which::LaterPages, FaultResponse::status(code).retry_after(1), 1);
-        let (same, asked) = sevens();
+        let (same, requests) = sevens();
         assert_eq!(same, names, "{code}");
-        in_pages(&asked, 1);
+        in_pages(&requests, 1);
     }
     scene.proxy.answer(Which::LaterPages, FaultResponse::status(410), 1);
-    let (same, asked) = sevens();
-    assert_eq!((same, asked), (names, vec!["limit=7", "continue=", "whole"]));
+    let (same, requests) = sevens();
+    assert_eq!((same, requests), (names, vec!["limit=7", "continue=", "whole"]));
 }

@@ -75,15 +75,15 @@ fn output_for_five_thousand_pods_equals_kubectls() {
     assert!(items.iter().all(|item| pods.get(&key(item)) == Some(item)), "the same objects as the server's");
     assert_eq!(items.len(), PODS);
 
-    let keys_of = |wanted: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
-        pods.iter().filter(|(_, pod)| wanted(pod)).map(|(key, _)| key.clone()).collect()
+    let keys_of = |predicate: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+        pods.iter().filter(|(_, pod)| predicate(pod)).map(|(key, _)| key.clone()).collect()
     };
-    for (by, wanted) in [
+    for (by, predicate) in [
         ("label:app=web", keys_of(&|pod| pod["metadata"]["labels"]["app"] == "web")),
         ("field:status.phase=Pending", keys_of(&|pod| pod["status"]["phase"] == "Pending")),
     ] {
-        assert!(!wanted.is_empty(), "the load has pods for {by}");
-        assert_eq!(keys_by(&env, &testbed, by), wanted, "{by}");
+        assert!(!predicate.is_empty(), "the load has pods for {by}");
+        assert_eq!(keys_by(&env, &testbed, by), predicate, "{by}");
     }
 
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

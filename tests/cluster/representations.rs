@@ -183,21 +183,21 @@ fn joined_namespace_tables_equal_the_cluster_wide_table() {
     get(&[]);
     proxy.take_requests();
     let joined = cells(&get(&[]));
-    let asked = proxy.take_requests();
+    let requests = proxy.take_requests();
     assert_eq!(joined.len(), 502);
     assert_eq!(joined[0], ["NAMESPACE", "NAME", "DATA"]);
     assert!(joined.contains(&[namespace.clone(), "m250".into(), "1".into()]));
-    let [page, names, rows, ..] = &asked[..] else { panic!("{asked:?}") };
-    assert!(page.contains("limit=500") && !names.contains("limit"), "{asked:?}");
-    assert!(rows.contains("includeObject=None") && rows.contains("resourceVersion="), "{asked:?}");
+    let [page, names, rows, ..] = &requests[..] else { panic!("{requests:?}") };
+    assert!(page.contains("limit=500") && !names.contains("limit"), "{requests:?}");
+    assert!(rows.contains("includeObject=None") && rows.contains("resourceVersion="), "{requests:?}");
     // Names that occur in both namespaces need a defined order, that of the keys, which requires an exact version.
-    assert!(asked.len() == 3 && rows.contains("Exact"), "{asked:?}");
+    assert!(requests.len() == 3 && rows.contains("Exact"), "{requests:?}");
 
     assert_eq!(joined, cells(&get(&["--chunk-size", "100"])));
     assert_eq!(proxy.take_requests().len(), 6);
     let names: Vec<_> = get(&["-o", "name"]).lines().map(str::to_owned).collect();
-    let wanted = joined[1..].iter().map(|[_, name, _]| format!("configmap/{name}"));
-    assert_eq!(names, wanted.collect::<Vec<_>>());
+    let expected = joined[1..].iter().map(|[_, name, _]| format!("configmap/{name}"));
+    assert_eq!(names, expected.collect::<Vec<_>>());
     let [only] = &proxy.take_requests()[..] else { panic!("one request") };
     assert!(only.contains("includeObject=None"), "{only}");
 }
@@ -218,7 +218,7 @@ fn cached_type_costs_one_request_even_hours_later() {
     let cold = get();
     assert_eq!((cold.len(), cold.last()), (4, Some(&own)), "{cold:?}");
     assert!(
-        ["/api", "/apis", "/version"].iter().all(|path| cold.iter().any(|asked| asked == path)),
+        ["/api", "/apis", "/version"].iter().all(|path| cold.iter().any(|requests| requests == path)),
         "{cold:?}"
     );
     assert_eq!(get(), [own.as_str()]);
@@ -234,10 +234,10 @@ fn cached_type_costs_one_request_even_hours_later() {
     // A version that the server no longer serves.
     let given_up = |known: &mut Value| find(known, "configmaps")["version"] = "v9".into();
     rewrite(&given_up);
-    let asked = get();
-    assert_eq!(asked.len(), 5, "{asked:?}");
-    assert!(asked[0].starts_with("/api/v9/"), "{asked:?}");
-    assert_eq!(asked[4], own);
+    let requests = get();
+    assert_eq!(requests.len(), 5, "{requests:?}");
+    assert!(requests[0].starts_with("/api/v9/"), "{requests:?}");
+    assert_eq!(requests[4], own);
     assert_eq!(get(), [own.as_str()], "it is known again");
 
     // An unserved type does not mean that the object is missing.
@@ -264,8 +264,8 @@ fn api_version_change_does_not_print_objects_twice() {
         let line = ["--kubeconfig", kubeconfig.to_str().expect("a path"), "get", "hpa,cm", "-o", "name"];
         env.kdelta(&line).finish().quiet_success()
     };
-    let wanted = get();
-    assert!(wanted.contains("web\n") && wanted.contains("configmap/a\n"), "{wanted}");
+    let expected = get();
+    assert!(expected.contains("web\n") && expected.contains("configmap/a\n"), "{expected}");
     // As discovered from a server on which v1 was the last version of one type and v9 of the other.
     DiscoveryCache::of(&env).rewrite(&|known| {
         find(known, "configmaps")["version"] = "v9".into();
@@ -273,10 +273,10 @@ fn api_version_change_does_not_print_objects_twice() {
         all.retain(|one| one["resource"] != "horizontalpodautoscalers" || one["version"] == "v1");
     });
     proxy.take_requests();
-    assert_eq!(get(), wanted);
-    let asked = proxy.take_requests();
-    let of_hpa: Vec<_> = asked.iter().filter(|path| path.contains("horizontalpodautoscalers")).collect();
-    assert!(of_hpa.len() == 1 && of_hpa[0].starts_with("/apis/autoscaling/v1/"), "{asked:?}");
+    assert_eq!(get(), expected);
+    let requests = proxy.take_requests();
+    let of_hpa: Vec<_> = requests.iter().filter(|path| path.contains("horizontalpodautoscalers")).collect();
+    assert!(of_hpa.len() == 1 && of_hpa[0].starts_with("/apis/autoscaling/v1/"), "{requests:?}");
 }
 
 fn find<'a>(known: &'a mut Value, plural: &str) -> &'a mut Value {

@@ -99,10 +99,10 @@ fn resume_from_an_expired_version_fails_with_its_error_name() {
     let testbed = env.own_server().expect("it was there before");
     let watch = ["watch", "cm", "-n", &namespace, "--resource-version", version];
     let error = env.kdelta_on(&testbed, &watch).finish().failure(1);
-    let wanted = format!(
+    let expected = format!(
         "Error from server (Expired): the server no longer knows what happened since {version} (too old resource version: {version} ("
     );
-    assert!(error.starts_with(&wanted), "{error}");
+    assert!(error.starts_with(&expected), "{error}");
     assert!(error.ends_with("omit --resource-version to start with the current objects\n"), "{error}");
     let lines = env.kdelta_on(&testbed, &[&watch[..], &["-o", "json"]].concat()).finish();
     assert_eq!(lines.code, 1);

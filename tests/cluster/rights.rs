@@ -60,14 +60,14 @@ fn unavailable_parts_are_probed_gradually_by_lists_and_join_together() {
     let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
     running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
     let _first = proxy.take_requests();
-    let mut asked: Vec<String> = Vec::new();
+    let mut requests: Vec<String> = Vec::new();
     // Ten at first, more after five seconds.
     eventually("a second time", || {
-        asked.extend(proxy.take_requests());
-        (asked.len() > 10).then_some(())
+        requests.extend(proxy.take_requests());
+        (requests.len() > 10).then_some(())
     });
-    assert!(asked.len() <= 30, "of some forty that are left out: {asked:#?}");
-    assert!(asked.iter().all(|request| !request.contains("watch=")), "{asked:#?}");
+    assert!(requests.len() <= 30, "of some forty that are left out: {requests:#?}");
+    assert!(requests.iter().all(|request| !request.contains("watch=")), "{requests:#?}");
     for plural in TYPES {
         allow(&api, &user, Some(&namespace), plural);
     }
@@ -108,21 +108,21 @@ fn forbidden_late_parts_are_unavailable_like_initial_ones() {
         create_namespace(&api, name, &json!({}));
     }
     // Each is reported once and then probed less often.
-    let mut said = String::new();
-    while !late.iter().all(|name| said.contains(name.as_str())) {
-        said += &running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
+    let mut output = String::new();
+    while !late.iter().all(|name| output.contains(name.as_str())) {
+        output += &running.stderr.find("what is left out", |line| line.starts_with("not allowed, skipped: "));
     }
     let _first = proxy.take_requests();
     let since = Instant::now();
-    let mut asked: Vec<String> = Vec::new();
+    let mut requests: Vec<String> = Vec::new();
     eventually("a second time", || {
-        asked.extend(proxy.take_requests());
-        (asked.len() > 10).then_some(())
+        requests.extend(proxy.take_requests());
+        (requests.len() > 10).then_some(())
     });
     // Two per second, plus the first ones.
     let most = 12 + 2 * usize::try_from(since.elapsed().as_secs()).expect("a while");
-    assert!(asked.len() <= most, "{} of {} at most: {asked:#?}", asked.len(), most);
-    assert!(asked.iter().all(|request| !request.contains("watch=")), "{asked:#?}");
+    assert!(requests.len() <= most, "{} of {} at most: {requests:#?}", requests.len(), most);
+    assert!(requests.iter().all(|request| !request.contains("watch=")), "{requests:#?}");
 
     create_namespace(&api, &joined, &json!({}));
     for plural in TYPES {
@@ -160,11 +160,11 @@ fn part_that_leaves_before_its_refusal_does_not_end_the_watch() {
     proxy.bookmarks(Bookmarks::NoEnd);
     let _before = proxy.take_requests();
     label(&api, &namespace, true);
-    let mut asked: Vec<String> = Vec::new();
+    let mut requests: Vec<String> = Vec::new();
     eventually("it is refused", || {
-        asked.extend(proxy.take_requests());
+        requests.extend(proxy.take_requests());
         let is_list = |request: &String| request.contains("/configmaps") && !request.contains("watch=");
-        asked.iter().any(is_list).then_some(())
+        requests.iter().any(is_list).then_some(())
     });
     label(&api, &namespace, false);
 
@@ -262,9 +262,9 @@ fn one_shot_command_prints_available_parts_and_exits_with_a_part_failure() {
     for words in [&["get", "cm", "-o", "name"][..], &["index", "cm", "--by", "name", "--no-headers"]] {
         let done = env.kdelta_on(testbed, &[words, &["-n", &both, "--as", &user]].concat()).finish();
         assert_eq!((done.code, done.stdout.lines().count()), (4, 1), "{} {}", done.stdout, done.stderr);
-        let said =
+        let output =
             format!("cannot list resource \"configmaps\" in API group \"\" in the namespace \"{other}\"");
-        assert!(done.stderr.contains(&said) && done.stderr.lines().count() == 1, "{}", done.stderr);
+        assert!(done.stderr.contains(&output) && done.stderr.lines().count() == 1, "{}", done.stderr);
     }
     // A missing name fails the whole command, as in kubectl.
     let missing = ["get", "cm", "x", "nope", "-n", &namespace, "-o", "name"];

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::replay::text;
 use super::{busy, kubectl};
 use crate::support::{
-    Api, FaultProxy, Kdelta, OnServer, PATIENCE, Running, Strike, TestEnv, Testbed, eventually, tell, tool,
+    Api, FaultProxy, Kdelta, OnServer, PATIENCE, Running, Strike, TestEnv, Testbed, eventually, print_line,
+    tool,
 };
 
 const RATE: &str = "300";
@@ -52,7 +53,7 @@ fn deltas_of(running: &Running, read: impl Fn(&Value) -> Delta) -> (Vec<Delta>, 
 fn compare(who: &str, kind: &str, ours: &[Delta], theirs: &(Vec<Delta>, bool)) {
     let (theirs, whole) = theirs;
     if !whole {
-        tell(&format!(
+        print_line(&format!(
             "COMPARED IN PART: {who} told {} of {} changes of {kind} and then ended or listed anew",
             theirs.len(),
             ours.len()

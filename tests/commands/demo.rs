@@ -52,13 +52,13 @@ fn one_shot_commands_work_on_the_demo() {
 #[test]
 fn mutation_detector_is_enabled_by_its_variable() {
     let env = TestEnv::new();
-    for (value, asked) in [("true", true), ("false", false)] {
+    for (value, requests) in [("true", true), ("false", false)] {
         for command in ["index pods --by namespace", "watch pods --count 1"] {
             let arguments: Vec<&str> = command.split(' ').chain(["--demo", "-v=6"]).collect();
             let ended = env.kdelta(&arguments).env("KUBE_CACHE_MUTATION_DETECTOR", value).finish();
             assert_eq!(ended.code, 0, "{}", ended.stderr);
             let watched_over = ended.stderr.contains("cached objects are compared with what they were");
-            assert_eq!(watched_over, asked, "{command}: {}", ended.stderr);
+            assert_eq!(watched_over, requests, "{command}: {}", ended.stderr);
         }
     }
 }
@@ -93,9 +93,9 @@ fn port_in_use_is_reported() {
     let demo = DemoServer::start(&env, &[]);
     let port = demo.url.rsplit(':').next().expect("a port");
     let error = env.kdelta(&["demo", "--port", port]).finish().failure(1);
-    let told =
+    let reported =
         format!("error: can't listen on 127.0.0.1:{port}: another program uses it; choose another --port");
-    assert!(error.starts_with(&told), "{error}");
+    assert!(error.starts_with(&reported), "{error}");
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
     assert!(kubectl(&["rollout", "history", "deployment/r"]).contains("\n3 "), "a third revision");
     // A pod that was rolled back may still be terminating and be gone at the next request.
     let logs = eventually("a pod that stays is asked for its log", || {
-        let said = run(&["logs", "deployment/r"]).failure(1);
-        (!said.contains("(NotFound)")).then_some(said)
+        let printed = run(&["logs", "deployment/r"]).failure(1);
+        (!printed.contains("(NotFound)")).then_some(printed)
     });
     assert!(logs.contains("the pods of the demo run no containers, so there is nothing to log"), "{logs}");
     kubectl(&[
@@ -207,7 +207,7 @@ fn kubectl_creates_changes_scales_and_deletes() {
         assert_eq!(done.code, 0, "kubectl {arguments:?}: {}", done.stderr);
         done.stdout
     };
-    for (arguments, wanted) in [
+    for (arguments, expected) in [
         (&["create", "namespace", "play"][..], "namespace/play created\n"),
         (&["create", "configmap", "c", "--from-literal=a=b", "-n", "play"], "configmap/c created\n"),
         (
@@ -221,7 +221,7 @@ fn kubectl_creates_changes_scales_and_deletes() {
         (&["delete", "configmap", "c", "-n", "play"], "configmap \"c\" deleted\n"),
     ] {
         // Newer kubectl versions append the namespace.
-        assert_eq!(kubectl(arguments).replace(" from play namespace", ""), wanted, "{arguments:?}");
+        assert_eq!(kubectl(arguments).replace(" from play namespace", ""), expected, "{arguments:?}");
     }
     let rolled = kubectl(&["rollout", "status", "deployment/d", "-n", "play", "--timeout=30s"]);
     assert!(rolled.ends_with("deployment \"d\" successfully rolled out\n"), "{rolled}");

@@ -14,8 +14,8 @@ fn unreachable_server_is_named() {
         [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "name"], &["api-resources"]]
     {
         let error = env.kdelta(&[command, &["--server", server]].concat()).finish().failure(1);
-        let wanted = "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n";
-        assert_eq!(error, wanted, "{command:?}");
+        let expected = "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n";
+        assert_eq!(error, expected, "{command:?}");
     }
 }
 
@@ -113,9 +113,9 @@ fn name_missing_in_all_matched_namespaces_is_one_error() {
         let quiet = on(&["get", "deploy", "web", "-n", pattern, "--ignore-not-found"]).quiet_success();
         assert_eq!(quiet, "");
         let done = on(&["watch", "deploy", "web", "-n", pattern, "--until-synced"]);
-        let said =
+        let message_of =
             missing(pattern).replace("Error from server (NotFound): ", "").replace('\n', " at the moment\n");
-        assert_eq!((done.code, done.stderr), (0, said));
+        assert_eq!((done.code, done.stderr), (0, message_of));
     }
     // One matched namespace has it, which suffices; an explicitly named one must have it.
     let found = on(&["get", "deploy", "web", "-n", "s*,d*", "-o", "name"]).quiet_success();
@@ -185,9 +185,9 @@ fn read_only_stdout_is_reported_at_the_start() {
         let command = env.kdelta(words);
         let only_read = std::fs::File::open("/dev/null").expect("it is there");
         let done = command.into_command().stdout(only_read).output().expect("it runs");
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        let message_of = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(
-            (done.status.code(), said.as_str()),
+            (done.status.code(), message_of.as_str()),
             (Some(1), "error: write standard output: bad file descriptor\n")
         );
     }

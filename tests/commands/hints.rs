@@ -4,12 +4,12 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually, tell};
+use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually, print_line};
 
 /// Returns the output on a terminal created by `script`, or `None` without `script`.
 fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        tell("NOT TRIED, because script is not on this machine: hints on a terminal");
+        print_line("NOT TRIED, because script is not on this machine: hints on a terminal");
         return None;
     }
     let mut command = Command::new("script");
@@ -24,19 +24,19 @@ fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
 /// second.
 fn output_with_hint(env: &TestEnv, line: &str) -> Option<String> {
     eventually(&format!("a hint after {line:?}"), || match on_terminal(env, line) {
-        Some(told) if !told.contains("  hint: ") => None,
-        told => Some(told),
+        Some(reported) if !reported.contains("  hint: ") => None,
+        reported => Some(reported),
     })
 }
 
 /// The same where no hint is expected although this response arrived in time.
 fn output_after_response(env: &TestEnv, line: &str, answer: &str) -> Option<String> {
     eventually(&format!("{answer} for {line:?}"), || {
-        let Some(told) = on_terminal(env, &format!("{line} -v=6")) else { return Some(None) };
-        let (log, told): (Vec<_>, Vec<_>) =
-            told.split_inclusive('\n').partition(|line| line.contains(" DEBUG "));
+        let Some(reported) = on_terminal(env, &format!("{line} -v=6")) else { return Some(None) };
+        let (log, reported): (Vec<_>, Vec<_>) =
+            reported.split_inclusive('\n').partition(|line| line.contains(" DEBUG "));
         let is_answered = log.iter().any(|line| line.contains(answer));
-        (is_answered || told.iter().any(|line| line.contains("hint"))).then(|| Some(told.concat()))
+        (is_answered || reported.iter().any(|line| line.contains("hint"))).then(|| Some(reported.concat()))
     })
 }
 
@@ -45,7 +45,7 @@ fn unknown_namespace_gets_a_similar_suggestion() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "0.01"]);
     let on = format!("-s {}", demo.url);
-    for (line, said) in [
+    for (line, printed) in [
         (
             "get pods -n shpo",
             "No resources found in shpo namespace.\n  hint: there is no namespace \"shpo\"; did you mean shop?\n",
@@ -55,16 +55,16 @@ fn unknown_namespace_gets_a_similar_suggestion() {
             "No resources found in defualt namespace.\n  hint: there is no namespace \"defualt\"; did you mean default?\n",
         ),
     ] {
-        let Some(told) = output_with_hint(&env, &format!("{line} {on}")) else { return };
-        assert_eq!(told, said, "{line}");
+        let Some(reported) = output_with_hint(&env, &format!("{line} {on}")) else { return };
+        assert_eq!(reported, printed, "{line}");
     }
     for (namespace, answer) in [
         ("nothing-like-it", r#"path="/api/v1/namespaces?limit=500" status=200"#),
         ("kube-public", r#"path="/api/v1/namespaces/kube-public" status=200"#),
     ] {
         let get = format!("get pods -n {namespace} {on}");
-        let Some(told) = output_after_response(&env, &get, answer) else { return };
-        assert_eq!(told, format!("No resources found in {namespace} namespace.\n"));
+        let Some(reported) = output_after_response(&env, &get, answer) else { return };
+        assert_eq!(reported, format!("No resources found in {namespace} namespace.\n"));
     }
     let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();
     assert_eq!((piped.code, &*piped.stderr), (0, "No resources found in shpo namespace.\n"));
@@ -87,22 +87,22 @@ fn no_namespace_hint_without_permission() {
     );
     let get = format!("get cm -n {namespace}x --kubeconfig {}", testbed.kubeconfig());
     let nothing = format!("No resources found in {namespace}x namespace.\n");
-    let Some(told) = output_with_hint(&env, &get) else { return };
-    assert!(told.contains(&format!("did you mean {namespace}")), "{told}");
+    let Some(reported) = output_with_hint(&env, &get) else { return };
+    assert!(reported.contains(&format!("did you mean {namespace}")), "{reported}");
     // The permission takes effect on the server with a delay.
     let refusal = format!(r#"path="/api/v1/namespaces/{namespace}x" status=403"#);
-    let told = eventually("the user may list", || {
-        on_terminal(&env, &format!("{get} --as {user}")).filter(|told| !told.contains("Forbidden"))
+    let reported = eventually("the user may list", || {
+        on_terminal(&env, &format!("{get} --as {user}")).filter(|reported| !reported.contains("Forbidden"))
     });
-    assert_eq!(told, nothing);
+    assert_eq!(reported, nothing);
     assert_eq!(output_after_response(&env, &format!("{get} --as {user}"), &refusal), Some(nothing));
 }
 
 #[test]
 fn missing_kubeconfig_hints_at_the_demo() {
     let env = TestEnv::new();
-    let Some(told) = on_terminal(&env, "get pods") else { return };
-    let (error, hint) = told.split_once('\n').expect("two lines");
+    let Some(reported) = on_terminal(&env, "get pods") else { return };
+    let (error, hint) = reported.split_once('\n').expect("two lines");
     assert!(error.starts_with("error: invalid configuration: no configuration has been provided"), "{error}");
     assert!(hint.starts_with("  hint: ") && hint.contains("--demo"), "{hint}");
 }
@@ -112,7 +112,7 @@ fn unknown_context_cluster_or_user_gets_a_similar_suggestion() {
     let env = TestEnv::new();
     let config = "{contexts: [{name: prod, context: {cluster: c}}], clusters: [{name: cluster-eu, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: admin, user: {}}]}";
     env.file("config", config);
-    for (flag, said) in [
+    for (flag, printed) in [
         ("--context=pord", "error: context \"pord\" does not exist\n  hint: did you mean prod?\n"),
         ("--context=zzz", "error: context \"zzz\" does not exist\n"),
         (
@@ -124,8 +124,10 @@ fn unknown_context_cluster_or_user_gets_a_similar_suggestion() {
             "error: auth info \"amdin\" does not exist\n  hint: did you mean admin?\n",
         ),
     ] {
-        let Some(told) = on_terminal(&env, &format!("get pods --kubeconfig config {flag}")) else { return };
-        assert_eq!(told, said, "{flag}");
+        let Some(reported) = on_terminal(&env, &format!("get pods --kubeconfig config {flag}")) else {
+            return;
+        };
+        assert_eq!(reported, printed, "{flag}");
     }
 }
 
@@ -133,9 +135,9 @@ fn unknown_context_cluster_or_user_gets_a_similar_suggestion() {
 fn misspelled_types_get_a_suggestion_in_every_command() {
     let env = TestEnv::new();
     for command in ["get deploymets", "watch deploymets", "index deploymets --by node"] {
-        let Some(told) = on_terminal(&env, &format!("{command} --demo")) else { return };
-        let said = "error: the server doesn't have a resource type \"deploymets\"\n  hint: did you mean deployments.apps?\n";
-        assert_eq!(told, said, "{command}");
+        let Some(reported) = on_terminal(&env, &format!("{command} --demo")) else { return };
+        let printed = "error: the server doesn't have a resource type \"deploymets\"\n  hint: did you mean deployments.apps?\n";
+        assert_eq!(reported, printed, "{command}");
     }
 }
 

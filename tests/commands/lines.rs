@@ -32,12 +32,12 @@ fn program_fields() -> Vec<String> {
 #[test]
 fn docs_program_and_schema_list_equal_fields() {
     let schema = schema();
-    let wanted: BTreeSet<String> =
+    let expectation: BTreeSet<String> =
         schema["properties"].as_object().expect("properties").keys().cloned().collect();
     for (place, fields) in [("docs", documented_fields()), ("--fields", program_fields())] {
         let found: BTreeSet<String> = fields.iter().cloned().collect();
         assert_eq!(found.len(), fields.len(), "{place}: each once: {fields:?}");
-        assert_eq!(found, wanted, "{place}");
+        assert_eq!(found, expectation, "{place}");
     }
 }
 

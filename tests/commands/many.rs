@@ -35,7 +35,7 @@ fn matched_namespaces_and_all_kinds_of_the_demo_are_watched() {
 #[test]
 fn single_cluster_flags_conflict_with_several_contexts() {
     let env = TestEnv::new();
-    for (words, said) in [
+    for (words, output) in [
         (
             &["watch", "po", "--context", "a,b", "--server", "x"][..],
             "--server applies to one cluster, but several",
@@ -46,6 +46,6 @@ fn single_cluster_flags_conflict_with_several_contexts() {
         (&["watch", "*.apps", "web"], "names can't be given with \"*.apps\""),
     ] {
         let error = env.kdelta(words).finish().failure(2);
-        assert!(error.starts_with(&format!("error: {said}")), "{error}");
+        assert!(error.starts_with(&format!("error: {output}")), "{error}");
     }
 }

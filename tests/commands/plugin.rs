@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{DemoServer, Kdelta, TestEnv, eventually, tell};
+use crate::support::{DemoServer, Kdelta, TestEnv, eventually, print_line};
 
 /// Creates a folder with both links.
 fn links(env: &TestEnv) -> PathBuf {
@@ -53,7 +53,7 @@ fn kubectl_finds_the_plugin_and_its_completion() {
     let folder = std::env::var_os("PATH")
         .and_then(|path| std::env::split_paths(&path).find(|folder| folder.join("kubectl").is_file()));
     let Some(kubectl) = folder.map(|folder| folder.join("kubectl")) else {
-        tell("NOT TRIED, because kubectl is not on this machine: kubectl delta");
+        print_line("NOT TRIED, because kubectl is not on this machine: kubectl delta");
         return;
     };
     let (links, demo) = (links(&env), DemoServer::start(&env, &[]));

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::support::{DemoServer, Kdelta, TestEnv, eventually, tell};
+use crate::support::{DemoServer, Kdelta, TestEnv, eventually, print_line};
 
 /// A demo, a home with the program in its PATH, and the text before each line.
 struct Shell {
@@ -27,7 +27,7 @@ impl Shell {
     /// Runs a script in a shell; returns `None` without the shell, after a line on stderr.
     fn run(&self, shell: &[&str], script: &str) -> Option<String> {
         if Command::new(shell[0]).arg("--version").output().is_err() {
-            tell(&format!("NOT TRIED, because {} is not on this machine: its completion", shell[0]));
+            print_line(&format!("NOT TRIED, because {} is not on this machine: its completion", shell[0]));
             return None;
         }
         let system = std::env::var("PATH").unwrap_or_default();
@@ -111,13 +111,13 @@ fn bash_gets_nospace_and_file_directives() {
         );
         shell.run(&["bash", "--norc", "--noprofile"], &script)
     };
-    for (line, told) in [
+    for (line, reported) in [
         ("kdelta get pods --by nod", "-o nospace\n"),
         ("kdelta get pods --kubeconfig ", "-o default\n"),
         ("kdelta get pods -o ", ""),
     ] {
         let Some(answer) = options(line) else { return };
-        assert_eq!(answer, told, "{line}");
+        assert_eq!(answer, reported, "{line}");
     }
 }
 

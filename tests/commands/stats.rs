@@ -20,18 +20,18 @@ fn stats_of_an_index_and_of_a_plain_get() {
     };
     let index =
         ["index", "pods", "-A", "--by", "field:status.phase", "--demo", "--objects", "3000", "--stats"];
-    let told = run(&index);
+    let output = run(&index);
     // The demo changes by itself: objects may be added or removed before the end.
-    let objects = number(&told, "held:", "objects");
-    assert!(objects >= 3000 && number(&told, "came:", "objects") >= objects, "{told}");
-    let (text, held) = (number(&told, "held:", "bytes"), number(&told, "held:", "held"));
-    assert!(text > objects * 500 && held < text / 4, "{told}");
-    assert!(number(&told, "came:", "bytes") > text);
+    let objects = number(&output, "held:", "objects");
+    assert!(objects >= 3000 && number(&output, "came:", "objects") >= objects, "{output}");
+    let (text, held) = (number(&output, "held:", "bytes"), number(&output, "held:", "held"));
+    assert!(text > objects * 500 && held < text / 4, "{output}");
+    assert!(number(&output, "came:", "bytes") > text);
 
-    let told = run(&["get", "pods", "-A", "-o", "json", "--demo", "--objects", "3000", "--stats"]);
-    assert!(number(&told, "came:", "objects") >= 3000 && told.contains("the first after"), "{told}");
-    assert!(!told.contains("held:"), "nothing is kept: {told}");
-    assert_eq!(told.contains("peak memory:"), cfg!(target_os = "linux"), "{told}");
+    let output = run(&["get", "pods", "-A", "-o", "json", "--demo", "--objects", "3000", "--stats"]);
+    assert!(number(&output, "came:", "objects") >= 3000 && output.contains("the first after"), "{output}");
+    assert!(!output.contains("held:"), "nothing is kept: {output}");
+    assert_eq!(output.contains("peak memory:"), cfg!(target_os = "linux"), "{output}");
     assert!(!run(&["get", "pods", "--demo"]).contains("came:"));
 }
 

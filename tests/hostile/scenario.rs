@@ -292,17 +292,17 @@ mod tests {
 
     #[test]
     fn child_is_killed_beyond_its_limits() {
-        let told = failure(|scenario| scenario.within_seconds(1));
-        assert!(told.starts_with("goes on: killed after "), "{told}");
-        let told = failure(|scenario| scenario.within_mebibytes(1));
-        assert!(told.starts_with("goes on: killed after "), "{told}");
+        let message = failure(|scenario| scenario.within_seconds(1));
+        assert!(message.starts_with("goes on: killed after "), "{message}");
+        let message = failure(|scenario| scenario.within_mebibytes(1));
+        assert!(message.starts_with("goes on: killed after "), "{message}");
     }
 
     #[test]
     fn failed_check_is_reported_with_the_output() {
         let server = HostileServer::start(|_| Reply::status(403, "Forbidden", "not you"));
         let scenario = Scenario::new("forbidden", &["get", "pods"]).on(&server);
-        let told = scenario.check(|outcome| assert_eq!(outcome.code, Some(7))).run().expect_err("it is 1");
-        assert!(told.contains("right: Some(7)") && told.contains("not you"), "{told}");
+        let message = scenario.check(|outcome| assert_eq!(outcome.code, Some(7))).run().expect_err("it is 1");
+        assert!(message.contains("right: Some(7)") && message.contains("not you"), "{message}");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn schema() -> Value {
 impl Contract {
     /// Returns the contract of a call with these arguments, if it prints JSON lines.
     pub(super) fn of(arguments: &[&str]) -> Option<Self> {
-        let has = |wanted: &[&str]| arguments.iter().any(|argument| wanted.contains(argument));
+        let has = |names: &[&str]| arguments.iter().any(|argument| names.contains(argument));
         let watches = has(&["watch", "-w", "--watch", "--watch-only"]);
         let json = has(&["-ojson", "-o=json", "--output=json"])
             || arguments.windows(2).any(|pair| pair == ["-o", "json"] || pair == ["--output", "json"]);

@@ -38,7 +38,7 @@ struct ProxyRules {
     protocol: Protocol,
     login: Login,
     /// A mutex: the connections write, the test reads. Bounded by the requests of one test.
-    asked: Mutex<Vec<String>>,
+    sent_requests: Mutex<Vec<String>>,
     /// True while connections stay open without transferring data.
     silent: watch::Sender<bool>,
 }
@@ -73,7 +73,7 @@ impl Forward {
             manners: Arc::new(ProxyRules {
                 protocol,
                 login,
-                asked: Mutex::default(),
+                sent_requests: Mutex::default(),
                 silent: watch::Sender::new(false),
             }),
             accepting: None,
@@ -89,8 +89,8 @@ impl Forward {
 
     /// Returns the logged requests in order: `CONNECT host:port`, `GET url`, with ` as user` if there were
     /// credentials, and the response if it was an error.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.manners.asked.lock().expect("no panic inside").clone()
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.manners.sent_requests.lock().expect("no panic inside").clone()
     }
 
     /// Stops forwarding data without closing connections.
@@ -132,7 +132,7 @@ impl ProxyRules {
     }
 
     fn log(&self, line: String) {
-        self.asked.lock().expect("no panic inside").push(line);
+        self.sent_requests.lock().expect("no panic inside").push(line);
     }
 
     async fn serve_http(&self, mut client: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
@@ -148,18 +148,19 @@ impl ProxyRules {
         let (method, url) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let lines: Vec<&str> = head.lines().collect();
         let is_login = |line: &&str| line.to_lowercase().starts_with("proxy-authorization:");
-        let told = lines.iter().find(|line| is_login(line)).and_then(|line| line.split(' ').nth(2));
-        let told = told.and_then(|code| BASE64_STANDARD.decode(code).ok());
-        let told = told.map(|login| String::from_utf8_lossy(&login).into_owned());
-        let user = told.as_deref().and_then(|login| login.split(':').next());
-        let asked = format!("{method} {url}{}", user.map(|user| format!(" as {user}")).unwrap_or_default());
-        if self.login.is_some_and(|(user, password)| told != Some(format!("{user}:{password}"))) {
-            self.log(format!("{asked}: 407"));
+        let credentials = lines.iter().find(|line| is_login(line)).and_then(|line| line.split(' ').nth(2));
+        let credentials = credentials.and_then(|code| BASE64_STANDARD.decode(code).ok());
+        let credentials = credentials.map(|login| String::from_utf8_lossy(&login).into_owned());
+        let user = credentials.as_deref().and_then(|login| login.split(':').next());
+        let sent_requests =
+            format!("{method} {url}{}", user.map(|user| format!(" as {user}")).unwrap_or_default());
+        if self.login.is_some_and(|(user, password)| credentials != Some(format!("{user}:{password}"))) {
+            self.log(format!("{sent_requests}: 407"));
             let refusal = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\
                            Content-Length: 0\r\nConnection: close\r\n\r\n";
             return client.write_all(refusal.as_bytes()).await;
         }
-        self.log(asked);
+        self.log(sent_requests);
         let target = url.trim_start_matches("http://").split('/').next().unwrap_or_default();
         let Ok(mut server) = reach(target).await else {
             return client.write_all(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n").await;
@@ -180,19 +181,19 @@ impl ProxyRules {
         let (_version, methods) = (client.read_u8().await?, client.read_u8().await?);
         let mut offered = vec![0; methods.into()];
         client.read_exact(&mut offered).await?;
-        let wanted = if self.login.is_some() { 2 } else { 0 };
-        if !offered.contains(&wanted) {
+        let expected = if self.login.is_some() { 2 } else { 0 };
+        if !offered.contains(&expected) {
             self.log("no login: refused".to_owned());
             return client.write_all(&[5, 0xff]).await;
         }
-        client.write_all(&[5, wanted]).await?;
+        client.write_all(&[5, expected]).await?;
         let mut who = String::new();
         if let Some((user, password)) = self.login {
             let _version = client.read_u8().await?;
-            let told = [text(&mut client).await?, text(&mut client).await?];
-            let known = told == [user, password];
+            let credentials = [text(&mut client).await?, text(&mut client).await?];
+            let known = credentials == [user, password];
             client.write_all(&[1, u8::from(!known)]).await?;
-            who = format!(" as {}", told[0]);
+            who = format!(" as {}", credentials[0]);
             if !known {
                 self.log(format!("LOGIN{who}: refused"));
                 return Ok(());

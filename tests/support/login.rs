@@ -112,13 +112,13 @@ impl<'a> ServiceAccount<'a> {
         let made = self.api.create(&format!("{}/serviceaccounts/me/token", self.path), &request);
         let token = made["status"]["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
         super::eventually("the server knows what the account may", || {
-            (self.answer(&token) == 200).then_some(())
+            (self.status_of(&token) == 200).then_some(())
         });
         token
     }
 
     /// Returns the status code of a request with the token.
-    fn answer(&self, token: &str) -> u16 {
+    fn status_of(&self, token: &str) -> u16 {
         self.api.ask_as(&format!("{}/configmaps?limit=1", self.path), &format!("Bearer {token}"))
     }
 
@@ -126,7 +126,7 @@ impl<'a> ServiceAccount<'a> {
     pub(crate) fn revoke(&self, name: &str, token: &str) {
         self.api.delete(&format!("{}/secrets/{name}", self.path));
         super::eventually("the server no longer takes the token", || {
-            (self.answer(token) == 401).then_some(())
+            (self.status_of(token) == 401).then_some(())
         });
     }
 }
@@ -154,9 +154,9 @@ impl Plugin {
     /// Replaces the status that the plugin prints.
     pub(crate) fn says(&self, version: &str, status: &Value) {
         let version = format!("client.authentication.k8s.io/{version}");
-        let said = json!({"apiVersion": version, "kind": "ExecCredential", "status": status});
+        let printed = json!({"apiVersion": version, "kind": "ExecCredential", "status": status});
         // Renamed into place: a running plugin may be reading the file.
-        fs::write(self.folder.join("said.new"), said.to_string()).expect("a file of the test");
+        fs::write(self.folder.join("said.new"), printed.to_string()).expect("a file of the test");
         fs::rename(self.folder.join("said.new"), self.folder.join("said")).expect("a file of the test");
     }
 
@@ -176,8 +176,8 @@ impl Plugin {
     }
 
     /// Returns the `ExecCredential` that its last run received.
-    pub(crate) fn told(&self) -> Value {
-        let told = fs::read_to_string(self.folder.join("told")).expect("it has run");
-        serde_json::from_str(&told).unwrap_or_else(|error| panic!("{told}: {error}"))
+    pub(crate) fn last_input(&self) -> Value {
+        let input = fs::read_to_string(self.folder.join("told")).expect("it has run");
+        serde_json::from_str(&input).unwrap_or_else(|error| panic!("{input}: {error}"))
     }
 }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Writes a line directly to stderr, since the harness shows captured output only for failures.
-pub(crate) fn tell(line: &str) {
+pub(crate) fn print_line(line: &str) {
     let _told = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
 }
 

@@ -72,7 +72,7 @@ impl Kdelta {
     pub(crate) fn at_a_terminal(self) -> Option<Self> {
         let has_script = Command::new("script").arg("--version").output().is_ok();
         if !has_script {
-            super::tell("SKIPPED: there is no `script` to run the program at a terminal");
+            super::print_line("SKIPPED: there is no `script` to run the program at a terminal");
             return None;
         }
         let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));

@@ -182,8 +182,8 @@ fn build() -> Result<PathBuf, String> {
         return Ok(binary);
     }
     let fresh = folder.join("testbed.new");
-    let told = "building tests/testbed (kube-apiserver and etcd) with Go: minutes the first time\n";
-    let _told = std::io::stderr().write_all(told.as_bytes());
+    let message = "building tests/testbed (kube-apiserver and etcd) with Go: minutes the first time\n";
+    let _told = std::io::stderr().write_all(message.as_bytes());
     let status = Command::new("go")
         .args(["build", "-trimpath", "-ldflags=-s -w", "-modfile"])
         .arg(&module)

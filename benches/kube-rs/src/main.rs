@@ -38,15 +38,15 @@ async fn main() -> anyhow::Result<()> {
                     std::process::exit(0);
                 }
             }
-            watcher::Event::Apply(object) => tell(&mut out, "MODIFIED", &object)?,
-            watcher::Event::Delete(object) => tell(&mut out, "DELETED", &object)?,
+            watcher::Event::Apply(object) => print_event(&mut out, "MODIFIED", &object)?,
+            watcher::Event::Delete(object) => print_event(&mut out, "DELETED", &object)?,
             watcher::Event::Init | watcher::Event::InitApply(_) => {}
         }
     }
     Ok(())
 }
 
-fn tell(out: &mut impl std::io::Write, kind: &str, object: &DynamicObject) -> std::io::Result<()> {
+fn print_event(out: &mut impl std::io::Write, kind: &str, object: &DynamicObject) -> std::io::Result<()> {
     let annotations = object.metadata.annotations.as_ref();
     let sent = annotations.and_then(|all| all.get("testbed/sent")).map_or("", String::as_str);
     writeln!(out, "{{\"type\":\"{kind}\",\"testbed/sent\":\"{sent}\"}}")?;

@@ -19,21 +19,21 @@ fn interactive_browser_gets_equal_responses() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
     let demo = DemoServer::start(&env, &[]);
     let own = kubeconfig(&env, &demo);
-    let [wanted, is] = [testbed.kubeconfig(), &own].map(|kubeconfig| {
+    let [expected, is] = [testbed.kubeconfig(), &own].map(|kubeconfig| {
         let mut browser = tool();
         let done = browser.args(["browse", "--kubeconfig", kubeconfig, "-n", "browsed"]).output();
         let done = done.expect("the testbed starts");
-        let told = String::from_utf8_lossy(&done.stdout).into_owned();
-        assert!(done.status.success(), "{}{told}", String::from_utf8_lossy(&done.stderr));
-        told
+        let reported = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(done.status.success(), "{}{reported}", String::from_utf8_lossy(&done.stderr));
+        reported
     });
-    assert!(wanted.lines().count() > 200, "{wanted}");
-    let differences: Vec<_> = wanted
+    assert!(expected.lines().count() > 200, "{expected}");
+    let differences: Vec<_> = expected
         .lines()
         .zip(is.lines())
-        .filter(|(wanted, is)| wanted != is)
-        .map(|(wanted, is)| format!("real {wanted}\ndemo {is}"))
+        .filter(|(expected, is)| expected != is)
+        .map(|(expected, is)| format!("real {expected}\ndemo {is}"))
         .collect();
     assert!(differences.is_empty(), "{}:\n{}", differences.len(), differences.join("\n"));
-    assert_eq!(wanted.lines().count(), is.lines().count(), "one was told more");
+    assert_eq!(expected.lines().count(), is.lines().count(), "one was told more");
 }

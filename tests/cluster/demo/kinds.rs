@@ -241,10 +241,10 @@ fn defaults_and_rows_of_each_kind_are_equal() {
             let message = &table["message"];
             json!({"object": comparable(&whole), "columns": columns(&table), "cells": cells(&table), "message": message})
         });
-        let [wanted, is] = answers;
+        let [expected, is] = answers;
         for part in ["object", "columns", "cells", "message"] {
-            if wanted[part] != is[part] {
-                differences.push(format!("{path} {part}\n  real {}\n  demo {}", wanted[part], is[part]));
+            if expected[part] != is[part] {
+                differences.push(format!("{path} {part}\n  real {}\n  demo {}", expected[part], is[part]));
             }
         }
     }

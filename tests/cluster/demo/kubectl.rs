@@ -93,8 +93,8 @@ fn run(env: &TestEnv, home: &Path, server: &[&str], command: &str, files: &[(&st
     }
     // Each server has its own HOME, where kubectl caches discovery.
     let done = Kdelta::other(kubectl).env("HOME", home).finish();
-    let said = format!("{}: {}{}", done.code, done.stdout, done.stderr);
-    said.replace(&env.home().display().to_string(), "")
+    let printed = format!("{}: {}{}", done.code, done.stdout, done.stderr);
+    printed.replace(&env.home().display().to_string(), "")
 }
 
 #[test]
@@ -118,13 +118,13 @@ fn kubectl_output_is_equal_on_both_servers() {
     let mut table = Vec::new();
     let mut differ = 0;
     for command in COMMANDS {
-        let wanted = run(&env, &real_home, &["--kubeconfig", testbed.kubeconfig()], command, &files);
+        let expected = run(&env, &real_home, &["--kubeconfig", testbed.kubeconfig()], command, &files);
         let is = run(&env, &demo_home, &["--server", &demo.url], command, &files);
-        if wanted == is {
+        if expected == is {
             table.push(format!("same    kubectl {command}"));
         } else {
             differ += 1;
-            table.push(format!("DIFFERS kubectl {command}\n  real {wanted}\n  demo {is}"));
+            table.push(format!("DIFFERS kubectl {command}\n  real {expected}\n  demo {is}"));
         }
     }
     assert!(differ == 0, "{differ} of {} differ:\n{}", COMMANDS.len(), table.join("\n"));

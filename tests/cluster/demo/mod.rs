@@ -228,9 +228,9 @@ fn part(text: &str, how: Compare) -> Value {
         digest["columns"] = columns(object);
     }
     if how == Words {
-        let said = object["message"].as_str().unwrap_or_default();
+        let message = object["message"].as_str().unwrap_or_default();
         digest["message"] =
-            said.split(|c: char| c.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
+            message.split(|c: char| c.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
         digest["causes"] = object["details"]["causes"]
             .as_array()
             .into_iter()
@@ -303,13 +303,13 @@ fn compare(real: &Api, demo: &Api, script: &[Step]) {
     let mut differences = Vec::new();
     let both = |step, seconds| [real, demo].map(|api| digest(&ask(api, step, seconds), step.4));
     for step in script {
-        let [mut wanted, mut is] = both(step, WATCH_SECONDS[0]);
-        if wanted != is && step.0 == "GET" {
-            [wanted, is] = both(step, WATCH_SECONDS[1]);
+        let [mut expected, mut is] = both(step, WATCH_SECONDS[0]);
+        if expected != is && step.0 == "GET" {
+            [expected, is] = both(step, WATCH_SECONDS[1]);
         }
-        if wanted != is {
+        if expected != is {
             let (method, path, accept, body, _) = step;
-            differences.push(format!("{method} {path} {accept} {}\n  real {wanted}\n  demo {is}", body.1));
+            differences.push(format!("{method} {path} {accept} {}\n  real {expected}\n  demo {is}", body.1));
         }
     }
     assert!(differences.is_empty(), "{} of {}:\n{}", differences.len(), script.len(), differences.join("\n"));

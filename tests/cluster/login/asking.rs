@@ -28,7 +28,7 @@ fn plugin_prompts_on_the_terminal_before_rows() {
         running.type_line("sesame");
         running.stdout.find("the answer of the server", |line| line == "namespace/default\r\n");
         assert_eq!(
-            (running.wait(), plugin.told()["spec"]["interactive"].as_bool()),
+            (running.wait(), plugin.last_input()["spec"]["interactive"].as_bool()),
             (0, Some(true)),
             "{mode}"
         );
@@ -107,23 +107,23 @@ fn first_signal_lets_a_plugin_clean_up_and_the_second_kills_it() {
     let Some(on) = TestEnv::on_server() else { return };
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
-    let (begun, cache) = (on.env.home().join("begun"), on.env.home().join("cache"));
+    let (started, cache) = (on.env.home().join("begun"), on.env.home().join("cache"));
     // The script waits and saves with shell builtins: on a slow machine starting a program takes long.
     on.env.file("ending", "trap 'kill $!; echo kept > cache; exit' TERM\nsleep 60 &\n: > begun\nwait\n");
     for words in [&["get", "ns"][..], &["watch", "ns"]] {
         let mut running = on.env.kdelta(words).env("KUBECONFIG", &config).start();
-        eventually("the plugin runs", || begun.exists().then_some(()));
+        eventually("the plugin runs", || started.exists().then_some(()));
         running.signal("TERM");
         assert_eq!(running.wait(), 143, "{words:?}");
         assert!(cache.exists(), "{words:?}");
         assert!(!running.stderr.drain().contains("exec:"), "what was ended is no failure");
-        for file in [&begun, &cache] {
+        for file in [&started, &cache] {
             std::fs::remove_file(file).expect("a file of the test");
         }
     }
     on.env.file("ending", "trap ': > asked' TERM\nsleep 60 &\n: > begun\nwhile :; do wait; done\n");
     let mut running = on.env.kdelta(&["get", "ns"]).env("KUBECONFIG", &config).start();
-    eventually("the plugin runs", || begun.exists().then_some(()));
+    eventually("the plugin runs", || started.exists().then_some(()));
     running.signal("TERM");
     eventually("the plugin is asked", || on.env.home().join("asked").exists().then_some(()));
     running.signal("TERM");

@@ -71,19 +71,19 @@ fn unusable_certificate_fails_before_any_request() {
     let Some(on) = TestEnv::on_server() else { return };
     let (one, other) = (on.env.certificate(on.testbed, "a", &[]), on.env.certificate(on.testbed, "b", &[]));
     let unusable = "error: unable to use the client certificate: ";
-    let said = |pair: (&Path, &Path)| on.ask_as(&files(&pair), &[]);
+    let result_of = |pair: (&Path, &Path)| on.ask_as(&files(&pair), &[]);
     assert_eq!(
-        said((&one.0, &other.1)),
+        result_of((&one.0, &other.1)),
         Err(format!("{unusable}tls: private key does not match public key\n"))
     );
     let none = on.env.file("none", "nothing\n");
     let no_pem = |what| Err(format!("{unusable}tls: failed to find any PEM data in {what} input\n"));
-    assert_eq!(said((&none, &one.1)), no_pem("certificate"));
-    assert_eq!(said((&one.0, &none)), no_pem("key"));
+    assert_eq!(result_of((&none, &one.1)), no_pem("certificate"));
+    assert_eq!(result_of((&one.0, &none)), no_pem("key"));
     let locked = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
-    let error = said((&one.0, &on.env.file("locked", locked))).expect_err("it is locked");
+    let error = result_of((&one.0, &on.env.file("locked", locked))).expect_err("it is locked");
     assert!(error.contains("the private key is encrypted, which is not supported"), "{error}");
-    let error = said((&one.0, Path::new("/no/such/key"))).expect_err("it is not there");
+    let error = result_of((&one.0, Path::new("/no/such/key"))).expect_err("it is not there");
     assert!(error.contains("unable to read client-key /no/such/key for me due to open"), "{error}");
 }
 
@@ -168,20 +168,20 @@ fn missing_client_certificate_is_one_error_in_each_http_and_tls_version() {
         for protocol in ["h2", "http/1.1"] {
             let server = Strict::new(on.testbed, version, protocol.as_bytes());
             let url = format!("https://127.0.0.1:{}", server.port);
-            let said = |user: &Value| {
+            let result_of = |user: &Value| {
                 let config = on.env.login(on.testbed, &url, user);
                 on.ask_with(&config, &[], &[]).expect_err("nobody is let in")
             };
             let unable = "Unable to connect to the server: remote error: tls:";
-            let wanted = "certificate required: the server wants a client certificate";
+            let expected = "certificate required: the server wants a client certificate";
             assert_eq!(
-                said(&json!({"token": "t"})),
-                format!("{unable} {wanted}\n"),
+                result_of(&json!({"token": "t"})),
+                format!("{unable} {expected}\n"),
                 "{protocol} {version:?}"
             );
-            let told = said(&files(&stranger));
+            let reported = result_of(&files(&stranger));
             let why = "error decrypting message: the server does not take the client certificate";
-            assert_eq!(told, format!("{unable} {why}\n"), "{protocol} {version:?}");
+            assert_eq!(reported, format!("{unable} {why}\n"), "{protocol} {version:?}");
         }
     }
 }

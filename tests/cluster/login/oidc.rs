@@ -96,8 +96,8 @@ fn completion_uses_no_refresh_token_and_prints_nothing() {
         (config, call.finish().quiet_success())
     };
     assert_eq!(complete(&good).1, "default\n:4\n");
-    let (config, said) = complete(&expired);
-    assert_eq!(said, ":4\n");
+    let (config, printed) = complete(&expired);
+    assert_eq!(printed, ":4\n");
     assert_eq!(on.ask_with(&config, &[], &[]), Ok(String::new()), "the refresh token is still good");
 }
 
@@ -109,11 +109,11 @@ fn failures_to_save_or_refresh_tokens_are_reported() {
     let settings = [("id-token", expired.as_str()), ("refresh-token", good.as_str())];
     let config = on.env.login(on.testbed, on.testbed.server(), &user(&on, &settings));
     fs::write(config.with_added_extension("lock"), "").expect("a lock");
-    let said = on.ask_with(&config, &[], &[]).expect("it is let in");
+    let printed = on.ask_with(&config, &[], &[]).expect("it is let in");
     let start = format!("Warning: the new tokens of user \"me\" can't be kept in {}: ", config.display());
     assert!(
-        said.starts_with(&start) && said.ends_with("; other programs will have to log in again\n"),
-        "{said}"
+        printed.starts_with(&start) && printed.ends_with("; other programs will have to log in again\n"),
+        "{printed}"
     );
     // The first refresh token was used, and the issuer's new ID token is expired as well.
     let unable = "Unable to connect to the server: ";
@@ -138,19 +138,19 @@ fn wrong_issuer_is_reported() {
     let Some(on) = TestEnv::on_server() else { return };
     let unable = "Unable to connect to the server: ";
     let (_, refresh) = on.issue("reader", 600);
-    let said = |settings: &[(&str, &str)]| {
+    let printed = |settings: &[(&str, &str)]| {
         let settings = [&[("refresh-token", refresh.as_str())], settings].concat();
         on.ask_as(&user(&on, &settings), &[&refresh]).expect_err("it can't be right")
     };
-    let error = said(&[("client-secret", "wr0ng")]);
+    let error = printed(&[("client-secret", "wr0ng")]);
     assert_eq!(error, format!("{unable}failed to refresh token: oauth2: \"invalid_client\" \"\"\n"));
     let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]).0;
-    let error = said(&[("idp-certificate-authority", stranger.to_str().expect("UTF-8"))]);
+    let error = printed(&[("idp-certificate-authority", stranger.to_str().expect("UTF-8"))]);
     let untrusted = "certificate signed by unknown authority";
     assert!(error.starts_with(unable) && error.contains(untrusted), "{error}");
-    let error = said(&[("idp-issuer-url", on.testbed.server())]);
+    let error = printed(&[("idp-issuer-url", on.testbed.server())]);
     assert!(error.starts_with(&format!("{unable}oidc: failed to query metadata endpoint 4")), "{error}");
-    assert_eq!(said(&[("client-id", "")]), "error: Must provide client-id\n");
+    assert_eq!(printed(&[("client-id", "")]), "error: Must provide client-id\n");
 }
 
 #[test]

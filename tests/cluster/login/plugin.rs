@@ -115,12 +115,12 @@ fn contexts_with_the_same_user_share_a_login() {
     several["contexts"] = (1..9).map(|n| json!({"name": format!("c{n}"), "context": context})).collect();
     let config = env.file("several.kubeconfig", &several.to_string());
     let words = ["get", "ns", "default", "--all-contexts", "--no-headers"];
-    let said = env.kdelta(&words).env("KUBECONFIG", config).finish();
+    let printed = env.kdelta(&words).env("KUBECONFIG", config).finish();
     assert_eq!(
-        (said.stdout.matches(" default ").count(), said.stderr.as_str()),
+        (printed.stdout.matches(" default ").count(), printed.stderr.as_str()),
         (8, GREETING),
         "{}",
-        said.stdout
+        printed.stdout
     );
     assert_eq!(plugin.runs(), 1);
 }
@@ -160,8 +160,8 @@ fn watch_renews_credentials_before_they_expire() {
         assert!(plugin.runs() > before, "{number}");
     }
     watch.signal("INT");
-    let said = watch.stderr.drain();
-    assert!(said.contains("status=200") && !said.contains("status=401"), "{said}");
+    let printed = watch.stderr.drain();
+    assert!(printed.contains("status=200") && !printed.contains("status=401"), "{printed}");
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn interactive_plugin_is_not_run_without_a_terminal() {
     let mut user = plugin.user("v1");
     user["exec"]["interactiveMode"] = json!("Always");
     let why = "exec plugin cannot support interactive mode: standard input is not a terminal";
-    let said = on.ask_as(&user, &[]);
-    assert_eq!(said, Err(format!("Unable to connect to the server: getting credentials: {why}\n")));
+    let printed = on.ask_as(&user, &[]);
+    assert_eq!(printed, Err(format!("Unable to connect to the server: getting credentials: {why}\n")));
     assert_eq!(plugin.runs(), 0);
 }
 
@@ -245,16 +245,16 @@ fn plugin_gets_the_same_cluster_info_as_from_kubectl() {
         plugin.says(version, &json!({"token": on.testbed.token("reader")}));
         let config = on.env.login_to(cluster, &plugin.user(version));
         assert_eq!(on.ask_with(&config, &[], &[]), Ok(GREETING.into()));
-        let told = plugin.told();
-        assert_eq!(told["apiVersion"], format!("client.authentication.k8s.io/{version}"));
-        assert_eq!(told["spec"]["interactive"], false);
+        let input = plugin.last_input();
+        assert_eq!(input["apiVersion"], format!("client.authentication.k8s.io/{version}"));
+        assert_eq!(input["spec"]["interactive"], false);
         let Some(mut command) = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]) else {
             return;
         };
         let output = command.env("HOME", on.env.home()).stdin(std::process::Stdio::null()).output();
         let output = output.expect("kubectl runs");
         assert!(output.status.success(), "{output:?}");
-        assert_eq!(told, plugin.told(), "as kubectl");
+        assert_eq!(input, plugin.last_input(), "as kubectl");
     }
 }
 

@@ -37,8 +37,11 @@ fn each_proxy_type_resolves_names_and_takes_a_password() {
             done.stderr
         );
         assert!(done.stderr.contains("HTTP/2.0") && !done.stderr.contains("s3cr3t"), "{}", done.stderr);
-        let asked = proxy.asked();
-        assert!(!asked.is_empty() && asked.iter().all(|line| *line == format!("CONNECT {target} as me")));
+        let sent_requests = proxy.requests();
+        assert!(
+            !sent_requests.is_empty()
+                && sent_requests.iter().all(|line| *line == format!("CONNECT {target} as me"))
+        );
         let done = call("me:s3cr3t@", "-v=9").env("DISABLE_HTTP2", "1").finish();
         assert!(done.code == 0 && done.stderr.contains("HTTP/1.1"), "{}", done.stderr);
 
@@ -62,7 +65,7 @@ fn each_proxy_type_resolves_names_and_takes_a_password() {
 #[test]
 fn proxy_failures_name_the_proxy() {
     let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
-    let said = |cluster: Value, environment: &str| {
+    let error_of = |cluster: Value, environment: &str| {
         let config = env.kubeconfig_with(testbed, cluster, json!({}));
         let call = env.kdelta(&DEFAULT).env("KUBECONFIG", &config).env("HTTPS_PROXY", environment);
         let error = call.finish().failure(1);
@@ -73,21 +76,21 @@ fn proxy_failures_name_the_proxy() {
     let address = proxy.address();
     let url = format!("http://{address}");
     // A privileged port without a listener.
-    let nowhere = said(hidden(1, Some(&url)), "");
+    let nowhere = error_of(hidden(1, Some(&url)), "");
     assert_eq!(nowhere, format!("proxyconnect tcp: the proxy {address} answered: 502 Bad Gateway"));
-    let secure = said(hidden(port, Some(&format!("https://{address}"))), "");
+    let secure = error_of(hidden(port, Some(&format!("https://{address}"))), "");
     assert_eq!(secure, "proxyconnect tcp: tls: the server gave a plain HTTP answer to an HTTPS client");
     proxy.cut();
     let refused = format!("dial tcp {address}: connect: connection refused");
-    assert_eq!(said(hidden(port, Some(&url)), ""), format!("proxyconnect tcp: {refused}"));
-    assert_eq!(said(hidden(port, None), &url), format!("proxyconnect tcp: {refused}"));
+    assert_eq!(error_of(hidden(port, Some(&url)), ""), format!("proxyconnect tcp: {refused}"));
+    assert_eq!(error_of(hidden(port, None), &url), format!("proxyconnect tcp: {refused}"));
     assert_eq!(
-        said(hidden(port, Some(&format!("socks5://{address}"))), ""),
+        error_of(hidden(port, Some(&format!("socks5://{address}"))), ""),
         format!("socks connect tcp {address}->api.kdelta.test:{port}: {refused}")
     );
-    let unknown = said(hidden(port, Some("http://proxy.invalid:3128")), "");
+    let unknown = error_of(hidden(port, Some("http://proxy.invalid:3128")), "");
     assert!(unknown.starts_with("proxyconnect tcp: dial tcp: lookup proxy.invalid: "), "{unknown}");
-    let strange = said(hidden(port, Some("ftp://me:s3cr3t@proxy")), "");
+    let strange = error_of(hidden(port, Some("ftp://me:s3cr3t@proxy")), "");
     assert_eq!(
         strange,
         "error: invalid 'proxy-url' \"ftp://proxy\" for cluster \"test\": unsupported scheme \"ftp\", must be \
@@ -111,8 +114,11 @@ fn proxy_variables_follow_go_and_the_clusters_proxy_wins() {
         call(hidden(testbed.port(), None), &[(name, &url), ("NO_PROXY", "kdelta.tes,other.test")])
             .quiet_success();
     }
-    let asked = in_environment.asked();
-    assert!(asked.len() >= 2 && asked.iter().all(|line| *line == format!("{target} as me")), "{asked:?}");
+    let sent_requests = in_environment.requests();
+    assert!(
+        sent_requests.len() >= 2 && sent_requests.iter().all(|line| *line == format!("{target} as me")),
+        "{sent_requests:?}"
+    );
     for none in [("NO_PROXY", ".kdelta.test"), ("no_proxy", "x, api.kdelta.test"), ("NO_PROXY", "*")] {
         let direct = call(hidden(testbed.port(), None), &[("HTTPS_PROXY", &url), none]).failure(1);
         assert!(
@@ -129,11 +135,11 @@ fn proxy_variables_follow_go_and_the_clusters_proxy_wins() {
     // Neither another scheme nor this machine uses the proxy.
     call(hidden(testbed.port(), None), &[("HTTP_PROXY", &url)]).failure(1);
     call(json!({}), &[("HTTPS_PROXY", &url)]).quiet_success();
-    assert_eq!(in_environment.asked(), asked);
+    assert_eq!(in_environment.requests(), sent_requests);
 
     let by_cluster = hidden(testbed.port(), Some(&format!("http://{}", named.address())));
     call(by_cluster, &[("HTTPS_PROXY", &url), ("NO_PROXY", "*")]).quiet_success();
-    assert!(named.asked().iter().all(|line| *line == target) && !named.asked().is_empty());
+    assert!(named.requests().iter().all(|line| *line == target) && !named.requests().is_empty());
 }
 
 #[test]
@@ -154,9 +160,12 @@ fn http_proxy_forwards_plain_requests() {
         env.kdelta(&DEFAULT).env("KUBECONFIG", env.file("config", &config.to_string())).finish()
     };
     assert_eq!(call("me:s3cr3t").quiet_success(), "namespace/default\n");
-    let asked = proxy.asked();
+    let sent_requests = proxy.requests();
     let url = format!("GET http://localhost:{port}/");
-    assert!(asked.iter().all(|line| line.starts_with(&url) && line.ends_with(" as me")), "{asked:?}");
+    assert!(
+        sent_requests.iter().all(|line| line.starts_with(&url) && line.ends_with(" as me")),
+        "{sent_requests:?}"
+    );
     let error = call("me:wr0ng").failure(1);
     let address = proxy.address();
     assert_eq!(
@@ -186,7 +195,7 @@ fn watch_resumes_when_its_proxy_returns() {
         let lines = running.stdout.json_until("what happened meanwhile", |line| line["type"] == "ADDED");
         let name = lines.last().map(|line| line["name"].clone());
         assert_eq!(name, Some(json!(format!("meanwhile-{scheme}"))));
-        assert!(proxy.asked().len() >= 2, "{:?}", proxy.asked());
+        assert!(proxy.requests().len() >= 2, "{:?}", proxy.requests());
     }
 }
 

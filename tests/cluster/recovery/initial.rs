@@ -4,8 +4,8 @@ use super::Scene;
 use crate::support::{Bookmarks, FaultResponse, Strike, Which};
 
 /// Returns the number of streaming lists and the number of first pages among the requests.
-fn ways(asked: &[String]) -> (usize, usize) {
-    let of_maps = || asked.iter().filter(|target| target.contains("/configmaps"));
+fn ways(requests: &[String]) -> (usize, usize) {
+    let of_maps = || requests.iter().filter(|target| target.contains("/configmaps"));
     let count = |has: fn(&&String) -> bool| of_maps().filter(has).count();
     let lists = |target: &&String| !target.contains("watch=") && !target.contains("continue=");
     (count(|target| target.contains("sendInitialEvents=")), count(lists))

@@ -40,10 +40,10 @@ impl Row {
 
     /// Fails the test unless stderr equals the row, line by line.
     #[track_caller]
-    pub(in crate::cluster) fn check_stderr(&self, who: &str, said: &[String]) {
-        let fits = said.len() == self.stderr.len()
-            && said.iter().zip(&self.stderr).all(|(line, pattern)| matches(line.trim_end(), pattern));
-        assert!(fits, "{who} said {said:#?} where the table has {:#?}", self.stderr);
+    pub(in crate::cluster) fn check_stderr(&self, who: &str, output: &[String]) {
+        let fits = output.len() == self.stderr.len()
+            && output.iter().zip(&self.stderr).all(|(line, pattern)| matches(line.trim_end(), pattern));
+        assert!(fits, "{who} said {output:#?} where the table has {:#?}", self.stderr);
     }
 }
 
@@ -61,7 +61,7 @@ impl Data {
     #[track_caller]
     pub(super) fn check(self, who: &str, lines: &[Value]) {
         let mut found: Vec<String> = lines.iter().map(summary).collect();
-        let wanted = match self {
+        let expected = match self {
             Self::Other => panic!("{who}: the table does not say what comes"),
             Self::Changes => &["MODIFIED changed watch", "DELETED gone watch", "ADDED made watch"][..],
             Self::Difference => {
@@ -72,7 +72,7 @@ impl Data {
                 &["GAP", "ADDED made relist", "DELETED gone* relist", "MODIFIED changed relist"]
             }
         };
-        assert_eq!(found, wanted, "{who}");
+        assert_eq!(found, expected, "{who}");
     }
 }
 

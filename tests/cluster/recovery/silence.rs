@@ -60,8 +60,8 @@ impl TestReflector {
         Self { store, events, running }
     }
 
-    fn find<T>(&self, wanted: impl FnMut(&ReflectorEvent) -> Option<T>) -> Option<T> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(wanted)
+    fn find<T>(&self, expected: impl FnMut(&ReflectorEvent) -> Option<T>) -> Option<T> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(expected)
     }
 
     fn loss(&self) -> Option<String> {
@@ -99,7 +99,7 @@ struct Abandoned {
     /// Seconds since the interruption.
     struck: u64,
     /// Time since before its request.
-    asked: Duration,
+    requested: Duration,
     /// Time since its start.
     stood: Duration,
 }
@@ -110,7 +110,7 @@ fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Option<Abandone
     let scene = Scene::set()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let now = || runtime.block_on(async { tokio::time::Instant::now() });
-    let asked = now();
+    let requested = now();
     let watched = TestReflector::start(&runtime, &scene, way.0, way.1);
     let wait = || runtime.block_on(async { tokio::time::sleep(WIRE).await });
     eventually("the watch stands", || {
@@ -127,7 +127,7 @@ fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Option<Abandone
     scene.change();
     wait();
     let passed = runtime.block_on(watched.advance(Duration::from_hours(1))).as_secs();
-    let left = Abandoned { struck: passed, asked: now() - asked, stood: now() - stood };
+    let left = Abandoned { struck: passed, requested: now() - requested, stood: now() - stood };
     let loss = watched.loss().expect("it is found");
     let version = eventually("the watch recovers", || {
         wait();
@@ -140,11 +140,11 @@ fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Option<Abandone
         (keys == ["changed", "kept", "made"].map(|name| format!("{}/{name}", scene.namespace))).then_some(())
     });
     watched.running.abort();
-    let said = [
+    let output = [
         format!("configmaps: lost: {loss}"),
         format!("configmaps: resumed at {version} after 0s, nothing was missed"),
     ];
-    scene.row.check_stderr("the reflector", &said);
+    scene.row.check_stderr("the reflector", &output);
     Some(left)
 }
 
@@ -176,6 +176,6 @@ fn stalled_watch_ends_at_its_timeout() {
         let Some(left) = abandoned_after(way, Strike::Stall) else { return };
         // Five minutes plus half a minute. The watch may have started slightly later than observed.
         let due = Duration::from_secs(330);
-        assert!(left.asked >= due && left.stood <= due + 2 * STEP, "{left:?}");
+        assert!(left.requested >= due && left.stood <= due + 2 * STEP, "{left:?}");
     }
 }

@@ -102,7 +102,7 @@ async fn list_with_a_key_error_is_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn failed_delta_is_requeued_behind_the_others() {
-    for (retry, wanted) in [(true, &["a", "b", "a", "a"][..]), (false, &["a", "b"])] {
+    for (retry, expected) in [(true, &["a", "b", "a", "a"][..]), (false, &["a", "b"])] {
         for queue in queues() {
             let source = source_of(&["a", "b"]);
             let lines = Arc::new(Mutex::new(Vec::new()));
@@ -124,7 +124,7 @@ async fn failed_delta_is_requeued_behind_the_others() {
             advance(1).await;
             stop.cancel();
             run.await.expect("no panic").expect("no error");
-            assert_eq!(*lines.lock().expect("lines"), wanted);
+            assert_eq!(*lines.lock().expect("lines"), expected);
         }
     }
 }
@@ -156,7 +156,7 @@ async fn failing_object_is_retried_with_backoff() {
 #[tokio::test(start_paused = true)]
 async fn newer_delta_replaces_a_failed_one() {
     let again = ["Updated a@3", "Updated a@3"];
-    for (queue, wanted) in queues().into_iter().zip([again, ["Added a@2", "Updated a@3"], again]) {
+    for (queue, expected) in queues().into_iter().zip([again, ["Added a@2", "Updated a@3"], again]) {
         let source = source_of(&["a"]);
         queue.add(source.objects().remove(0), Origin::Watch).expect("a key");
         source.modify(pod("a"));
@@ -179,7 +179,7 @@ async fn newer_delta_replaces_a_failed_one() {
         });
         // A closed queue accepts no requeues, so the loop ends.
         process_loop(&*queue, process, true).await;
-        assert_eq!(*lines.lock().expect("lines"), wanted);
+        assert_eq!(*lines.lock().expect("lines"), expected);
     }
 }
 
@@ -217,10 +217,10 @@ async fn single_handler_informer_reports_store_changes() {
 async fn single_handler_informer_syncs_after_its_last_callback() {
     let source = source_of(&["a", "b"]);
     let informer = Arc::new(OnceLock::<Controller>::new());
-    let (asked, synced) = (Arc::clone(&informer), Arc::new(Mutex::new(Vec::new())));
+    let (sent_requests, synced) = (Arc::clone(&informer), Arc::new(Mutex::new(Vec::new())));
     let seen = Arc::clone(&synced);
     let handler = NotificationFn(move |_: Notification| {
-        let has_synced = asked.get().expect("it runs").has_synced();
+        let has_synced = sent_requests.get().expect("it runs").has_synced();
         seen.lock().expect("no panic").push(has_synced);
     });
     let (_, controller) = new_informer(source.clone(), None, handler);

@@ -155,7 +155,7 @@ fn filter_turns_updates_into_adds_and_deletes() {
         object: DeletedObject::Known(Arc::clone(object)),
         origin: Origin::Watch,
     };
-    for (notification, wanted) in [
+    for (notification, expected) in [
         (added(&high), vec!["+a@3! list"]),
         (added(&low), vec![]),
         (updated(&high, &high), vec!["a@3>3 watch"]),
@@ -166,7 +166,7 @@ fn filter_turns_updates_into_adds_and_deletes() {
         (deleted(&low), vec![]),
     ] {
         filtering.on_notification(notification);
-        assert_eq!(recorder.take(), wanted);
+        assert_eq!(recorder.take(), expected);
     }
 }
 

@@ -85,8 +85,8 @@ fn dropping_a_factory_and_its_client_closes_all_connections() {
         });
         let mut handled = Vec::new();
         for (resource, kind, namespaced) in [("pods", "Pod", true), ("nodes", "Node", false)] {
-            let asked = self::resource(resource, kind, namespaced);
-            let informer = factory.for_resource(&asked).expect("an informer").informer().clone();
+            let api_resource = self::resource(resource, kind, namespaced);
+            let informer = factory.for_resource(&api_resource).expect("an informer").informer().clone();
             let recorder = Recorder::default();
             informer.add_event_handler(recorder.clone()).expect("not stopped");
             handled.push((informer, recorder));

@@ -28,9 +28,9 @@ async fn each_handler_has_its_own_resync_period() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let notifications = || handlers.each_ref().map(|(recorder, _)| recorder.take().len());
     assert_eq!(notifications(), [2, 2, 2]);
-    for wanted in [[0, 0, 0], [0, 2, 0], [0, 0, 2], [0, 2, 0], [0, 0, 0], [0, 2, 2]] {
+    for expected in [[0, 0, 0], [0, 2, 0], [0, 0, 2], [0, 2, 0], [0, 0, 0], [0, 2, 2]] {
         advance(1).await;
-        assert_eq!(notifications(), wanted);
+        assert_eq!(notifications(), expected);
     }
     running.stop().await;
 }

@@ -82,7 +82,7 @@ async fn channel_capacity_may_be_usize_max() {
     let running = Running::synced(informer).await;
     assert!(handler.synced().await);
     running.stop().await;
-    let wanted = ["+a@2! list", "+b@3! list"];
-    assert_eq!(recorder.take(), wanted);
-    assert_eq!(notifications(&mut subscription).await, wanted);
+    let expected = ["+a@2! list", "+b@3! list"];
+    assert_eq!(recorder.take(), expected);
+    assert_eq!(notifications(&mut subscription).await, expected);
 }

@@ -116,7 +116,7 @@ async fn interrupted_list_is_completed_by_the_next() {
 
 #[tokio::test(start_paused = true)]
 async fn streaming_list_may_contain_changes() {
-    for (kind, wanted) in [
+    for (kind, expected) in [
         (QueueKind::Ordered, &["+a@2! list", "+b@3! list", "-a@4 list", "b@3>5 list", "SYNCED 5"][..]),
         (QueueKind::Delta, &["+b@5! list"]),
     ] {
@@ -135,7 +135,7 @@ async fn streaming_list_may_contain_changes() {
         source.add(pod("c"));
         let mut lines = notifications(&mut subscription).await;
         assert_eq!(lines.pop().as_deref(), Some("+c@6 watch"));
-        assert_eq!(lines, wanted);
+        assert_eq!(lines, expected);
         assert_eq!(stored(&informer), source_state(&source));
         running.stop().await;
     }

@@ -28,9 +28,9 @@ async fn version_rollback_is_reported_and_relisted() {
     run.source.add_silently(pod("d"));
     run.caught_up().await;
     assert_eq!(request_lines(&run.source.requests()), ["list /1", "list /500", "watch 4"]);
-    let said = run.events.all();
+    let reported_events = run.events.all();
     assert_eq!(
-        said,
+        reported_events,
         [
             "Watch lost: cut",
             "retrying in 0.8s",
@@ -94,7 +94,7 @@ async fn version_rollback_is_reported_once_when_the_store_rejects_lists() {
 
 #[tokio::test(start_paused = true)]
 async fn version_check_follows_outages_only() {
-    for error in [too_many(None), Error::Forbidden(said("no"))] {
+    for error in [too_many(None), Error::Forbidden(status_with("no"))] {
         let run = at_six(plain()).await;
         let _ = run.source.take_requests();
         advance_most_of_a_watch().await;
@@ -104,7 +104,8 @@ async fn version_check_follows_outages_only() {
         run.caught_up().await;
         assert_eq!(request_lines(&run.source.requests()), ["watch 6", "watch 6"], "{error:?}");
     }
-    for error in [cut(), refused(), Error::Timeout("silent".into()), Error::Unauthorized(said("who?"))] {
+    for error in [cut(), refused(), Error::Timeout("silent".into()), Error::Unauthorized(status_with("who?"))]
+    {
         let run = at_six(plain()).await;
         let _ = run.source.take_requests();
         advance(2).await;
@@ -162,7 +163,7 @@ async fn watch_is_not_read_before_the_version_check() {
 async fn watch_continues_without_a_version_check_result() {
     let run = at_six(plain()).await;
     let _ = run.source.take_requests();
-    run.source.fail_list(Error::Forbidden(said("no list")));
+    run.source.fail_list(Error::Forbidden(status_with("no list")));
     run.source.break_watches(&cut());
     run.caught_up().await;
     assert_eq!(request_lines(&run.source.requests()), ["list /1", "watch 6"]);
@@ -172,7 +173,7 @@ async fn watch_continues_without_a_version_check_result() {
 async fn version_check_is_retried_until_it_succeeds() {
     let run = at_six(plain()).await;
     let _before = (run.source.take_requests(), run.events.take());
-    for error in [refused(), Error::Internal(said("starting")), too_many(Some(3))] {
+    for error in [refused(), Error::Internal(status_with("starting")), too_many(Some(3))] {
         run.source.fail_list(error);
     }
     run.source.restore(3, &cut());
@@ -257,7 +258,7 @@ async fn versions_are_doubted_after_outages_only() {
         assert_eq!(doubts(&run), 0, "that one settled it");
         run.source.modify(pod("a"));
         run.caught_up().await;
-        run.source.restore(3, &Error::TooLargeResourceVersion(said("to come")));
+        run.source.restore(3, &Error::TooLargeResourceVersion(status_with("to come")));
         run.caught_up().await;
         assert_eq!(doubts(&run), 1, "a version that has not come");
     }

@@ -301,7 +301,7 @@ async fn watch_reopens_and_reports_a_gap_after_hours_of_sleep() {
 #[tokio::test(start_paused = true)]
 async fn lists_back_off_while_watches_fail() {
     let source = FakeSource::new();
-    (0..5).for_each(|_| source.fail_watch(Error::Internal(said("broken"))));
+    (0..5).for_each(|_| source.fail_watch(Error::Internal(status_with("broken"))));
     let run = start(&source, plain());
     run.caught_up().await;
     let waits: Vec<_> = run.events.all().into_iter().filter(|line| line.starts_with("retrying")).collect();
@@ -322,7 +322,7 @@ async fn unreadable_object_is_deleted_by_the_relist() {
     source.add(pod("foo"));
     run.at("4").await;
     source.delete_silently("foo");
-    source.break_watches(&Error::Internal(said("StoreReadError")));
+    source.break_watches(&Error::Internal(status_with("StoreReadError")));
     run.caught_up().await;
     assert!(run.store.calls.all().contains(&"replace [a@2 b@3] at 5 relist".to_owned()));
     assert_eq!(run.handle.last_sync_resource_version(), "5".into());
@@ -342,7 +342,7 @@ async fn relist_leaves_exactly_the_listed_objects() {
     assert_eq!(run.store.content(), ["bar@3", "qux@5"]);
     advance_most_of_a_watch().await;
     source.fail_list(cut());
-    source.fail_watch(Error::NotFound(said("gone")));
+    source.fail_watch(Error::NotFound(status_with("gone")));
     source.add_silently(pod("baz"));
     source.reset_watches();
     run.caught_up().await;
@@ -376,7 +376,7 @@ async fn fatal_error_before_the_first_sync_ends_the_run() {
 async fn unwatchable_resource_ends_the_run_after_its_list() {
     let source = FakeSource::new();
     source.add(pod("a"));
-    source.fail_watch(Error::NotSupported(said("the server does not allow this method")));
+    source.fail_watch(Error::NotSupported(status_with("the server does not allow this method")));
     let run = start(&source, plain());
     let error = run.task.await.expect("no panic").expect_err("no watch");
     assert!(matches!(error, Error::NotSupported(_)));
@@ -466,12 +466,12 @@ fn change_silently(source: &FakeSource, changes: &[u8]) {
 fn some_error(what: u8) -> Error {
     match what % 8 {
         0 => expired(),
-        1 => Error::TooLargeResourceVersion(said("too large")),
+        1 => Error::TooLargeResourceVersion(status_with("too large")),
         2 => too_many(Some(2)),
-        3 => Error::Internal(said("internal")),
+        3 => Error::Internal(status_with("internal")),
         4 => refused(),
         5 => Error::Decode("garbage".into()),
-        6 => Error::Invalid(said("invalid")),
+        6 => Error::Invalid(status_with("invalid")),
         _ => cut(),
     }
 }

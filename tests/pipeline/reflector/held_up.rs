@@ -17,7 +17,7 @@ struct DelayedSource {
 struct LogIn {
     /// The kind of request that needs a login.
     due: Option<RequestKind>,
-    begun: Option<Instant>,
+    started: Option<Instant>,
     /// The total external wait before.
     before: Duration,
 }
@@ -33,7 +33,7 @@ impl DelayedSource {
         let source = FakeSource::new();
         source.add(pod("a"));
         let [waits, answers_after] = [external_wait, answers_after].map(Duration::from_secs);
-        let log_in = LogIn { due: Some(RequestKind::List), begun: None, before: Duration::ZERO };
+        let log_in = LogIn { due: Some(RequestKind::List), started: None, before: Duration::ZERO };
         Self { source, waits, answers_after, log_in: Arc::new(Mutex::new(log_in)) }
     }
 
@@ -52,12 +52,12 @@ impl DelayedSource {
         }
         {
             let mut log_in = self.log_in();
-            (log_in.due, log_in.begun) = (None, Some(Instant::now()));
+            (log_in.due, log_in.started) = (None, Some(Instant::now()));
         }
         tokio::time::sleep(self.waits).await;
         {
             let mut log_in = self.log_in();
-            log_in.begun = None;
+            log_in.started = None;
             log_in.before += self.waits;
         }
         tokio::time::sleep(self.answers_after).await;
@@ -95,7 +95,7 @@ impl ListerWatcher for DelayedSource {
 
     fn external_wait(&self) -> Duration {
         let log_in = self.log_in();
-        log_in.before + log_in.begun.map(|begun| begun.elapsed().min(self.waits)).unwrap_or_default()
+        log_in.before + log_in.started.map(|started| started.elapsed().min(self.waits)).unwrap_or_default()
     }
 }
 

@@ -25,14 +25,14 @@ async fn watch_starts_at_the_version_of_the_list() {
     };
     let list = ListOptions { resource_version: "0".into(), limit: 500, ..ListOptions::default() };
     assert_eq!(source.requests(), [Request::List(list), Request::Watch(watch)]);
-    let wanted = [
+    let expected = [
         "begin list",
         "replace [foo@2] at 2 list",
         "update foo@3 watch",
         "add bar@4 watch",
         "delete bar@5 watch",
     ];
-    assert_eq!(run.store.calls.all(), wanted);
+    assert_eq!(run.store.calls.all(), expected);
     assert_eq!(run.events.all(), ["list of 1 at 2 by list"]);
     run.stop().await.expect("a stop is no error");
 }
@@ -202,7 +202,7 @@ async fn expired_continue_token_causes_one_list_without_a_limit() {
 // G23
 #[tokio::test(start_paused = true)]
 async fn unavailable_version_is_dropped_at_once_for_one_list() {
-    for error in [expired(), Error::TooLargeResourceVersion(said("too large"))] {
+    for error in [expired(), Error::TooLargeResourceVersion(status_with("too large"))] {
         let source = FakeSource::new();
         let run = start(&source, plain());
         run.caught_up().await;
@@ -213,13 +213,13 @@ async fn unavailable_version_is_dropped_at_once_for_one_list() {
             source.fail_list(error.clone());
             source.reset_watches();
             run.caught_up().await;
-            let wanted = [
+            let expected = [
                 format!("watch {last}"),
                 format!("list {last}/0"),
                 "list /500".into(),
                 format!("watch {version}"),
             ];
-            assert_eq!(request_lines(&source.requests()), wanted);
+            assert_eq!(request_lines(&source.requests()), expected);
             // The watch delivers a version, so the next gap is closed at once.
             source.bookmark();
             advance_most_of_a_watch().await;

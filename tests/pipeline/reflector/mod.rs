@@ -288,16 +288,19 @@ fn request_lines(requests: &[Request]) -> Vec<String> {
     requests.iter().map(text).collect()
 }
 
-fn said(message: &str) -> Status {
+fn status_with(message: &str) -> Status {
     Status { message: message.into(), ..Status::default() }
 }
 
 fn expired() -> Error {
-    Error::Expired(said("too old"))
+    Error::Expired(status_with("too old"))
 }
 
 fn too_many(retry_after: Option<u64>) -> Error {
-    Error::TooManyRequests { status: said("too many"), retry_after: retry_after.map(Duration::from_secs) }
+    Error::TooManyRequests {
+        status: status_with("too many"),
+        retry_after: retry_after.map(Duration::from_secs),
+    }
 }
 
 fn refused() -> Error {

@@ -67,7 +67,7 @@ async fn rejected_list_sets_no_version() {
 #[tokio::test(start_paused = true)]
 async fn other_errors_are_returned() {
     let source = five();
-    source.fail_list(Error::Forbidden(said("pods is forbidden")));
+    source.fail_list(Error::Forbidden(status_with("pods is forbidden")));
     let (answer, store) = list_once(&source, consistent()).await;
     assert_eq!(answer.expect_err("forbidden").to_string(), "pods is forbidden");
     assert_eq!(store.calls.all(), [""; 0]);
@@ -165,7 +165,7 @@ async fn items_are_delivered_once_and_in_order_across_pages() {
         ended.expect("a list");
     }
     let (seen, ended) =
-        visited(21, |source| source.fail_list_after(3, Error::Forbidden(said("no more")))).await;
+        visited(21, |source| source.fail_list_after(3, Error::Forbidden(status_with("no more")))).await;
     assert_eq!(seen, names(3));
     ended.expect_err("no more");
 }

@@ -46,7 +46,8 @@ async fn bookmark_and_then_410_is_listed_with_growing_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn event_and_then_an_error_is_retried_with_growing_waits() {
-    let errors = [Error::Internal(said("broken")), Error::Decode("garbage".into()), too_many(None), cut()];
+    let errors =
+        [Error::Internal(status_with("broken")), Error::Decode("garbage".into()), too_many(None), cut()];
     for error in errors.into_iter().chain([Error::Timeout("silent".into())]) {
         let source = FakeSource::new();
         source.add(pod("a"));
@@ -110,7 +111,7 @@ async fn watch_of_thirty_seconds_resets_the_waits_between_watches_only() {
 async fn first_list_after_a_watch_of_two_minutes_is_sent_at_once() {
     let failures: [fn(&FakeSource); 4] = [
         |source| source.break_watches(&expired()),
-        |source| source.break_watches(&Error::Internal(said("broken"))),
+        |source| source.break_watches(&Error::Internal(status_with("broken"))),
         |source| source.break_watches(&Error::Decode("garbage".into())),
         |source| {
             source.fail_watch(expired());

@@ -37,12 +37,12 @@ async fn only_the_initial_list_is_paged_first() {
 fn refusals() -> [Error; 8] {
     [
         expired(),
-        Error::TooLargeResourceVersion(said("no")),
-        Error::Internal(said("no")),
-        Error::Forbidden(said("no")),
-        Error::NotFound(said("no")),
-        Error::NotSupported(said("no")),
-        Error::Invalid(said("no")),
+        Error::TooLargeResourceVersion(status_with("no")),
+        Error::Internal(status_with("no")),
+        Error::Forbidden(status_with("no")),
+        Error::NotFound(status_with("no")),
+        Error::NotSupported(status_with("no")),
+        Error::Invalid(status_with("no")),
         // The response may have been in flight.
         cut(),
     ]
@@ -67,7 +67,7 @@ async fn rejected_paged_list_falls_back_to_a_streaming_list_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn retryable_errors_repeat_the_same_request() {
-    for error in [too_many(Some(9)), Error::Unauthorized(said("who?"))] {
+    for error in [too_many(Some(9)), Error::Unauthorized(status_with("who?"))] {
         let source = three();
         source.fail_list(error.clone());
         let run = start(&source, pages_first());
@@ -224,8 +224,8 @@ async fn expired_prefetched_pages_are_discarded() {
         let source = three();
         let refused = Some((number, expired()));
         let content = state_of(RecordingSource { refused, ..RecordingSource::of(&source) }, in_ones()).await;
-        let anew = request_lines(&source.requests()).into_iter().skip(number).collect::<Vec<_>>();
-        assert_eq!(anew, ["list /0", "watch 4"], "{number}");
+        let fresh = request_lines(&source.requests()).into_iter().skip(number).collect::<Vec<_>>();
+        assert_eq!(fresh, ["list /0", "watch 4"], "{number}");
         assert_eq!(content, ["a@2", "b@3", "c@4"]);
     }
 }
@@ -235,13 +235,13 @@ async fn slow_pages_are_each_read_once() {
     let [none, second, eleven] = [0, 1, 11].map(Duration::from_secs);
     let each = ["list /1", "list C1/1", "list C2/1", "watch 4"];
     // A page that waited too long is requested again, and one page less is prefetched.
-    let anew = ["list /1", "list C1/1", "list C2/1", "list C1/1", "list C3/1", "list C3/1", "watch 4"];
+    let fresh = ["list /1", "list C1/1", "list C2/1", "list C1/1", "list C3/1", "list C3/1", "watch 4"];
     for (takes, expected) in [
         ([none, none], &each[..]),
         ([second, none], &each),
         ([none, second], &each),
         ([second, second], &each),
-        ([none, eleven], &anew),
+        ([none, eleven], &fresh),
     ] {
         let source = three();
         let content = state_of(RecordingSource { takes, ..RecordingSource::of(&source) }, in_ones()).await;

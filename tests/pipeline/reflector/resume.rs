@@ -33,12 +33,16 @@ async fn resume_reports_changes_since_the_version_without_a_list() {
 async fn resume_recovers_from_watch_failures_without_a_list() {
     let source = FakeSource::new();
     source.add(pod("a"));
-    for error in [refused(), Error::Internal(said("oops")), Error::TooLargeResourceVersion(said("not yet"))] {
+    for error in [
+        refused(),
+        Error::Internal(status_with("oops")),
+        Error::TooLargeResourceVersion(status_with("not yet")),
+    ] {
         source.fail_watch(error);
     }
     let run = start(&source, from("2"));
     run.caught_up().await;
-    for error in [cut(), Error::Internal(said("leader changed"))] {
+    for error in [cut(), Error::Internal(status_with("leader changed"))] {
         // Long enough for the watch to count as established.
         advance(2).await;
         source.break_watches(&error);
@@ -92,7 +96,7 @@ async fn resume_from_an_unreachable_version_fails_after_five_tries() {
     source.add(pod("a"));
     let run = start(&source, from("2"));
     run.caught_up().await;
-    let too_large = || Error::TooLargeResourceVersion(said("not yet"));
+    let too_large = || Error::TooLargeResourceVersion(status_with("not yet"));
     for _ in 0..2 {
         // In the stream and at its start, four times in a row: then the watch stays open for longer than the longest
         // wait.
@@ -129,8 +133,8 @@ async fn resume_continues_when_the_version_check_fails() {
     source.add(pod("a"));
     let run = start(&source, from("2"));
     run.caught_up().await;
-    let too_large = || Error::TooLargeResourceVersion(said("not yet"));
-    for error in [Error::Decode("a page".into()), Error::NotFound(said("no list"))]
+    let too_large = || Error::TooLargeResourceVersion(status_with("not yet"));
+    for error in [Error::Decode("a page".into()), Error::NotFound(status_with("no list"))]
         .into_iter()
         .chain((0..6).map(|_| too_large()))
     {

@@ -103,7 +103,7 @@ async fn stop_works_with_a_source_that_never_pauses() {
 
 #[tokio::test(start_paused = true)]
 async fn forbidden_first_watch_ends_the_run_if_configured() {
-    let forbidden = || Error::Forbidden(said("no watch"));
+    let forbidden = || Error::Forbidden(status_with("no watch"));
     let gives_up: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
     let asks = ReflectorOptions { give_up_watch: Some(gives_up), ..plain() };
 

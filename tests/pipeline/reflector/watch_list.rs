@@ -95,8 +95,9 @@ async fn missing_watch_list_support_is_shared_between_reflectors() {
     for run in &runs {
         run.at("2").await;
     }
-    let told = runs.iter().flat_map(|run| run.events.all()).filter(|line| line.starts_with("no watch-list"));
-    assert_eq!(told.count(), 1, "said once");
+    let reported =
+        runs.iter().flat_map(|run| run.events.all()).filter(|line| line.starts_with("no watch-list"));
+    assert_eq!(reported.count(), 1, "said once");
     until(|| source.open_watches() == 2).await;
     let before = source.requests().len();
     start(&source, streaming()).at("2").await;
@@ -120,9 +121,11 @@ async fn live_events_do_not_extend_the_deadline() {
 // H4 any start error
 #[tokio::test(start_paused = true)]
 async fn start_error_falls_back_to_a_list_once() {
-    for error in
-        [Error::Internal(said("dummy")), Error::Forbidden(said("no watch")), Error::Decode("html".into())]
-    {
+    for error in [
+        Error::Internal(status_with("dummy")),
+        Error::Forbidden(status_with("no watch")),
+        Error::Decode("html".into()),
+    ] {
         let source = pods(&["a"]);
         source.fail_watch(error.clone());
         let run = start(&source, streaming());
@@ -143,7 +146,9 @@ async fn start_error_falls_back_to_a_list_once() {
 #[tokio::test(start_paused = true)]
 async fn unsupported_watch_list_is_remembered() {
     let source = pods(&["a"]);
-    source.set_initial_events(InitialEvents::Refused(Error::Invalid(said("sendInitialEvents is forbidden"))));
+    source.set_initial_events(InitialEvents::Refused(Error::Invalid(status_with(
+        "sendInitialEvents is forbidden",
+    ))));
     let run = start(&source, streaming());
     run.caught_up().await;
     source.add(pod("b"));
@@ -189,12 +194,12 @@ async fn watch_broken_before_its_bookmark_restarts_once_and_then_lists() {
             source.break_watches(&cut());
         }
         run.caught_up().await;
-        let wanted: &[&str] = if times == 1 {
+        let expected: &[&str] = if times == 1 {
             &["watch-list "; 2]
         } else {
             &["watch-list ", "watch-list ", "list 0/500", "watch 2"]
         };
-        assert_eq!(request_lines(&source.requests()), wanted);
+        assert_eq!(request_lines(&source.requests()), expected);
         assert_eq!(run.store.content(), ["a@2"]);
     }
 }
@@ -253,7 +258,7 @@ async fn gap_is_closed_by_a_streaming_list_not_older_than_the_last_version() {
 #[tokio::test(start_paused = true)]
 async fn unavailable_version_is_dropped() {
     let source = pods(&["a"]);
-    source.fail_watch(Error::TooLargeResourceVersion(said("too large")));
+    source.fail_watch(Error::TooLargeResourceVersion(status_with("too large")));
     let run = start(&source, ReflectorOptions { first_version: "9".into(), ..streaming() });
     run.caught_up().await;
     assert_eq!(request_lines(&source.requests()), ["watch-list 9", "watch-list "]);
@@ -290,7 +295,7 @@ async fn streaming_store_gets_changes_during_the_initial_list() {
     until(|| source.open_watches() == 1).await;
     changes(&source);
     run.caught_up().await;
-    let wanted = [
+    let expected = [
         "begin list",
         "item a@2 list",
         "item b@3 list",
@@ -301,7 +306,7 @@ async fn streaming_store_gets_changes_during_the_initial_list() {
         "delete b@8 list",
         "replace [] at 8 list",
     ];
-    assert_eq!(run.store.calls.all(), wanted);
+    assert_eq!(run.store.calls.all(), expected);
     assert_eq!(run.store.content(), ["a@4"]);
     assert_eq!(run.events.all(), ["list of 1 at 8 by watch"]);
 }

@@ -40,7 +40,7 @@ pub(super) async fn answer(
 fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) -> Option<FaultResponse> {
     let mut script = shared.script();
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    script.asked.push(target.to_owned());
+    script.requests.push(target.to_owned());
     let shown = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if script.token.as_deref().is_some_and(|token| !shown.starts_with(token)) {
@@ -56,7 +56,7 @@ fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) 
         return Some(answer.clone());
     }
     let mut fitting = script.first_answers.iter_mut().filter(|(which, ..)| which.fits(query));
-    fitting.find_map(|(_, answer, told)| told.insert(shown.to_owned()).then(|| answer.clone()))
+    fitting.find_map(|(_, answer, reported)| reported.insert(shown.to_owned()).then(|| answer.clone()))
 }
 
 /// Returns whether the path is that of a collection, not of discovery.

@@ -184,7 +184,7 @@ impl FaultProxy {
 
     /// Returns the requests since the last call, each as `PATH?QUERY`, in order.
     pub(crate) fn take_requests(&self) -> Vec<String> {
-        std::mem::take(&mut self.shared.script().asked)
+        std::mem::take(&mut self.shared.script().requests)
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) struct Script {
     pub(super) piece: Option<usize>,
     pub(super) delay: Duration,
     pub(super) stranger: bool,
-    pub(super) asked: Vec<String>,
+    pub(super) requests: Vec<String>,
 }
 
 /// The state shared by all tasks of a proxy.
@@ -130,7 +130,7 @@ impl Shared {
             piece: None,
             delay: Duration::ZERO,
             stranger: false,
-            asked: Vec::new(),
+            requests: Vec::new(),
         };
         Self {
             script: Mutex::new(script),
