@@ -108,16 +108,6 @@ impl Decoder {
         Ok(())
     }
 
-    /// Takes the kind of a list: its items are of that kind without `List`, unless they name another one (as client-go
-    /// decodes an `UnstructuredList`). A `List`, a `Table` and a list of metadata do not say what they hold.
-    pub(super) fn list_kind(&mut self, kind: &str) {
-        let item = kind.strip_suffix("List").filter(|item| !matches!(*item, "" | "PartialObjectMetadata"));
-        if let Some(item) = item.filter(|item| *item != self.ingest.type_meta.kind) {
-            let api_version = self.ingest.type_meta.api_version.clone();
-            self.ingest.type_meta = Arc::new(TypeMeta { api_version, kind: item.into() });
-        }
-    }
-
     /// An object that came as itself. Where a Table was asked it gets the two cells that any object has.
     pub(super) fn item(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let object = self.object(json)?;
@@ -255,7 +245,9 @@ impl Decoder {
     /// The object of an event, of the type that its envelope names: metadata is of the type of the resource.
     fn packed_object(&mut self, event: &protobuf::ProtobufEvent<'_>) -> Result<Arc<Object>, Error> {
         let protobuf::TypeName { api_version, kind } = &event.of;
-        if kind.is_empty() || kind == "PartialObjectMetadata" || *kind == self.ingest.type_meta.kind {
+        let expected = &*self.ingest.type_meta;
+        let is_own = *kind == expected.kind && *api_version == expected.api_version;
+        if is_own || matches!(&**kind, "" | "PartialObjectMetadata") {
             return self.packed_item(event.object);
         }
         let type_meta = TypeMeta { api_version: (&**api_version).into(), kind: (&**kind).into() };
@@ -476,33 +468,19 @@ mod tests {
     }
 
     #[test]
-    fn kind_of_a_list_is_that_of_items_without_a_kind() {
-        for (list, item, expected) in [
-            ("ConfigMapList", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
-            ("ServiceList", r#"{"metadata":{"name":"a"}}"#, "Service"),
-            ("ServiceList", r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}"#, "ConfigMap"),
-            ("List", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
-            ("Table", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
-            ("PartialObjectMetadataList", r#"{"metadata":{"name":"a"}}"#, "ConfigMap"),
-        ] {
-            let mut decoder = decoder(Representation::Objects);
-            decoder.list_kind(list);
-            let object = decoder.item(item.as_bytes()).expect("an object");
-            assert_eq!(object.type_meta().kind, expected, "{list} {item}");
-        }
-    }
-
-    #[test]
     fn object_of_a_protobuf_event_has_the_type_of_its_envelope() {
         let object = field(1, &field(1, b"a"));
-        for (kind, expected) in
-            [("PartialObjectMetadata", "ConfigMap"), ("ConfigMap", "ConfigMap"), ("Service", "Service")]
-        {
+        for (kind, expected) in [
+            ("PartialObjectMetadata", "v1 ConfigMap"),
+            ("ConfigMap", "example.com/v1 ConfigMap"),
+            ("Service", "example.com/v1 Service"),
+        ] {
             let mut decoder = decoder(Representation::Metadata);
             for _ in 0..2 {
-                let frame = frame_of("ADDED", "v1", kind, &object);
+                let frame = frame_of("ADDED", "example.com/v1", kind, &object);
                 let Ok(WatchEvent::Added(object)) = decoder.packed_frame(&frame) else { panic!("{kind}") };
-                assert_eq!(object.type_meta().kind, expected);
+                let found = object.type_meta();
+                assert_eq!(format!("{} {}", found.api_version, found.kind), expected);
             }
             assert_eq!(decoder.ingest.type_meta.kind, "ConfigMap");
         }

@@ -14,6 +14,7 @@ mod discovery;
 mod error;
 mod failure;
 mod frames;
+mod list_type;
 mod local_file;
 mod log_ins;
 #[cfg(feature = "testing")]

@@ -26,7 +26,7 @@ const SHORTEST: usize = 8;
 /// Credentials of less than eight characters are not masked. Cheap to clone; clones share the credentials.
 ///
 /// A read-write lock: every message reads, only a new log-in writes; it is never held across an await. Bounded by
-/// [`CAPACITY`].
+/// 64 credentials.
 #[derive(Clone, Default)]
 pub struct Redaction(Arc<RwLock<VecDeque<Credential>>>);
 

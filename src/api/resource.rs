@@ -383,6 +383,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::api::protobuf::testing::field;
     use crate::api::test_server::{TestServer, json};
     use crate::api::{Config, IncludeObject};
     use crate::listwatch::{ListStream, ResourceVersionMatch, WatchEvent, WatchStream};
@@ -569,6 +570,115 @@ mod tests {
             };
             assert_eq!(matches!(error, Error::Decode(_)), decode, "{error:?}");
             assert_eq!(matches!(error, Error::Transport(_)), !decode, "{error:?}");
+        }
+    }
+
+    /// The items of a list, by name and kind, or its error.
+    async fn items_of(server: &TestServer, representation: Representation) -> Result<Vec<String>, Error> {
+        let nodes = ResourceClient::new(client(&server.url), nodes()).representation(representation);
+        let mut list = nodes.list(&ListOptions::default()).await?;
+        let mut items = Vec::new();
+        while let Some(object) = list.next().await? {
+            items.push(format!("{} {}", object.type_meta().kind, object.name()));
+        }
+        Ok(items)
+    }
+
+    #[tokio::test]
+    async fn untyped_items_of_a_list_of_another_kind_are_refused() {
+        let item = r#"{"metadata":{"name":"a"}}"#;
+        for (list_type, expected) in [
+            (r#""kind":"NodeList","apiVersion":"v1""#, Some("Node a")),
+            (r#""kind":"NodeList","apiVersion":"v2""#, Some("Node a")),
+            (r#""kind":"NodeList""#, Some("Node a")),
+            (r#""kind":"List","apiVersion":"v1""#, Some("Node a")),
+            (r#""kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1""#, Some("Node a")),
+            (r#""kind":"Nodes","apiVersion":"v1""#, Some("Node a")),
+            (r#""kind":null,"apiVersion":null"#, Some("Node a")),
+            (r#""kind":"ServiceList","apiVersion":"v1""#, None),
+            (r#""apiVersion":"v1","kind":"ServiceList""#, None),
+            (r#""kind":"NodeList","apiVersion":"example.com/v1""#, None),
+        ] {
+            let body = format!(r#"{{{list_type},"metadata":{{"resourceVersion":"7"}},"items":[{item}]}}"#);
+            let server = TestServer::start(move |_| json(200, &body)).await;
+            for representation in [
+                Representation::Objects,
+                Representation::Metadata,
+                Representation::Table(IncludeObject::Metadata),
+            ] {
+                let items = items_of(&server, representation).await;
+                match expected {
+                    Some(expected) => assert_eq!(items.expect(list_type), [expected], "{representation:?}"),
+                    None => assert!(matches!(items, Err(Error::Decode(_))), "{list_type}: {items:?}"),
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn items_of_a_list_with_a_name_of_its_own_are_what_they_say() {
+        let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}"#;
+        for body in [
+            format!(r#"{{"apiVersion":"v1","kind":"NodesList","items":[{node}],"metadata":{{}}}}"#),
+            format!(r#"{{"apiVersion":"v1","items":[{node}],"kind":"NodesList","metadata":{{}}}}"#),
+        ] {
+            let server = TestServer::start(move |_| json(200, &body)).await;
+            assert_eq!(items_of(&server, Representation::Objects).await.expect("items"), ["Node a"]);
+        }
+    }
+
+    /// A response in Protocol Buffers.
+    fn protobuf(body: &[u8]) -> Vec<u8> {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n";
+        [format!("{head}Content-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
+    }
+
+    fn envelope(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8> {
+        let type_meta = [field(1, api_version.as_bytes()), field(2, kind.as_bytes())].concat();
+        // As servers write it: two empty fields follow.
+        [&b"k8s\0"[..], &field(1, &type_meta), &field(2, message), &field(3, b""), &field(4, b"")].concat()
+    }
+
+    #[tokio::test]
+    async fn a_protobuf_list_of_another_kind_is_refused() {
+        let metadata = field(1, &[field(1, b"a"), field(6, b"7")].concat());
+        let list = [field(1, &field(2, b"7")), field(2, &metadata)].concat();
+        for (api_version, kind, expected) in [
+            ("meta.k8s.io/v1", "PartialObjectMetadataList", true),
+            ("v1", "NodeList", true),
+            ("v1", "ServiceList", false),
+        ] {
+            let body = envelope(api_version, kind, &list);
+            let server = TestServer::start(move |_| protobuf(&body)).await;
+            let items = items_of(&server, Representation::Metadata).await;
+            if expected {
+                assert_eq!(items.expect(kind), ["Node a"]);
+            } else {
+                assert!(matches!(items, Err(Error::Decode(_))), "{kind}: {items:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn protobuf_events_carry_the_type_of_their_object() {
+        let metadata = field(1, &[field(1, b"a"), field(6, b"7")].concat());
+        for (api_version, kind, expected) in [
+            ("meta.k8s.io/v1", "PartialObjectMetadata", "v1 Node"),
+            ("v1", "Node", "v1 Node"),
+            ("apps/v1", "Deployment", "apps/v1 Deployment"),
+            ("v1", "Service", "v1 Service"),
+        ] {
+            let event =
+                [field(1, b"ADDED"), field(2, &field(1, &envelope(api_version, kind, &metadata)))].concat();
+            let body = [&u32::try_from(event.len()).expect("short").to_be_bytes()[..], &event].concat();
+            let server = TestServer::start(move |_| protobuf(&body)).await;
+            let nodes =
+                ResourceClient::new(client(&server.url), nodes()).representation(Representation::Metadata);
+            let mut watch = nodes.watch(&WatchOptions::default()).await.expect("a watch");
+            let event = watch.next().await.expect("an event").expect("an object");
+            let WatchEvent::Added(object) = event else { panic!("{event:?}") };
+            let found = object.type_meta();
+            assert_eq!(format!("{} {}", found.api_version, found.kind), expected);
         }
     }
 

@@ -3,7 +3,6 @@
 //! Both wait for chunks and for nothing else, and a chunk is kept from the moment it is there: dropping a `next` loses
 //! nothing.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -14,10 +13,11 @@ use super::decode::{Decoder, Naming, list_meta, packed_list_meta};
 use super::frames::{
     ListSplitter, Next, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchSplitter,
 };
+use super::list_type::ListType;
 use super::register::Register;
 use super::{Limits, Response, protobuf};
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
-use crate::object::{Object, ResourceVersion};
+use crate::object::{Object, ResourceVersion, TypeMeta};
 
 /// A page of a list as it arrives.
 pub struct ResourceList(Kind);
@@ -65,6 +65,7 @@ pub(super) struct Items {
     /// What is not yet read of the last chunk.
     chunk: Bytes,
     meta: ListMeta,
+    list_type: ListType,
     ended: bool,
     /// Whether an object came as itself: it says its own names and version.
     any_item: bool,
@@ -88,7 +89,8 @@ impl Items {
             Splitter::Json(ListSplitter::new(limits))
         };
         let (chunk, meta) = (Bytes::new(), ListMeta::default());
-        Self { response, splitter, decoder, chunk, meta, ended: false, any_item: false }
+        let list_type = ListType::new(Arc::clone(&decoder.ingest.type_meta));
+        Self { response, splitter, decoder, chunk, meta, list_type, ended: false, any_item: false }
     }
 
     /// The same, its rows named so.
@@ -181,7 +183,9 @@ impl Items {
                     self.any_item |= matches!(next, Some(Next::Read(_) | Next::Piece(Piece::Item(_))));
                     match next {
                         Some(Next::Read(object)) => Some(object),
-                        Some(Next::Piece(piece)) => take(piece, &mut self.decoder, &mut self.meta)?,
+                        Some(Next::Piece(piece)) => {
+                            take(piece, &mut self.decoder, &mut self.meta, &mut self.list_type)?
+                        }
                         None => None,
                     }
                 }
@@ -191,7 +195,7 @@ impl Items {
                         Some(self.decoder.packed_item(item)?)
                     }
                     Some(Packed::TypeMeta(message)) => {
-                        self.decoder.list_kind(&protobuf::type_name(message)?.kind);
+                        self.decoder.ingest.type_meta = packed_type(message, &mut self.list_type)?;
                         None
                     }
                     Some(Packed::Metadata(metadata)) => {
@@ -203,8 +207,9 @@ impl Items {
             };
             let unread = input.len();
             self.chunk.advance(self.chunk.len() - unread);
-            if object.is_some() {
-                return Ok(object);
+            if let Some(object) = object {
+                self.list_type.check(&object)?;
+                return Ok(Some(object));
             }
         }
         Ok(None)
@@ -223,12 +228,15 @@ impl Items {
         let mut input = &self.chunk[..];
         while let Some(part) = splitter.next(&mut input)? {
             match part {
+                Packed::TypeMeta(message) => {
+                    self.decoder.ingest.type_meta = packed_type(message, &mut self.list_type)?;
+                }
                 Packed::Item(item) => {
+                    self.list_type.refuse_untyped()?;
                     let names = protobuf::names(item)?;
                     register.push(&names.namespace, &names.name, &names.resource_version);
                 }
                 Packed::Metadata(metadata) => self.meta = packed_list_meta(metadata)?,
-                Packed::TypeMeta(_) => {}
             }
         }
         self.chunk.clear();
@@ -237,21 +245,30 @@ impl Items {
 }
 
 /// The object of a piece, if it is one.
-fn take(piece: Piece<'_>, decoder: &mut Decoder, meta: &mut ListMeta) -> Result<Option<Arc<Object>>, Error> {
+fn take(
+    piece: Piece<'_>,
+    decoder: &mut Decoder,
+    meta: &mut ListMeta,
+    list_type: &mut ListType,
+) -> Result<Option<Arc<Object>>, Error> {
     match piece {
         Piece::Item(json) => return decoder.item(json).map(Some),
         Piece::Row(json) => return decoder.row(json).map(Some),
         Piece::Columns(json) => decoder.columns(json)?,
         Piece::Metadata(json) => *meta = list_meta(json)?,
-        Piece::Kind(json) => {
-            // A kind that is not a text is ignored, as it is in an object.
-            if let Ok(kind) = serde_json::from_slice::<Cow<'_, str>>(json) {
-                decoder.list_kind(&kind);
-            }
+        Piece::Kind(json) => decoder.ingest.type_meta = list_type.set_kind(serde_json::from_slice(json).ok()),
+        Piece::ApiVersion(json) => {
+            decoder.ingest.type_meta = list_type.set_api_version(serde_json::from_slice(json).ok());
         }
-        Piece::ApiVersion(_) => {}
     }
     Ok(None)
+}
+
+/// Takes the type of a list, and returns that of items that name none.
+fn packed_type(message: &[u8], list_type: &mut ListType) -> Result<Arc<TypeMeta>, Error> {
+    let name = protobuf::type_name(message)?;
+    list_type.set_kind(Some(name.kind.into_owned()));
+    Ok(list_type.set_api_version(Some(name.api_version.into_owned())))
 }
 
 /// The events of a watch as they arrive.
