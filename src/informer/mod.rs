@@ -1,4 +1,5 @@
-//! The wiring: a reflector that fills a queue, one task that moves it into a store, and handlers that are told.
+//! Shared informers: a reflector that fills a queue, one task that applies the queue to a store, and handlers that are
+//! notified.
 //!
 //! ```text
 //! ListerWatcher -> Reflector -> Queue -> Controller -> Indexer
@@ -7,18 +8,21 @@
 //!                                                                          -> Subscription
 //! ```
 //!
-//! What is promised:
-//! - The store is written before anybody is told, and may be ahead of what a handler is told.
-//! - A handler is told, one after the other, a sequence that replayed over nothing is the store: each object is added
-//!   once, updated with the state told before as the old one, and deleted. An object that was deleted and made again
-//!   unseen (its uid differs) is deleted, with a tombstone, and added. Of a delete of what was not there nobody is told,
-//!   whichever the queue; a delete that was seen carries the state the source sent with it, whose version is that of
-//!   the deletion.
-//! - What did not change is not told; to those who asked for a resync it is, as an update with
-//!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. That goes for a resync and
-//!   for what a list repeats.
-//! - Nothing is dropped. A handler whose buffer is full holds up the others and the queue, a full queue holds up the
-//!   reflector, and that the source. A handler that asked for it is told less instead: see [`OnSlow`].
+//! Promises:
+//! - The store is written before handlers are notified, and may be ahead of them.
+//! - A handler receives, one after the other, notifications that replayed over nothing give the store: each object is added
+//!   once, updated with the previously delivered state as the old one, and deleted. An object that was deleted and created
+//!   again unseen (its uid differs) is deleted, with a tombstone, and added. A delete of an object that the store does not hold
+//!   notifies no handler, whichever the queue; a delete that was seen carries the state that the source sent with it, whose
+//!   version is that of the deletion.
+//! - Unchanged objects cause no notification, except for handlers that asked for a resync: these receive an update with
+//!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. That holds for a resync and
+//!   for objects that a list repeats.
+//! - Nothing is dropped. A handler with a full buffer holds up the other handlers and the queue, a full queue holds up the
+//!   reflector, and the reflector the source. A handler can choose to receive less instead: see [`OnSlow`].
+//!
+//! A list after the first is applied object by object: until it is complete, a reader of the store may see objects of both
+//! states.
 
 mod apply;
 mod builder;
