@@ -51,7 +51,10 @@ fn pages() -> BTreeMap<String, String> {
 fn generated_folders_equal_the_programs_output() {
     let scripts: BTreeMap<String, String> =
         SCRIPTS.iter().map(|(shell, file)| ((*file).to_owned(), printed(&["completions", shell]))).collect();
-    assert!(files_of("completions") == scripts, "completions/ is not what the program prints: build it anew");
+    assert!(
+        files_of("completions") == scripts,
+        "completions/ is not what the program prints: build it again"
+    );
     let pages = pages();
     assert!(pages.len() > 5, "{:?}", pages.keys());
     if std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1") {
@@ -66,10 +69,10 @@ fn generated_folders_equal_the_programs_output() {
     assert_eq!(
         files_of.keys().collect::<Vec<_>>(),
         pages.keys().collect::<Vec<_>>(),
-        "KDELTA_UPDATE_SNAPSHOTS=1 writes man/ anew"
+        "KDELTA_UPDATE_SNAPSHOTS=1 regenerates man/"
     );
     for (name, page) in &pages {
-        assert!(files_of[name] == *page, "man/{name}: KDELTA_UPDATE_SNAPSHOTS=1 writes man/ anew");
+        assert!(files_of[name] == *page, "man/{name}: KDELTA_UPDATE_SNAPSHOTS=1 regenerates man/");
     }
 }
 

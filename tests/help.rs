@@ -47,7 +47,7 @@ fn help_equals_its_snapshots() {
             fs::write(&file, &text).expect("a snapshot");
         }
         let kept = fs::read_to_string(&file).unwrap_or_default();
-        let advice = "KDELTA_UPDATE_SNAPSHOTS=1 writes the snapshots anew";
+        let advice = "KDELTA_UPDATE_SNAPSHOTS=1 regenerates the snapshots";
         assert_eq!(text, kept, "{}: {advice}", file.display());
     }
 }

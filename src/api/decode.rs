@@ -244,7 +244,7 @@ impl Decoder {
 
     /// The object of an event, of the type that its envelope names: metadata is of the type of the resource.
     fn packed_object(&mut self, event: &protobuf::ProtobufEvent<'_>) -> Result<Arc<Object>, Error> {
-        let protobuf::TypeName { api_version, kind } = &event.of;
+        let protobuf::TypeName { api_version, kind } = &event.type_name;
         let expected = &*self.ingest.type_meta;
         let is_own = *kind == expected.kind && *api_version == expected.api_version;
         if is_own || matches!(&**kind, "" | "PartialObjectMetadata") {

@@ -180,7 +180,7 @@ impl Store {
         served.find(|(_, kind)| kind.group == group && kind.plural == plural).map(|(id, _)| id)
     }
 
-    /// Defines a resource, or defines it anew.
+    /// Defines a resource, or redefines it.
     pub(super) fn define(&self, kind: Kind) {
         let mut inner = self.lock();
         let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;

@@ -306,7 +306,7 @@ fn compare_under_churn(seconds: u64) -> Option<Memory> {
     let received: usize = theirs.values().map(Vec::len).sum();
     if !whole {
         print_line(&format!(
-            "COMPARED IN PART: client-go told {received} changes of {operations} and then listed anew"
+            "COMPARED IN PART: client-go received {received} changes of {operations} and then listed again"
         ));
     }
     eventually("every handler is told of the marker", || ours.iter().all(Ours::has_ended).then_some(()));

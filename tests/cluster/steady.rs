@@ -54,7 +54,7 @@ fn compare(who: &str, kind: &str, ours: &[Delta], theirs: &(Vec<Delta>, bool)) {
     let (theirs, whole) = theirs;
     if !whole {
         print_line(&format!(
-            "COMPARED IN PART: {who} told {} of {} changes of {kind} and then ended or listed anew",
+            "COMPARED IN PART: {who} received {} of {} changes of {kind} and then ended or listed again",
             theirs.len(),
             ours.len()
         ));

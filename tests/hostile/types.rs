@@ -69,11 +69,15 @@ fn relist_of_another_kind_deletes_nothing() {
     let pods = list("PodList", None);
     let services = list("ServiceList", None);
     let lists = AtomicUsize::new(0);
-    let server = Arc::new(HostileServer::start(move |request| match () {
-        () if !request.is_of_objects() => HostileServer::honest(request),
-        () if request.is_watch() => Reply::status(410, "Expired", "too old resource version"),
-        () if lists.fetch_add(1, Ordering::Relaxed) == 0 => Reply::json(200, &pods),
-        () => Reply::json(200, &services),
+    let server = Arc::new(HostileServer::start(move |request| {
+        if !request.is_of_objects() {
+            return HostileServer::honest(request);
+        }
+        if request.is_watch() {
+            return Reply::status(410, "Expired", "too old resource version");
+        }
+        let is_first = lists.fetch_add(1, Ordering::Relaxed) == 0;
+        Reply::json(200, if is_first { &pods } else { &services })
     }));
     let words = ["watch", "pods", "--list-mode", "list", "--duration", "4s", "-o", "json"];
     let scenario = Scenario::new("a relist of services", &words).on(&server);

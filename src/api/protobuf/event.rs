@@ -13,7 +13,7 @@ pub(in crate::api) struct ProtobufEvent<'a> {
     /// `ADDED` and so on.
     pub(in crate::api) event_type: Cow<'a, str>,
     /// The type that the envelope names; empty if it names none.
-    pub(in crate::api) of: TypeName<'a>,
+    pub(in crate::api) type_name: TypeName<'a>,
     /// The message of what it happened to.
     pub(in crate::api) object: &'a [u8],
 }
@@ -52,8 +52,8 @@ pub(in crate::api) fn event(frame: &[u8]) -> Result<ProtobufEvent<'_>, Error> {
     let envelope = raw.and_then(|raw| raw.strip_prefix(MAGIC));
     let envelope = envelope.ok_or_else(|| malformed("an event has no object"))?;
     let object = member(envelope, 2)?.ok_or_else(|| malformed("an event has no object"))?;
-    let of = type_name(member(envelope, 1)?.unwrap_or_default())?;
-    Ok(ProtobufEvent { event_type, of, object })
+    let type_name = type_name(member(envelope, 1)?.unwrap_or_default())?;
+    Ok(ProtobufEvent { event_type, type_name, object })
 }
 
 /// What a bookmark tells.
@@ -189,8 +189,9 @@ mod tests {
     #[test]
     fn an_event_has_a_type_and_an_object() {
         let whole = frame("ADDED", b"object");
-        let of = TypeName { api_version: "meta.k8s.io/v1".into(), kind: "PartialObjectMetadata".into() };
-        let expected = ProtobufEvent { event_type: "ADDED".into(), of, object: b"object" };
+        let type_name =
+            TypeName { api_version: "meta.k8s.io/v1".into(), kind: "PartialObjectMetadata".into() };
+        let expected = ProtobufEvent { event_type: "ADDED".into(), type_name, object: b"object" };
         assert_eq!(event(&whole).expect("an event"), expected);
         for end in 0..whole.len() {
             assert!(event(&whole[..end]).is_err(), "{end}");

@@ -49,7 +49,7 @@ async fn relist_repeats_unchanged_objects_only_to_handlers_due_a_resync() {
     source.add_silently(pod("pod3"));
     source.modify_silently(pod("pod2"));
     source.reset_watches();
-    until("listed anew", || quiet.len() == 2).await;
+    until("listed again", || quiet.len() == 2).await;
     let mut lines = quiet.take();
     lines.sort();
     assert_eq!(lines, ["+pod3@4 relist", "pod2@3>5 relist"]);

@@ -244,7 +244,7 @@ async fn stored_objects_are_not_transformed_again() {
     advance(10).await;
     source.modify_silently(pod("b"));
     source.reset_watches();
-    until("listed anew", || stored(&informer) == source_state(&source)).await;
+    until("listed again", || stored(&informer) == source_state(&source)).await;
     assert!(recorder.take().len() > 30);
     assert_eq!(again.load(Ordering::Relaxed), 0);
     running.stop().await;

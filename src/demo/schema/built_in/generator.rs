@@ -159,7 +159,7 @@ fn keyed(owner: &str, member: &str, schema: &mut Value) {
     }
 }
 
-/// A reference beside which something stands is wrapped, as the format wants it.
+/// A reference with siblings is wrapped, as the format requires.
 fn referring(schema: &mut Value) {
     for inner in ["items", "additionalProperties"] {
         if schema[inner]["$ref"].is_string() {
