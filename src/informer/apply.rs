@@ -1,17 +1,20 @@
-//! One delta → the store → what is to be told of it (client-go: `processDeltas`).
+//! Applies deltas to the store and derives the notifications from what it held (client-go: `processDeltas`,
+//! `processReplacedAllInfo`).
 //!
-//! The kind of change does not choose what is told: the store is asked what it held. An object it held is updated,
-//! whatever the event said, one it did not hold is added, and of a delete of what it did not hold nobody is told.
+//! The type of a delta does not decide the notification: an object that the store held is updated, whatever the event said,
+//! one that it did not hold is added, and the delete of an object that it did not hold notifies no handler.
 
 use std::sync::Arc;
 
-use crate::object::{DeletedFinalStateUnknown, DeletedObject, Object, Origin};
-use crate::queue::{Change, Delta};
-use crate::store::{Store, StoreError};
+use smallvec::{SmallVec, smallvec};
+
+use crate::object::{DeletedFinalStateUnknown, DeletedObject, Object, Origin, ResourceVersion};
+use crate::queue::{Change, Delta, Deltas};
+use crate::store::{Store, StoreError, Transaction};
 
 use super::Notification;
 
-/// What is to be told, and to whom.
+/// A notification and its recipients.
 pub(super) enum Tell {
     /// To every handler.
     All(Notification),
@@ -19,94 +22,176 @@ pub(super) enum Tell {
     Due(Notification),
 }
 
-/// Applies a delta to the store, then says what is to be told.
-///
-/// # Errors
-/// The store refused: nothing changed, nothing was told.
+/// What a delta does: at most one change of the store, and the notifications that follow from it.
+struct Effect {
+    change: Option<Transaction>,
+    tells: SmallVec<[Tell; 2]>,
+}
+
+/// Applies a delta to the store, then passes on the notifications. If the store refuses the object, that is logged, and
+/// nothing changes.
 pub(super) fn apply<S: Store + ?Sized>(
     store: &S,
     delta: Delta,
     is_in_initial_list: bool,
     tell: &mut dyn FnMut(Tell),
-) -> Result<(), StoreError> {
+) {
+    // In an initial list there may be live events of objects that were popped before its end.
+    let is_initial = is_in_initial_list && delta.origin == Origin::List;
+    let applied = stored(store, &delta).and_then(|stored| {
+        let Effect { change, tells } = effect(stored.as_ref(), delta, is_initial);
+        change.map_or(Ok(()), |change| apply_change(store, change))?;
+        Ok(tells)
+    });
+    match applied {
+        Ok(tells) => tells.into_iter().for_each(tell),
+        Err(error) => tracing::error!(%error, "the store refused an object"),
+    }
+}
+
+/// Applies a whole list in one transaction of the store, with its version if it is known, then passes on the notifications.
+/// Objects that did not change are passed on only if `is_resync_due`.
+///
+/// An object without a key is logged and left out. If the store refuses the transaction, that is logged, and nothing changes.
+pub(super) fn apply_all<S: Store + ?Sized>(
+    store: &S,
+    all: Vec<Deltas>,
+    version: Option<&ResourceVersion>,
+    is_resync_due: bool,
+    tell: &mut dyn FnMut(Tell),
+) {
+    let (mut changes, mut tells) = (Vec::new(), Vec::new());
+    for deltas in all {
+        match effect_of_all(store, deltas) {
+            Ok(effect) => {
+                changes.extend(effect.change);
+                tells.extend(
+                    effect.tells.into_iter().filter(|tell| is_resync_due || matches!(tell, Tell::All(_))),
+                );
+            }
+            Err(error) => tracing::error!(%error, "the store refused an object"),
+        }
+    }
+    changes.extend(version.cloned().map(Transaction::Bookmark));
+    match store.transaction(changes) {
+        Ok(()) => tells.into_iter().for_each(tell),
+        Err(error) => tracing::error!(%error, "the store refused a list"),
+    }
+}
+
+/// Returns the effect of all deltas of one object: the last change, and all notifications.
+fn effect_of_all<S: Store + ?Sized>(store: &S, deltas: Deltas) -> Result<Effect, StoreError> {
+    let mut all = Effect { change: None, tells: SmallVec::new() };
+    let mut current = deltas.first().map_or(Ok(None), |first| stored(store, first))?;
+    for delta in deltas {
+        let Effect { change, tells } = effect(current.as_ref(), delta, false);
+        match &change {
+            Some(Transaction::Add(object) | Transaction::Update(object)) => {
+                current = Some(Arc::clone(object))
+            }
+            Some(Transaction::Delete(_) | Transaction::DeleteByKey(_)) => current = None,
+            Some(Transaction::Bookmark(_)) | None => {}
+        }
+        all.change = change.or(all.change);
+        all.tells.extend(tells);
+    }
+    Ok(all)
+}
+
+/// Returns what the store holds under the key of a delta.
+fn stored<S: Store + ?Sized>(store: &S, delta: &Delta) -> Result<Option<Arc<Object>>, StoreError> {
+    match &delta.change {
+        Change::Added(object) | Change::Updated(object) | Change::Replaced(object) | Change::Sync(object) => {
+            store.get(object)
+        }
+        Change::Deleted(DeletedObject::Known(object)) => store.get(object),
+        Change::Deleted(DeletedObject::FinalStateUnknown(tombstone)) => Ok(store.get_by_key(&tombstone.key)),
+    }
+}
+
+fn apply_change<S: Store + ?Sized>(store: &S, change: Transaction) -> Result<(), StoreError> {
+    match change {
+        Transaction::Add(object) => store.add(object),
+        Transaction::Update(object) => store.update(object),
+        Transaction::Delete(object) => store.delete(&object),
+        Transaction::DeleteByKey(key) => {
+            store.delete_by_key(&key);
+            Ok(())
+        }
+        Transaction::Bookmark(version) => {
+            store.bookmark(&version);
+            Ok(())
+        }
+    }
+}
+
+/// Returns the effect of a delta on a store that holds `stored` under its key.
+fn effect(stored: Option<&Arc<Object>>, delta: Delta, is_initial: bool) -> Effect {
     let Delta { change, origin } = delta;
     match change {
         Change::Added(object) | Change::Updated(object) | Change::Replaced(object) | Change::Sync(object) => {
-            // In an initial list there may be live events of objects that were popped before its end.
-            put(store, object, origin, is_in_initial_list && origin == Origin::List, tell)
+            put(stored, object, origin, is_initial)
         }
-        Change::Deleted(deleted) => delete(store, deleted, origin, tell),
+        Change::Deleted(deleted) => delete(stored, deleted, origin),
     }
 }
 
-fn put<S: Store + ?Sized>(
-    store: &S,
+fn put(
+    stored: Option<&Arc<Object>>,
     object: Arc<Object>,
     origin: Origin,
     is_in_initial_list: bool,
-    tell: &mut dyn FnMut(Tell),
-) -> Result<(), StoreError> {
+) -> Effect {
     let added = |object| Tell::All(Notification::Added { object, is_in_initial_list, origin });
-    match store.get(&object)? {
-        None => {
-            store.add(Arc::clone(&object))?;
-            tell(added(object));
-        }
-        // What is stored stays stored: nobody could tell the difference but the index functions, which would run.
-        // Of a list the version alone does not say so: a server that was restored gives its versions a second time.
-        Some(old)
-            if Arc::ptr_eq(&old, &object)
-                || (old.same_state(&object) && (origin != Origin::Relist || old.same_content(&object))) =>
-        {
-            let new = Arc::clone(&old);
-            tell(Tell::Due(Notification::Updated { old, new, origin: Origin::Resync }));
-        }
-        Some(old) => {
-            store.update(Arc::clone(&object))?;
-            if is_other(&old, &object) {
-                // Deleted and made again under the same name, and nobody saw the delete.
-                let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
-                let gone = DeletedObject::FinalStateUnknown(tombstone);
-                tell(Tell::All(Notification::Deleted { object: gone, origin }));
-                tell(added(object));
-            } else {
-                tell(Tell::All(Notification::Updated { old, new: object, origin }));
-            }
-        }
+    let Some(old) = stored.map(Arc::clone) else {
+        return Effect {
+            change: Some(Transaction::Add(Arc::clone(&object))),
+            tells: smallvec![added(object)],
+        };
+    };
+    if is_unchanged(&old, &object, origin) {
+        // The stored object stays: only the index functions could notice a difference, and they would run again.
+        let new = Arc::clone(&old);
+        let unchanged = Notification::Updated { old, new, origin: Origin::Resync };
+        return Effect { change: None, tells: smallvec![Tell::Due(unchanged)] };
     }
-    Ok(())
+    let change = Some(Transaction::Update(Arc::clone(&object)));
+    let tells = if is_other(&old, &object) {
+        // The object was deleted and created again under the same name, and the delete was missed.
+        let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
+        let gone = DeletedObject::FinalStateUnknown(tombstone);
+        smallvec![Tell::All(Notification::Deleted { object: gone, origin }), added(object)]
+    } else {
+        smallvec![Tell::All(Notification::Updated { old, new: object, origin })]
+    };
+    Effect { change, tells }
 }
 
-/// Whether the two are not the same thing. A representation without uids leaves only the name to go by.
+/// Returns true if the two are the same state. The version of a listed object is no proof: a server that was restored from
+/// a backup assigns its versions a second time.
+fn is_unchanged(old: &Arc<Object>, new: &Arc<Object>, origin: Origin) -> bool {
+    Arc::ptr_eq(old, new) || (old.same_state(new) && (origin != Origin::Relist || old.same_content(new)))
+}
+
+/// Returns true if the two have different uids. In a representation without uids, equal names mean the same object.
 fn is_other(old: &Object, new: &Object) -> bool {
     !old.uid().is_empty() && !new.uid().is_empty() && old.uid() != new.uid()
 }
 
-fn delete<S: Store + ?Sized>(
-    store: &S,
-    deleted: DeletedObject,
-    origin: Origin,
-    tell: &mut dyn FnMut(Tell),
-) -> Result<(), StoreError> {
-    let (held, object) = match deleted {
+fn delete(stored: Option<&Arc<Object>>, deleted: DeletedObject, origin: Origin) -> Effect {
+    let (change, object) = match deleted {
+        // Also if the object is not stored: the version of the deletion becomes the store's.
         DeletedObject::Known(object) => {
-            let held = store.get(&object)?.is_some();
-            // Also where nothing is held: the version of the deletion becomes the store's.
-            store.delete(&object)?;
-            (held, DeletedObject::Known(object))
+            (Transaction::Delete(Arc::clone(&object)), DeletedObject::Known(object))
         }
         DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object }) => {
-            let stored = store.get_by_key(&key);
-            store.delete_by_key(&key);
-            let held = stored.is_some();
-            let object = object.or(stored);
-            (held, DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object }))
+            let object = object.or_else(|| stored.cloned());
+            let change = Transaction::DeleteByKey(key.clone());
+            (change, DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object }))
         }
     };
-    if held {
-        tell(Tell::All(Notification::Deleted { object, origin }));
-    }
-    Ok(())
+    let deleted = stored.map(|_| Tell::All(Notification::Deleted { object, origin }));
+    Effect { change: Some(change), tells: deleted.into_iter().collect() }
 }
 
 #[cfg(test)]
@@ -128,12 +213,11 @@ mod tests {
     fn nobody_is_told_of_what_the_store_refused() {
         let store = Cache::with_key_func(refusing_odd, Indexers::new());
         let mut told = Vec::new();
-        let mut refused = 0;
         for (name, change) in
             [("a", Change::Added as fn(_) -> _), ("odd", Change::Added), ("b", Change::Updated)]
         {
             let delta = Delta { change: change(pod(name, 1)), origin: Origin::Watch };
-            refused += usize::from(apply(&store, delta, false, &mut |tell| told.push(tell)).is_err());
+            apply(&store, delta, false, &mut |tell| told.push(tell));
         }
         let told: Vec<_> = told
             .iter()
@@ -141,7 +225,8 @@ mod tests {
                 Tell::All(notification) | Tell::Due(notification) => notification.to_string(),
             })
             .collect();
-        assert_eq!((told, refused), (vec!["+a@1 watch".to_owned(), "+b@1 watch".to_owned()], 1));
+        assert_eq!(told, ["+a@1 watch", "+b@1 watch"]);
+        assert_eq!(store.list().len(), 2);
     }
 
     // F4
@@ -155,7 +240,7 @@ mod tests {
             Change::Deleted(DeletedObject::Known(pod("never seen", 4))),
         ];
         for (version, change) in (1..).zip(changes) {
-            apply(&store, Delta { change, origin: Origin::Watch }, false, &mut |_| ()).expect("a key");
+            apply(&store, Delta { change, origin: Origin::Watch }, false, &mut |_| ());
             assert_eq!(store.last_store_sync_resource_version(), format!("{version}").as_str().into());
         }
     }

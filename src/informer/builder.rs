@@ -151,6 +151,7 @@ impl<L: ListerWatcher> Builder<L> {
         let queue: Arc<dyn Queue> = match self.queue {
             QueueKind::Delta => Arc::new(DeltaFifo::new(DeltaFifoOptions {
                 known_objects: Some(known),
+                atomic_replace: true,
                 transformer,
                 compressor,
                 capacity,
@@ -159,6 +160,7 @@ impl<L: ListerWatcher> Builder<L> {
             })),
             QueueKind::Ordered => {
                 let options = OrderedFifoOptions {
+                    atomic_replace: true,
                     transformer,
                     compressor,
                     capacity,

@@ -20,9 +20,9 @@
 //!   for objects that a list repeats.
 //! - Nothing is dropped. A handler with a full buffer holds up the other handlers and the queue, a full queue holds up the
 //!   reflector, and the reflector the source. A handler can choose to receive less instead: see [`OnSlow`].
-//!
-//! A list after the first is applied object by object: until it is complete, a reader of the store may see objects of both
-//! states.
+//! - A list after the initial one is applied in one step: a reader of the store sees the state before it or the state after
+//!   it, never a part (client-go: `AtomicFIFO`). The initial list is visible while it is applied, until
+//!   [`SharedIndexInformer::synced`].
 
 mod apply;
 mod builder;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::apply::{Tell, apply};
+use super::apply::{Tell, apply, apply_all};
 use super::guarded::{HandlerPanicHook, tell};
 use super::process_loop::Work;
 use super::progress::Telling;
@@ -134,6 +134,7 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
         let queue = DeltaFifo::new(DeltaFifoOptions {
             known_objects: Some(Arc::clone(&store) as KnownObjects),
+            atomic_replace: true,
             transformer: self.transformer,
             ..DeltaFifoOptions::default()
         });
@@ -162,21 +163,28 @@ struct OneHandler<H> {
 }
 
 impl<H: ResourceEventHandler> Work for OneHandler<H> {
-    fn process(&mut self, popped: Popped) -> Option<Deltas> {
-        if let Item::Deltas(deltas) = popped.item {
-            for delta in deltas {
-                let in_resync = delta.delta_type() == DeltaType::Sync;
-                let outbox = &mut self.outbox;
-                let mut tell = |tell| match tell {
-                    Tell::All(notification) => outbox.push(notification),
-                    Tell::Due(notification) if in_resync => outbox.push(notification),
-                    Tell::Due(_) => {}
-                };
-                let applied = apply(&*self.store, delta, popped.is_in_initial_list, &mut tell);
-                if let Err(error) = applied {
-                    tracing::error!(%error, "the store refused an object");
+    fn process(&mut self, popped: Popped) -> Vec<Deltas> {
+        let outbox = &mut self.outbox;
+        match popped.item {
+            Item::Deltas(deltas) => {
+                for delta in deltas {
+                    let in_resync = delta.delta_type() == DeltaType::Sync;
+                    let mut tell = |tell| match tell {
+                        Tell::All(notification) => outbox.push(notification),
+                        Tell::Due(notification) if in_resync => outbox.push(notification),
+                        Tell::Due(_) => {}
+                    };
+                    apply(&*self.store, delta, popped.is_in_initial_list, &mut tell);
                 }
             }
+            Item::ReplacedAll(all) => {
+                apply_all(&*self.store, all, popped.up_to.as_ref(), false, &mut |tell| {
+                    if let Tell::All(notification) = tell {
+                        outbox.push(notification);
+                    }
+                });
+            }
+            Item::Mark(_) | Item::Bookmark => {}
         }
         if let Some(version) = popped.up_to {
             self.store.bookmark(&version);
@@ -184,7 +192,7 @@ impl<H: ResourceEventHandler> Work for OneHandler<H> {
         if popped.is_in_initial_list && !self.outbox.is_empty() {
             self.telling.begin();
         }
-        None
+        Vec::new()
     }
 
     fn released(&mut self) {

@@ -20,8 +20,8 @@ pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send
 
 /// What the loop does with what it pops.
 pub(super) trait Work: Send {
-    /// Under the queue's lock; answers what is to be queued again.
-    fn process(&mut self, popped: Popped) -> Option<Deltas>;
+    /// Processes an item under the queue's lock, and returns the deltas to queue again.
+    fn process(&mut self, popped: Popped) -> Vec<Deltas>;
 
     /// After the lock was released.
     fn released(&mut self) {}
@@ -57,10 +57,10 @@ impl Work for Asked {
         self.pause
     }
 
-    fn process(&mut self, popped: Popped) -> Option<Deltas> {
+    fn process(&mut self, popped: Popped) -> Vec<Deltas> {
         let Err(error) = (self.process)(&popped) else {
             self.pause = None;
-            return None;
+            return Vec::new();
         };
         if self.retry_on_error {
             let next = self.pause.map_or(FIRST_PAUSE, |pause| pause.saturating_mul(2).min(LONGEST_PAUSE));
@@ -68,8 +68,9 @@ impl Work for Asked {
         }
         tracing::warn!(%error, retry = self.retry_on_error, "what was popped could not be processed");
         match popped.item {
-            Item::Deltas(deltas) if self.retry_on_error => Some(deltas),
-            _ => None,
+            Item::Deltas(deltas) if self.retry_on_error => vec![deltas],
+            Item::ReplacedAll(all) if self.retry_on_error => all,
+            _ => Vec::new(),
         }
     }
 }

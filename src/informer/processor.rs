@@ -176,6 +176,11 @@ impl SharedProcessor {
         any
     }
 
+    /// Returns true if a handler is due a resync.
+    pub(super) fn is_resync_due(&self) -> bool {
+        self.lock().listeners.iter().any(|registered| registered.timer.is_due())
+    }
+
     /// Fixes who is told. To be called under the queue's lock: whoever registers later has it in its snapshot.
     pub(super) fn distribute(&self, tell: Tell, outbox: &mut Outbox) {
         let (notification, to_all) = match tell {

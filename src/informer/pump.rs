@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
-use super::apply::{Tell, apply};
+use super::apply::{Tell, apply, apply_all};
 use super::listener::ProcessorListener;
 use super::processor::{Outbox, SharedProcessor};
 use super::progress::Synced;
@@ -88,22 +88,22 @@ impl Pump {
     /// Runs under the queue's lock.
     fn process(&self, popped: Popped, outbox: &mut Outbox) {
         let Popped { item, is_in_initial_list, up_to } = popped;
+        let mut tell = |tell| {
+            self.watch_over(&tell);
+            self.processor.distribute(tell, outbox);
+        };
         match item {
             Item::Deltas(deltas) => {
                 for delta in deltas {
-                    let mut tell = |tell| {
-                        self.watch_over(&tell);
-                        self.processor.distribute(tell, outbox);
-                    };
-                    let applied = apply(&*self.store, delta, is_in_initial_list, &mut tell);
-                    if let Err(error) = applied {
-                        tracing::error!(%error, "the store refused an object");
-                    }
+                    apply(&*self.store, delta, is_in_initial_list, &mut tell);
                 }
+            }
+            Item::ReplacedAll(all) => {
+                apply_all(&*self.store, all, up_to.as_ref(), self.processor.is_resync_due(), &mut tell);
             }
             Item::Mark(mark) => {
                 self.applied().marked |= matches!(mark, Mark::Synced { .. });
-                self.processor.distribute(Tell::All(Notification::Mark(mark)), outbox);
+                tell(Tell::All(Notification::Mark(mark)));
             }
             Item::Bookmark => {}
         }
@@ -175,13 +175,19 @@ mod tests {
     use crate::store::{Cache, IndexFunc, Indexers};
 
     fn pump(ordered: bool, indexers: Indexers) -> Arc<Pump> {
+        pump_of(ordered, true, indexers)
+    }
+
+    fn pump_of(ordered: bool, atomic_replace: bool, indexers: Indexers) -> Arc<Pump> {
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(indexers));
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = if ordered {
-            Arc::new(OrderedFifo::new(known, OrderedFifoOptions::default()))
+            let options = OrderedFifoOptions { atomic_replace, ..OrderedFifoOptions::default() };
+            Arc::new(OrderedFifo::new(known, options))
         } else {
             let known_objects = Some(known);
-            Arc::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
+            let options = DeltaFifoOptions { known_objects, atomic_replace, ..DeltaFifoOptions::default() };
+            Arc::new(DeltaFifo::new(options))
         };
         Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
     }
@@ -300,11 +306,11 @@ mod tests {
         }
     }
 
-    // F2, without its atomic variant
+    // F2
     #[tokio::test]
     async fn a_list_tells_the_difference() {
-        for ordered in [false, true] {
-            let pump = pump(ordered, Indexers::new());
+        for (ordered, atomic_replace) in [(false, false), (false, true), (true, false), (true, true)] {
+            let pump = pump_of(ordered, atomic_replace, Indexers::new());
             let mut inbox = listen(&pump);
             for (list, wanted) in [
                 (vec![pod("pod-1", 1), pod("pod-3", 2)], vec!["+pod-1@1!", "+pod-3@2!"]),
@@ -323,6 +329,11 @@ mod tests {
                 };
                 let expected: Vec<_> = list.iter().map(|object| text_of(object)).collect();
                 pump.queue.replace(list, &"9".into(), origin).expect("keys");
+                if atomic_replace && origin == Origin::Relist {
+                    assert!(step(&pump).await, "a list is one pop");
+                    assert_eq!(pump.store.last_store_sync_resource_version(), "9".into());
+                    assert!(!step(&pump).await, "a list is one pop");
+                }
                 while step(&pump).await {}
                 let mut told: Vec<_> = read(&mut inbox);
                 told.retain(|line| !line.starts_with("SYNCED"));
@@ -464,10 +475,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn notifications_replayed_over_nothing_are_the_source(steps in steps(), ordered in any::<bool>()) {
+        fn notifications_replayed_over_nothing_are_the_source(
+            steps in steps(),
+            ordered in any::<bool>(),
+            atomic_replace in any::<bool>(),
+        ) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
             runtime.block_on(async {
-                let pump = pump(ordered, Indexers::new());
+                let pump = pump_of(ordered, atomic_replace, Indexers::new());
                 let readers = vec![(listen(&pump), Reader::default())];
                 let source = BTreeMap::new();
                 let mut world =

@@ -13,8 +13,8 @@ pub type KnownObjects = Arc<dyn KeyListerGetter>;
 /// queue.
 pub type PopProcessFunc<'a> = dyn FnMut(Popped) + Send + 'a;
 
-/// The same with an answer: the deltas that are to be queued again (client-go: `ErrRequeue`).
-pub type RequeueFunc<'a> = dyn FnMut(Popped) -> Option<Deltas> + Send + 'a;
+/// A process function that returns the deltas to queue again; none if it succeeded (client-go: `ErrRequeue`).
+pub type RequeueFunc<'a> = dyn FnMut(Popped) -> Vec<Deltas> + Send + 'a;
 
 /// Deltas a queue holds before [`Queue::has_room`] says no, unless told otherwise: enough that neither side waits for
 /// the other at each delta, and little next to any store.
@@ -158,12 +158,14 @@ pub trait Queue: Send + Sync + 'static {
     fn try_pop(&self, process: &mut PopProcessFunc<'_>) -> Result<bool, FifoClosedError> {
         self.try_pop_or_requeue(&mut |popped| {
             process(popped);
-            None
+            Vec::new()
         })
     }
 
-    /// As [`Queue::try_pop`], and puts what the function answers back at the end of the line, while the queue is still
-    /// held; unless the object has been queued again meanwhile, for that is newer, or the queue is closed.
+    /// As [`Queue::try_pop`], and queues the deltas that the function returns at the end of the line, while the queue is still
+    /// locked. Deltas of an object that has been queued again meanwhile are dropped, because the queued ones are newer; all
+    /// are dropped if the queue is closed. Of an [`Item::ReplacedAll`](super::Item::ReplacedAll), each object comes back by
+    /// itself.
     ///
     /// # Errors
     /// As [`Queue::try_pop`].

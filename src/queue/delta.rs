@@ -220,6 +220,9 @@ pub enum Mark {
 pub enum Item {
     /// Changes of one object. Never empty.
     Deltas(Deltas),
+    /// All changes that a list makes, each object once, to be applied in one step (client-go: `ReplacedAll`). Only a queue
+    /// with the option `atomic_replace` returns it, and never for the initial list.
+    ReplacedAll(Vec<Deltas>),
     /// A mark.
     Mark(Mark),
     /// Nothing but the news of [`Popped::up_to`].

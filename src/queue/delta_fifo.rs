@@ -49,6 +49,9 @@ pub struct DeltaFifoOptions {
     pub known_objects: Option<KnownObjects>,
     /// Whether the objects of a list are queued as [`Change::Replaced`] or, as long ago, as [`Change::Sync`].
     pub emit_delta_type_replaced: bool,
+    /// Whether a list that comes after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`),
+    /// so that it can be applied in one step; what was queued before goes with it. If not, its objects are popped one by one.
+    pub atomic_replace: bool,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
     /// Compresses what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
@@ -65,6 +68,7 @@ impl Default for DeltaFifoOptions {
             key_func: meta_namespace_key,
             known_objects: None,
             emit_delta_type_replaced: true,
+            atomic_replace: false,
             transformer: None,
             compressor: None,
             capacity: DEFAULT_CAPACITY,
@@ -107,6 +111,7 @@ impl Default for DeltaFifoOptions {
 pub struct DeltaFifo {
     intake: Intake,
     emit_delta_type_replaced: bool,
+    atomic_replace: bool,
     held: Held<State>,
 }
 
@@ -116,6 +121,8 @@ struct State {
     line: VecDeque<Key>,
     /// The deltas of exactly the keys in `line`.
     deltas: HashMap<Key, Deltas>,
+    /// The number of keys at the front of `line` whose deltas are popped together; 0 if there is no such group.
+    replaced: usize,
     /// What they take.
     used: Room,
     population: Population,
@@ -131,6 +138,7 @@ impl DeltaFifo {
             key_func,
             known_objects,
             emit_delta_type_replaced,
+            atomic_replace,
             transformer,
             compressor,
             capacity,
@@ -139,6 +147,7 @@ impl DeltaFifo {
         Self {
             intake: Intake::new(key_func, known_objects, transformer, compressor),
             emit_delta_type_replaced,
+            atomic_replace,
             held: Held::new(State::default(), Room { deltas: capacity, bytes }),
         }
     }
@@ -226,6 +235,15 @@ impl State {
         is_absent
     }
 
+    /// Returns the deltas of a key that has left the line.
+    fn popped(&mut self, key: &Key) -> Deltas {
+        let deltas = self.deltas.remove(key).unwrap_or_default();
+        deltas.iter().for_each(|delta| self.used.free(delta));
+        self.population.popped();
+        self.news.popped(1);
+        deltas
+    }
+
     fn queue(&mut self, key: Key, delta: Delta) {
         self.used.take(&delta);
         match self.deltas.entry(key) {
@@ -252,13 +270,15 @@ impl Line for State {
             return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
         }
         let item = match self.line.pop_front() {
-            Some(key) => {
-                let deltas = self.deltas.remove(&key).unwrap_or_default();
-                deltas.iter().for_each(|delta| self.used.free(delta));
-                self.population.popped();
-                self.news.popped(1);
-                Item::Deltas(deltas)
+            Some(key) if self.replaced > 0 => {
+                let mut all = Vec::with_capacity(self.replaced);
+                all.push(self.popped(&key));
+                for _ in 1..std::mem::take(&mut self.replaced) {
+                    all.extend(self.line.pop_front().map(|key| self.popped(&key)));
+                }
+                Item::ReplacedAll(all)
             }
+            Some(key) => Item::Deltas(self.popped(&key)),
             None if self.news.is_due() => Item::Bookmark,
             None => return None,
         };
@@ -325,6 +345,9 @@ impl Queue for DeltaFifo {
             for (key, tombstone) in gone {
                 state.queue(key, tombstone);
             }
+            if self.atomic_replace && state.population.has_synced() {
+                state.replaced = state.line.len();
+            }
             state.population.list(state.line.len());
             state.heard(version.clone());
         });
@@ -356,9 +379,11 @@ impl Queue for DeltaFifo {
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
         self.held.try_pop(process, |state, deltas, up_to| {
-            // It had a key before, so it has one now.
-            if let Ok(key) = key_of(&deltas, self.intake.key_func) {
-                state.put_back(&key, deltas);
+            for deltas in deltas {
+                // It had a key before, so it has one now.
+                if let Ok(key) = key_of(&deltas, self.intake.key_func) {
+                    state.put_back(&key, deltas);
+                }
             }
             state.news.put_back(up_to, state.line.len());
         })
@@ -506,6 +531,39 @@ mod tests {
         assert_eq!(pops(Some(known(&[("foo", 5)])), true, &[Replace(FOO)]), ["R(foo5)"]);
     }
 
+    /// Pops a list with all that was queued before it.
+    #[test]
+    fn atomic_replace_is_one_pop_with_all_that_was_queued() {
+        const FOO: &[(&str, u32)] = &[("foo", 5)];
+        let queue_of = |known| {
+            DeltaFifo::new(DeltaFifoOptions {
+                known_objects: Some(known as KnownObjects),
+                atomic_replace: true,
+                ..DeltaFifoOptions::default()
+            })
+        };
+        let queue = queue_of(known(&[]));
+        run(&queue, &[Replace(FOO), Replace(&[("foo", 6)])]);
+        assert_eq!(pop_all(&queue), ["R(foo5),R(foo6)"], "the initial list is popped object by object");
+        for (ops, wanted) in [
+            (vec![Delete("baz", 10), Replace(FOO)], vec!["RA[D(baz10) R(foo5) D(T(bar,bar6))]"]),
+            (
+                vec![Add("qux", 10), Replace(FOO), Replace(FOO)],
+                vec!["RA[A(qux10),D(T(qux,qux10)) R(foo5),R(foo5) D(T(bar,bar6)) D(T(baz,baz7))]"],
+            ),
+            (
+                vec![Update("bar", 8), Replace(FOO), Update("foo", 9), Add("new", 10)],
+                vec!["RA[U(bar8),D(T(bar,bar8)) R(foo5),U(foo9) D(T(baz,baz7))]", "A(new10)"],
+            ),
+        ] {
+            let queue = queue_of(known(&[("foo", 5), ("bar", 6), ("baz", 7)]));
+            run(&queue, &[Update("foo", 5), Pop]);
+            run(&queue, &ops);
+            assert_eq!(pop_all(&queue), wanted);
+            assert!(queue.has_room() && queue.list_keys().is_empty());
+        }
+    }
+
     // B5
     #[test]
     fn the_queue_has_synced_when_the_first_list_has_been_popped() {
@@ -637,9 +695,9 @@ mod tests {
         for _ in 0..8 {
             let popped = queue.try_pop_or_requeue(&mut |popped| match popped.item {
                 Item::Deltas(deltas) if deltas[0].object().is_some_and(|object| object.name() != "d") => {
-                    Some(deltas)
+                    vec![deltas]
                 }
-                _ => None,
+                _ => Vec::new(),
             });
             assert_eq!(popped, Ok(true));
         }

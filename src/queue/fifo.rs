@@ -203,11 +203,13 @@ impl Queue for Fifo {
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
         self.held.try_pop(process, |state, deltas, up_to| {
-            if let Ok(key) = key_of(&deltas, self.key_func)
-                && !state.items.contains_key(&key)
-                && let Some(newest) = deltas.into_iter().next_back()
-            {
-                state.queue(key, newest);
+            for deltas in deltas {
+                if let Ok(key) = key_of(&deltas, self.key_func)
+                    && !state.items.contains_key(&key)
+                    && let Some(newest) = deltas.into_iter().next_back()
+                {
+                    state.queue(key, newest);
+                }
             }
             state.news.put_back(up_to, state.line.len());
         })

@@ -140,7 +140,7 @@ impl<L: Line> Held<L> {
     pub(super) fn try_pop(
         &self,
         process: &mut RequeueFunc<'_>,
-        requeue: impl FnOnce(&mut L, Deltas, Option<ResourceVersion>),
+        requeue: impl FnOnce(&mut L, Vec<Deltas>, Option<ResourceVersion>),
     ) -> Result<bool, FifoClosedError> {
         let _apart = self.apart();
         let mut state = self.lock();
@@ -153,10 +153,9 @@ impl<L: Line> Held<L> {
         let up_to = popped.up_to.clone();
         let again = process(popped);
         let mut state = self.lock();
-        let again = again.filter(|_| !state.closed);
-        let put_back = again.is_some();
-        if let Some(deltas) = again {
-            requeue(&mut state.line, deltas, up_to);
+        let put_back = !again.is_empty() && !state.closed;
+        if put_back {
+            requeue(&mut state.line, again, up_to);
         }
         self.freed(state.line.used(), put_back);
         Ok(true)
@@ -327,8 +326,8 @@ mod tests {
                 queue.delete(gone, Origin::Watch).expect("a key");
                 let mut again = true;
                 let mut process = |popped: crate::queue::Popped| match popped.item {
-                    crate::queue::Item::Deltas(deltas) if std::mem::take(&mut again) => Some(deltas),
-                    _ => None,
+                    crate::queue::Item::Deltas(deltas) if std::mem::take(&mut again) => vec![deltas],
+                    _ => Vec::new(),
                 };
                 while queue.try_pop_or_requeue(&mut process).expect("open") {}
             }

@@ -9,8 +9,8 @@ use super::intake::Intake;
 use super::pending_resync::PendingResync;
 use super::population::Population;
 use super::{
-    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue,
-    RequeueFunc, Signals, Transformer,
+    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
+    Popped, Queue, RequeueFunc, Signals, Transformer,
 };
 use crate::object::{
     Compressor, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
@@ -21,6 +21,9 @@ use crate::object::{
 pub struct OrderedFifoOptions {
     /// How keys are found.
     pub key_func: KeyFunc,
+    /// Whether a list that comes after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`),
+    /// so that it can be applied in one step. If not, its objects are popped one by one.
+    pub atomic_replace: bool,
     /// Changes what comes in.
     pub transformer: Option<Transformer>,
     /// Compresses what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
@@ -35,6 +38,7 @@ impl Default for OrderedFifoOptions {
     fn default() -> Self {
         Self {
             key_func: meta_namespace_key,
+            atomic_replace: false,
             transformer: None,
             compressor: None,
             capacity: DEFAULT_CAPACITY,
@@ -43,8 +47,8 @@ impl Default for OrderedFifoOptions {
     }
 }
 
-/// Every delta in the order received, across all objects (client-go: `RealFIFO`, without its atomic and its batch
-/// mode). One pop hands out one delta.
+/// Every delta in the order received, across all objects (client-go: `RealFIFO`, without its batch mode). One pop returns
+/// one delta; with [`OrderedFifoOptions::atomic_replace`], a list after the initial one is popped as a whole.
 ///
 /// The initial list streams: each object is queued as it arrives, bounded as events are. A list that breaks off and
 /// begins again may so have told of objects that the next one does not hold; the end of the list queues tombstones
@@ -77,6 +81,7 @@ impl Default for OrderedFifoOptions {
 /// ```
 pub struct OrderedFifo {
     intake: Intake,
+    atomic_replace: bool,
     held: Held<State>,
     /// Whether the initial list is complete, so that this is known of each object of a list without a lock. Relaxed: one
     /// task lists, and it is the one that ends lists.
@@ -102,6 +107,8 @@ enum Entry {
     Again(Delta),
     /// Boxed, so that the few marks do not set the size of the many deltas.
     Mark(Box<Mark>),
+    /// A list that is applied in one step, and its version.
+    ReplacedAll(Box<(Vec<Deltas>, ResourceVersion)>),
     Bookmark(ResourceVersion),
 }
 
@@ -120,7 +127,8 @@ impl OrderedFifo {
     /// An empty queue before this store.
     #[must_use]
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
-        let OrderedFifoOptions { key_func, transformer, compressor, capacity, bytes } = options;
+        let OrderedFifoOptions { key_func, atomic_replace, transformer, compressor, capacity, bytes } =
+            options;
         let state = State {
             key_func,
             line: VecDeque::new(),
@@ -132,6 +140,7 @@ impl OrderedFifo {
         };
         Self {
             intake: Intake::new(key_func, Some(known_objects), transformer, compressor),
+            atomic_replace,
             held: Held::new(state, Room { deltas: capacity, bytes }),
             is_listed: AtomicBool::new(false),
         }
@@ -151,7 +160,7 @@ impl OrderedFifo {
     fn newest<'a>(&self, state: &'a State) -> Vec<(Key, &'a Delta)> {
         let mut places = HashMap::new();
         let mut newest: Vec<(Key, &Delta)> = Vec::new();
-        for delta in state.line.iter().filter_map(Entry::delta) {
+        for delta in state.deltas() {
             let Some(key) = self.intake.key_of(delta) else { continue };
             let place = *places.entry(key.clone()).or_insert(newest.len());
             match newest.get_mut(place) {
@@ -164,11 +173,13 @@ impl OrderedFifo {
 }
 
 impl Entry {
-    fn delta(&self) -> Option<&Delta> {
-        match self {
-            Self::Delta(delta) | Self::Again(delta) => Some(delta),
-            Self::Mark(_) | Self::Bookmark(_) => None,
-        }
+    fn deltas(&self) -> impl Iterator<Item = &Delta> {
+        let (one, all) = match self {
+            Self::Delta(delta) | Self::Again(delta) => (Some(delta), None),
+            Self::ReplacedAll(replaced) => (None, Some(&replaced.0)),
+            Self::Mark(_) | Self::Bookmark(_) => (None, None),
+        };
+        one.into_iter().chain(all.into_iter().flatten().flat_map(|deltas| &**deltas))
     }
 }
 
@@ -178,13 +189,47 @@ impl State {
     }
 
     fn push(&mut self, delta: Delta, entry: fn(Delta) -> Entry) {
-        self.used.take(&delta);
+        self.count(&delta);
+        self.line.push_back(entry(delta));
+    }
+
+    /// Counts a delta that is about to be queued.
+    fn count(&mut self, delta: &Delta) {
+        self.used.take(delta);
         if let Some(queued) = &mut self.queued
             && let Ok(key) = delta.key(self.key_func)
         {
             *queued.entry(key).or_default() += 1;
         }
-        self.line.push_back(entry(delta));
+    }
+
+    /// Queues a whole list: the tombstones and then the objects. Of equal keys the last wins.
+    fn replace_all(
+        &mut self,
+        tombstones: Vec<(Key, Delta)>,
+        objects: Vec<(Key, Arc<Object>)>,
+        version: ResourceVersion,
+        origin: Origin,
+    ) {
+        let listed = objects
+            .into_iter()
+            .map(|(key, object)| (key, Delta { change: Change::Replaced(object), origin }));
+        let mut positions = HashMap::with_capacity(listed.len());
+        let mut all: Vec<Deltas> = Vec::with_capacity(tombstones.len() + listed.len());
+        for (key, delta) in tombstones.into_iter().chain(listed) {
+            let position = *positions.entry(key).or_insert(all.len());
+            match all.get_mut(position) {
+                Some(deltas) => *deltas = delta.into(),
+                None => all.push(delta.into()),
+            }
+        }
+        all.iter().flat_map(|deltas| &**deltas).for_each(|delta| self.count(delta));
+        self.line.push_back(Entry::ReplacedAll(Box::new((all, version))));
+    }
+
+    /// The deltas in the line, in order.
+    fn deltas(&self) -> impl Iterator<Item = &Delta> {
+        self.line.iter().flat_map(Entry::deltas)
     }
 
     /// Of a delta that has left the line.
@@ -214,8 +259,8 @@ impl State {
     fn count_queued(&mut self) -> &HashMap<Key, usize> {
         self.queued.get_or_insert_with(|| {
             let mut queued = HashMap::new();
-            let keys =
-                self.line.iter().filter_map(Entry::delta).filter_map(|delta| delta.key(self.key_func).ok());
+            let deltas = self.line.iter().flat_map(Entry::deltas);
+            let keys = deltas.filter_map(|delta| delta.key(self.key_func).ok());
             keys.for_each(|key| *queued.entry(key).or_default() += 1);
             queued
         })
@@ -262,6 +307,11 @@ impl Line for State {
                     Mark::Gap { .. } => None,
                 };
                 (Item::Mark(*mark), told)
+            }
+            Entry::ReplacedAll(replaced) => {
+                let (all, version) = *replaced;
+                all.iter().flat_map(|deltas| &**deltas).for_each(|delta| self.popped(delta));
+                (Item::ReplacedAll(all), Some(version))
             }
             Entry::Bookmark(version) => (Item::Bookmark, Some(version)),
         };
@@ -323,14 +373,18 @@ impl Queue for OrderedFifo {
                 Listing::Afresh(listed) => (true, Some(listed)),
                 Listing::Complete => (false, Some(HashSet::new())),
             };
-            if let Some(listed) = listed {
+            let tombstones = listed.map(|listed| {
                 let newest = self.newest(state);
                 let queued = newest.iter().map(|(key, delta)| (key, *delta));
                 let kept = listed.into_iter().chain(objects.iter().map(|(key, _)| key.clone()));
-                for (_, tombstone) in self.intake.tombstones(queued, kept, origin) {
-                    state.queue(tombstone);
-                }
+                self.intake.tombstones(queued, kept, origin)
+            });
+            let tombstones = tombstones.unwrap_or_default();
+            if self.atomic_replace && !is_first && state.population.has_synced() {
+                state.replace_all(tombstones, objects, version.clone(), origin);
+                return;
             }
+            tombstones.into_iter().for_each(|(_, tombstone)| state.queue(tombstone));
             state.line.reserve(objects.len());
             for (_, object) in objects {
                 state.queue(Delta { change: Change::Replaced(object), origin });
@@ -396,7 +450,7 @@ impl Queue for OrderedFifo {
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
         self.held.try_pop(process, |state, deltas, _| {
-            for delta in deltas {
+            for delta in deltas.into_iter().flatten() {
                 state.put_back(delta);
             }
         })
@@ -459,6 +513,7 @@ mod tests {
                     known.apply(delta);
                     told.push(format!("{} {}", text(delta), delta.origin));
                 }),
+                Item::ReplacedAll(all) => panic!("{all:?}"),
                 Item::Mark(Mark::Synced { resource_version }) => {
                     told.push(format!("SYNCED {resource_version}"));
                 }
@@ -478,8 +533,8 @@ mod tests {
             assert!(queue.list_item(object(name, 1), Origin::List).is_none());
         }
         let mut put_back = |popped: Popped| match popped.item {
-            Item::Deltas(deltas) => Some(deltas),
-            _ => None,
+            Item::Deltas(deltas) => vec![deltas],
+            _ => Vec::new(),
         };
         assert_eq!(queue.try_pop_or_requeue(&mut put_back), Ok(true));
         queue.replace(Vec::new(), &"7".into(), Origin::List).expect("keys");
@@ -510,8 +565,8 @@ mod tests {
         let mut fail_once = |popped: Popped| {
             pops += 1;
             match popped.item {
-                Item::Deltas(deltas) if pops <= OBJECTS => Some(deltas),
-                _ => None,
+                Item::Deltas(deltas) if pops <= OBJECTS => vec![deltas],
+                _ => Vec::new(),
             }
         };
         while queue.try_pop_or_requeue(&mut fail_once).expect("open") {}
@@ -525,8 +580,8 @@ mod tests {
         let queue = queue_of(&known(&[]));
         let put_back = || {
             let mut back = |popped: Popped| match popped.item {
-                Item::Deltas(deltas) => Some(deltas),
-                _ => None,
+                Item::Deltas(deltas) => vec![deltas],
+                _ => Vec::new(),
             };
             assert_eq!(queue.try_pop_or_requeue(&mut back), Ok(true));
         };
@@ -540,6 +595,59 @@ mod tests {
             put_back();
             assert_eq!(pop_all(&queue), ["U(a5)", "U(b4)"]);
         }
+    }
+
+    /// Pops a list as a whole, in its place in the order.
+    // E1, E2
+    #[test]
+    fn atomic_replace_is_one_pop_in_its_place() {
+        const FOO: &[(&str, u32)] = &[("foo", 15)];
+        for (known, ops, wanted) in [
+            (known(&[]), vec![Add("foo", 10), Replace(FOO)], vec!["A(foo10)", "RA[R(foo15)]"]),
+            (
+                known(&[("bar", 1)]),
+                vec![Add("foo", 10), Replace(FOO), Update("foo", 16), Replace(&[])],
+                vec!["A(foo10)", "RA[D(T(bar,bar1)) R(foo15)]", "U(foo16)", "RA[D(T(foo,foo16))]"],
+            ),
+            (
+                known(&[]),
+                vec![Add("a", 1), Replace(&[("a", 2), ("b", 3), ("a", 4)])],
+                vec!["A(a1)", "RA[R(a4) R(b3)]"],
+            ),
+            // An object with a queued change is not part of a resync.
+            (
+                known(&[("a", 1)]),
+                vec![Replace(FOO), Replace(FOO), Resync],
+                vec!["RA[D(T(a,a1)) R(foo15)]", "RA[R(foo15)]"],
+            ),
+        ] {
+            let options = OrderedFifoOptions { atomic_replace: true, ..OrderedFifoOptions::default() };
+            let queue = OrderedFifo::new(Arc::clone(&known) as KnownObjects, options);
+            queue.list_begin(Origin::List);
+            let initial = known.0.lock().expect("no panic").values().cloned().collect();
+            queue.replace(initial, &"1".into(), Origin::List).expect("keys");
+            assert!(
+                pop_all(&queue).iter().all(|popped| !popped.starts_with("RA")),
+                "the initial list streams"
+            );
+            run(&queue, &ops);
+            assert_eq!(pop_all(&queue), wanted);
+            assert!(queue.has_room());
+        }
+    }
+
+    #[test]
+    fn failed_list_comes_back_object_by_object() {
+        let options = OrderedFifoOptions { atomic_replace: true, ..OrderedFifoOptions::default() };
+        let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
+        run(&queue, &[Replace(&[]), Replace(&[("a", 1), ("b", 1)]), Update("b", 2)]);
+        assert_eq!(queue.try_pop(&mut |popped| assert!(matches!(popped.item, Item::Mark(_)))), Ok(true));
+        let mut fail = |popped: Popped| match popped.item {
+            Item::ReplacedAll(all) => all,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(queue.try_pop_or_requeue(&mut fail), Ok(true));
+        assert_eq!(pop_all(&queue), ["U(b2)", "R(a1)"]);
     }
 
     // D1, D2, D3, D5, D6, D7, D9

@@ -41,7 +41,7 @@ pub async fn pop<Q: Queue + ?Sized>(
 ) -> Result<(), FifoClosedError> {
     pop_or_requeue(queue, &mut |popped| {
         process(popped);
-        None
+        Vec::new()
     })
     .await
 }
@@ -63,9 +63,9 @@ pub async fn pop<Q: Queue + ?Sized>(
 /// for _ in 0..2 {
 ///     pop_or_requeue(&queue, &mut |popped| {
 ///         tries += 1;
-///         let Item::Deltas(deltas) = popped.item else { return None };
+///         let Item::Deltas(deltas) = popped.item else { return Vec::new() };
 ///         // The first try fails.
-///         (tries == 1).then_some(deltas)
+///         if tries == 1 { vec![deltas] } else { Vec::new() }
 ///     })
 ///     .await?;
 /// }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::state::Change;
-use super::{Indexer, Indexers, Indices, Memory, Store, StoreError, ThreadSafeStore};
+use super::{Indexer, Indexers, Indices, Memory, Store, StoreError, ThreadSafeStore, Transaction};
 use crate::object::{
-    Compressor, Key, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key,
+    Compressor, Key, KeyError, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key,
 };
 
 /// Objects under the keys a key function makes, with named indices (client-go: `cache`, made by `NewStore` and
@@ -31,17 +31,6 @@ use crate::object::{
 pub struct Cache {
     key_func: KeyFunc,
     store: ThreadSafeStore,
-}
-
-/// One change of a [`Cache::transaction`].
-#[derive(Debug, Clone)]
-pub enum Transaction {
-    /// As [`Store::add`].
-    Add(Arc<Object>),
-    /// As [`Store::update`].
-    Update(Arc<Object>),
-    /// As [`Store::delete`].
-    Delete(Arc<Object>),
 }
 
 impl Cache {
@@ -76,32 +65,18 @@ impl Cache {
         self.store.indices()
     }
 
-    /// Does all changes in their order under one lock: no reader sees a part. Those whose object has no key are
-    /// left out.
-    ///
-    /// # Errors
-    /// [`StoreError::Transaction`] tells which were done when some were left out.
-    pub fn transaction(&self, changes: Vec<Transaction>) -> Result<(), StoreError> {
-        let total = changes.len();
-        let (mut successful, mut errors, mut keyed) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, change) in changes.into_iter().enumerate() {
-            let (Transaction::Add(object) | Transaction::Update(object) | Transaction::Delete(object)) =
-                &change;
-            match (self.key_func)(object) {
-                Ok(key) => {
-                    successful.push(at);
-                    keyed.push(match change {
-                        Transaction::Add(object) | Transaction::Update(object) => Change::Put(key, object),
-                        Transaction::Delete(object) => {
-                            Change::Remove(key, Some(object.resource_version().clone()))
-                        }
-                    });
-                }
-                Err(error) => errors.push(error),
+    /// Returns the change with the key of its object.
+    fn keyed(&self, transaction: Transaction) -> Result<Change, KeyError> {
+        Ok(match transaction {
+            Transaction::Add(object) | Transaction::Update(object) => {
+                Change::Put((self.key_func)(&object)?, object)
             }
-        }
-        self.store.apply(keyed)?;
-        if errors.is_empty() { Ok(()) } else { Err(StoreError::Transaction { successful, total, errors }) }
+            Transaction::Delete(object) => {
+                Change::Remove((self.key_func)(&object)?, Some(object.resource_version().clone()))
+            }
+            Transaction::DeleteByKey(key) => Change::Remove(key, None),
+            Transaction::Bookmark(version) => Change::Bookmark(version),
+        })
     }
 }
 
@@ -158,6 +133,24 @@ impl Store for Cache {
         self.store.bookmark(version);
     }
 
+    /// Applies the changes under one lock: no reader sees a part of them.
+    fn transaction(&self, changes: Vec<Transaction>) -> Result<(), StoreError> {
+        let total = changes.len();
+        let (mut successful, mut errors) = (Vec::new(), Vec::new());
+        let mut keyed = Vec::with_capacity(total);
+        for (position, change) in changes.into_iter().enumerate() {
+            match self.keyed(change) {
+                Ok(change) => {
+                    successful.push(position);
+                    keyed.push(change);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        self.store.apply(keyed)?;
+        if errors.is_empty() { Ok(()) } else { Err(StoreError::Transaction { successful, total, errors }) }
+    }
+
     fn last_store_sync_resource_version(&self) -> ResourceVersion {
         self.store.last_store_sync_resource_version()
     }
@@ -204,7 +197,6 @@ impl Indexer for Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::KeyError;
     use crate::store::fixtures::{by_values, names, pod, values_of};
 
     fn refusing_odd(object: &Object) -> Result<Key, KeyError> {

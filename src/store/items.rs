@@ -91,6 +91,11 @@ impl Items {
         Ok(slot)
     }
 
+    /// Returns true if there are numbers for this many new objects.
+    pub(super) fn has_slots_for(&self, objects: usize) -> bool {
+        Slot::try_from(self.slots.len() - self.free.len() + objects).is_ok()
+    }
+
     fn new_slot(&mut self) -> Result<Slot, StoreError> {
         let slot = Slot::try_from(self.slots.len()).map_err(|_| StoreError::Full)?;
         self.slots.push(None);

@@ -12,13 +12,15 @@ mod lister;
 mod memory;
 mod state;
 mod thread_safe;
+mod transaction;
 
-pub use cache::{Cache, Transaction};
+pub use cache::Cache;
 pub use index::{Index, IndexFunc, IndexFuncError, Indexers, Indices};
 pub use indexer::Indexer;
 pub use lister::{Lister, NamespaceLister, NotFound, list_all, list_all_by_namespace};
 pub use memory::Memory;
 pub use thread_safe::ThreadSafeStore;
+pub use transaction::Transaction;
 
 use std::sync::Arc;
 
@@ -82,15 +84,25 @@ pub trait Store: KeyListerGetter + 'static {
     /// As [`Store::add`]; nothing changed.
     fn replace(&self, objects: Vec<Arc<Object>>, version: &ResourceVersion) -> Result<(), StoreError>;
 
+    /// Applies changes in their order. Those whose object has no key are left out. A store that can applies them in one
+    /// step, so that no reader sees a part of them, as [`Cache`] does; others apply one after the other.
+    ///
+    /// # Errors
+    /// [`StoreError::Transaction`] says which were applied when some were left out. After any other error of a store that
+    /// applies them in one step, nothing changed.
+    fn transaction(&self, changes: Vec<Transaction>) -> Result<(), StoreError> {
+        transaction::one_by_one(self, changes)
+    }
+
     /// Sends everything again to whom it may concern. A plain store concerns nobody.
     fn resync(&self) {}
 
     /// The source told everything up to this version.
     fn bookmark(&self, version: &ResourceVersion);
 
-    /// The version last applied. "Last", not "greatest": versions are opaque, and while the objects of a list are
-    /// applied one by one, each with its own version, it says nothing of the others. An informer tells for itself up to
-    /// where everything is stored.
+    /// The version last applied. "Last", not "greatest": versions are opaque, and while the objects of the
+    /// initial list are applied one by one, each with its own version, it says nothing about the others. An informer
+    /// itself says up to which version everything is stored.
     fn last_store_sync_resource_version(&self) -> ResourceVersion;
 }
 

@@ -15,6 +15,7 @@ pub(super) enum Change {
     Put(Key, Arc<Object>),
     /// The version is that of the deletion, if it is known.
     Remove(Key, Option<ResourceVersion>),
+    Bookmark(ResourceVersion),
 }
 
 /// All that a store holds.
@@ -27,6 +28,9 @@ pub(super) struct State {
 
 /// The values of one object in each index, in the order of the indices.
 pub(super) type Computed = SmallVec<[Result<Values, IndexFuncError>; 4]>;
+
+/// Changes with the index values that they bring.
+pub(super) type Prepared = SmallVec<[(Change, Computed); 1]>;
 
 /// A refusal to be reported when no lock is held.
 pub(super) struct Refusal {
@@ -68,7 +72,7 @@ impl State {
     pub(super) fn prepare(&self, change: Change) -> (Change, Computed) {
         let computed = match &change {
             Change::Put(key, object) => self.compute(&self.indices, key, object),
-            Change::Remove(..) => Computed::new(),
+            Change::Remove(..) | Change::Bookmark(_) => Computed::new(),
         };
         (change, computed)
     }
@@ -95,16 +99,16 @@ impl State {
         values.collect()
     }
 
-    /// Does all changes in order.
-    pub(super) fn apply(
-        &mut self,
-        changes: impl IntoIterator<Item = (Change, Computed)>,
-        refusals: &mut Vec<Refusal>,
-    ) -> Result<(), StoreError> {
+    /// Applies all changes in order, or none if there might be too few numbers for the new objects.
+    pub(super) fn apply(&mut self, changes: Prepared, refusals: &mut Vec<Refusal>) -> Result<(), StoreError> {
+        if !self.items.has_slots_for(changes.len()) {
+            return Err(StoreError::Full);
+        }
         for (change, computed) in changes {
             match change {
                 Change::Put(key, object) => self.put(&key, object, computed, refusals)?,
                 Change::Remove(key, version) => self.remove(&key, version),
+                Change::Bookmark(version) => self.version = version,
             }
         }
         if self.items.is_sparse() {

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use smallvec::SmallVec;
-
 use super::kept_index::KeptIndex;
-use super::state::{Change, Computed, State, report};
+use super::state::{Change, Prepared, State, report};
 use super::{Indexers, Indices, Memory, StoreError};
 use crate::object::{Compressor, Key, Object, ResourceVersion};
 
@@ -98,15 +96,18 @@ impl ThreadSafeStore {
         let _never = self.apply([change]);
     }
 
-    /// Does all of it under one lock, in order: no reader sees a part.
+    /// Applies the changes in order under one lock: no reader sees a part of them.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`]; nothing changed.
     pub(super) fn apply(&self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
         let writer = self.write_turn();
-        let prepared: SmallVec<[(Change, Computed); 1]> = {
+        let prepared: Prepared = {
             let state = self.read();
             let prepared = changes.into_iter().map(|change| state.prepare(change));
             let compressed = prepared.map(|(change, computed)| match change {
                 Change::Put(key, object) => (Change::Put(key, self.compress(object)), computed),
-                change @ Change::Remove(..) => (change, computed),
+                change @ (Change::Remove(..) | Change::Bookmark(_)) => (change, computed),
             });
             compressed.collect()
         };

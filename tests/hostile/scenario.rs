@@ -194,14 +194,12 @@ fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome
         None => (kept(child.stdout.take().expect("a pipe")), kept(child.stderr.take().expect("a pipe"))),
     };
     let (mut exceeded, mut sampled) = (None, 0);
-    // Right after the start the kernel may still report the memory of the parent.
-    thread::sleep(CHECK_INTERVAL);
     let used = loop {
         // The child is reaped only here, so that it can be killed until then.
         if let Some(used) = child.try_wait4().expect("a child") {
             break used;
         }
-        let memory = peak(child.id());
+        let memory = child_peak(child.id());
         sampled = memory.max(sampled);
         if exceeded.is_none() && (began.elapsed() > limits.time || memory > limits.memory) {
             exceeded = Some(format!("{:.0?} with {} MiB", began.elapsed(), memory >> 20));
@@ -234,6 +232,16 @@ fn open_terminal() -> (File, File) {
 }
 
 /// Returns the peak memory of a running child in bytes, or 0 on systems without the file.
+///
+/// Until a child has replaced its memory with the program's, it shares the parent's memory and its executable, so the
+/// executable is read first.
+fn child_peak(pid: u32) -> u64 {
+    let executable = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let parent = std::fs::read_link("/proc/self/exe").ok();
+    if executable == parent { 0 } else { peak(pid) }
+}
+
+/// Returns the peak memory of a process in bytes, or 0 on systems without the file.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

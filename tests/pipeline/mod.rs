@@ -11,7 +11,7 @@
 //! | A25–A29 | `MutationCache` | the library writes nothing, so there is nothing to read back |
 //! | A30 | `Heap` | no queue here orders by priority |
 //! | D12, D13, F1 in a batch | `PopBatch`, transactions of a batch | one pop, one lock; F1 one at a time |
-//! | E1–E3, F2 and F4 in their atomic variants | `ReplacedAll`, `SyncAll` as one delta each | a list is a delta for each object |
+//! | E3 | `SyncAll`, a resync as one delta | a resync alternates with live events, one object at a time |
 //! | F5 | a transformer that returns no object | a transformer returns an object |
 //! | G5, G31 | the result channel of a watch, the channel of the resync timer | the stream is dropped; G16, I1 |
 //! | G15 | retries of internal errors until a deadline | the table of recovery actions in `reflector` |

@@ -24,11 +24,12 @@ fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
     let store: Arc<dyn Indexer> = Arc::new(Cache::new());
     let known: KnownObjects = Arc::clone(&store) as _;
     let queue: Arc<dyn Queue> = if ordered {
-        let options = OrderedFifoOptions { capacity, ..OrderedFifoOptions::default() };
+        let options = OrderedFifoOptions { atomic_replace: true, capacity, ..OrderedFifoOptions::default() };
         Arc::new(Overtaken(OrderedFifo::new(known, options)))
     } else {
         let known_objects = Some(known);
-        let options = DeltaFifoOptions { known_objects, capacity, ..DeltaFifoOptions::default() };
+        let options =
+            DeltaFifoOptions { known_objects, atomic_replace: true, capacity, ..DeltaFifoOptions::default() };
         Arc::new(Overtaken(DeltaFifo::new(options)))
     };
     Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))

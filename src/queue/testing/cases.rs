@@ -1,6 +1,6 @@
 //! What the tests of both queues share: small objects, a fixed store, and deltas as text.
 //!
-//! `A U D R S` are the kinds of change, `foo10` is the object `foo` in state 10, `T(..)` a tombstone.
+//! `A U D R S` are the kinds of change, `foo10` is the object `foo` in state 10, `T(..)` a tombstone, `RA[..]` a whole list.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -80,11 +80,28 @@ pub(in crate::queue) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
         if !queue.try_pop(&mut |next| popped = Some(next)).unwrap_or(false) {
             return None;
         }
-        if let Some(Popped { item: Item::Deltas(deltas), is_in_initial_list, .. }) = popped {
-            let deltas: Vec<String> = deltas.iter().map(text).collect();
-            return Some((deltas.join(","), is_in_initial_list));
+        let Some(Popped { item, is_in_initial_list, .. }) = popped else { continue };
+        if let Some(text) = item_text(&item) {
+            return Some((text, is_in_initial_list));
         }
     }
+}
+
+/// Returns the deltas of a popped item as text; `None` if it has none.
+pub(in crate::queue) fn item_text(item: &Item) -> Option<String> {
+    match item {
+        Item::Deltas(deltas) => Some(deltas_text(deltas)),
+        Item::ReplacedAll(all) => {
+            let all: Vec<String> = all.iter().map(|deltas| deltas_text(deltas)).collect();
+            Some(format!("RA[{}]", all.join(" ")))
+        }
+        Item::Mark(_) | Item::Bookmark => None,
+    }
+}
+
+fn deltas_text(deltas: &[Delta]) -> String {
+    let texts: Vec<String> = deltas.iter().map(text).collect();
+    texts.join(",")
 }
 
 /// All that is queued, one pop after the other.

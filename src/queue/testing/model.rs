@@ -1,16 +1,16 @@
 //! Both queues against the plainest model there is: the map that the source holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
-use super::cases::{Known, known, object};
-use crate::object::{DeletedObject, Object, Origin};
+use super::cases::{Known, item_text, known, object};
+use crate::object::{DeletedObject, Object, Origin, meta_namespace_key};
 use crate::queue::{
     Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
-    pop,
+    key_of, pop,
 };
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -137,9 +137,16 @@ impl World {
         let Self { queue, store, replayed, .. } = self;
         let state = |object: &Object| object.resource_version().to_string().parse().expect("a number");
         let process = &mut |popped: Popped| {
-            let Item::Deltas(deltas) = popped.item else { return };
-            assert!(!deltas.is_empty());
-            for delta in &*deltas {
+            let deltas = match popped.item {
+                Item::Deltas(deltas) => vec![deltas],
+                Item::ReplacedAll(all) => all,
+                Item::Mark(_) | Item::Bookmark => return,
+            };
+            assert!(deltas.iter().all(|deltas| !deltas.is_empty()));
+            let keys: BTreeSet<_> =
+                deltas.iter().filter_map(|deltas| key_of(deltas, meta_namespace_key).ok()).collect();
+            assert_eq!(keys.len(), deltas.len(), "each object once");
+            for delta in deltas.iter().flat_map(|deltas| &**deltas) {
                 store.apply(delta);
                 if let Change::Deleted(deleted) = &delta.change {
                     replayed.remove(&**deleted.key());
@@ -179,14 +186,21 @@ impl World {
 
 proptest! {
     #[test]
-    fn deltas_replayed_over_nothing_are_the_source(steps in steps(), ordered in any::<bool>()) {
+    fn deltas_replayed_over_nothing_are_the_source(
+        steps in steps(),
+        ordered in any::<bool>(),
+        atomic_replace in any::<bool>(),
+    ) {
         let store = known(&[]);
         let known_objects = Arc::clone(&store) as KnownObjects;
         let queue: Box<dyn Queue> = if ordered {
-            Box::new(OrderedFifo::new(known_objects, OrderedFifoOptions::default()))
+            let options = OrderedFifoOptions { atomic_replace, ..OrderedFifoOptions::default() };
+            Box::new(OrderedFifo::new(known_objects, options))
         } else {
+            let known_objects = Some(known_objects);
             Box::new(DeltaFifo::new(DeltaFifoOptions {
-                known_objects: Some(known_objects),
+                known_objects,
+                atomic_replace,
                 ..DeltaFifoOptions::default()
             }))
         };
@@ -202,6 +216,11 @@ proptest! {
 #[derive(Default)]
 struct Naive {
     line: Vec<(String, Vec<Naked>)>,
+    atomic_replace: bool,
+    /// How many entries of `line` are popped together.
+    replaced: usize,
+    is_populated: bool,
+    initial_left: usize,
     store: BTreeMap<String, u32>,
     /// The keys of a resync that are still to be delivered.
     pending: Vec<String>,
@@ -234,6 +253,10 @@ impl Naive {
     }
 
     fn call(&mut self, call: &Call) {
+        let had_synced = self.is_populated && self.initial_left == 0;
+        if !matches!(call, Call::Replace(_) | Call::Resync) {
+            self.is_populated = true;
+        }
         match call {
             Call::Add(name, state) => self.queue(NAMES[*name], ('A', *state)),
             Call::Update(name, state) => self.queue(NAMES[*name], ('U', *state)),
@@ -258,6 +281,12 @@ impl Naive {
                         self.queue(&key, ('T', state));
                     }
                 }
+                if self.atomic_replace && had_synced {
+                    self.replaced = self.line.len();
+                } else if !self.is_populated {
+                    self.initial_left = self.line.len();
+                }
+                self.is_populated = true;
             }
             Call::Resync => {
                 if self.pending.is_empty() {
@@ -297,7 +326,16 @@ impl Naive {
         if self.line.is_empty() {
             return None;
         }
+        if self.replaced > 0 {
+            let all = (0..std::mem::take(&mut self.replaced)).map(|_| self.pop_entry());
+            return Some(format!("RA[{}]", all.collect::<Vec<_>>().join(" ")));
+        }
+        Some(self.pop_entry())
+    }
+
+    fn pop_entry(&mut self) -> String {
         let (key, deltas) = self.line.remove(0);
+        self.initial_left = self.initial_left.saturating_sub(1);
         for (kind, state) in &deltas {
             if matches!(kind, 'D' | 'T') {
                 self.store.remove(&key);
@@ -309,7 +347,7 @@ impl Naive {
             'T' => format!("D(T({key},{key}{state}))"),
             _ => format!("{kind}({key}{state})"),
         });
-        Some(text.collect::<Vec<_>>().join(","))
+        text.collect::<Vec<_>>().join(",")
     }
 }
 
@@ -338,22 +376,26 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 
 proptest! {
     #[test]
-    fn a_delta_fifo_is_a_list_of_keys_with_their_deltas(calls in calls()) {
+    fn a_delta_fifo_is_a_list_of_keys_with_their_deltas(calls in calls(), atomic_replace in any::<bool>()) {
         let store = known(&[]);
         let queue = DeltaFifo::new(DeltaFifoOptions {
             known_objects: Some(Arc::clone(&store) as KnownObjects),
+            atomic_replace,
             ..DeltaFifoOptions::default()
         });
-        let mut naive = Naive::default();
+        let mut naive = Naive { atomic_replace, ..Naive::default() };
         let pop = || {
             let mut text = None;
             let mut more = true;
             while more && text.is_none() {
                 let process = &mut |popped: Popped| {
-                    if let Item::Deltas(deltas) = popped.item {
-                        deltas.iter().for_each(|delta| store.apply(delta));
-                        text = Some(deltas.iter().map(super::cases::text).collect::<Vec<_>>().join(","));
-                    }
+                    text = item_text(&popped.item);
+                    let all = match popped.item {
+                        Item::Deltas(deltas) => vec![deltas],
+                        Item::ReplacedAll(all) => all,
+                        Item::Mark(_) | Item::Bookmark => Vec::new(),
+                    };
+                    all.iter().flat_map(|deltas| &**deltas).for_each(|delta| store.apply(delta));
                 };
                 more = queue.try_pop(process).expect("open");
             }

@@ -274,10 +274,10 @@ mod tests {
     /// Pops to the end; the first deltas fail, and come again.
     async fn consume(queue: Arc<dyn Queue>, seen: Seen, mut failures: usize, in_order: bool) {
         let mut process = |popped: crate::queue::Popped| {
-            let Item::Deltas(deltas) = popped.item else { return None };
+            let Item::Deltas(deltas) = popped.item else { return Vec::new() };
             if failures > 0 {
                 failures -= 1;
-                return Some(deltas);
+                return vec![deltas];
             }
             for delta in deltas {
                 let object = match &delta.change {
@@ -288,7 +288,7 @@ mod tests {
                 let before = seen.lock().expect("no panic").insert(object.name().to_owned(), version);
                 assert!(!in_order || before.is_none_or(|before| before < version), "{}", object.name());
             }
-            None
+            Vec::new()
         };
         while pop_or_requeue(&*queue, &mut process).await.is_ok() {}
     }

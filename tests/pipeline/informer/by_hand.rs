@@ -165,7 +165,7 @@ async fn newer_delta_replaces_a_failed_one() {
         let popped = queue.try_pop_or_requeue(&mut |popped| {
             lines.push(text(&popped));
             let Item::Deltas(deltas) = popped.item else { panic!("a delta") };
-            Some(deltas)
+            vec![deltas]
         });
         assert_eq!(popped, Ok(true));
         queue.close();

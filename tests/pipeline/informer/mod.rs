@@ -6,6 +6,7 @@ mod early;
 mod faults;
 mod handlers;
 mod leftovers;
+mod relist;
 mod removal;
 mod resync;
 mod slow;
