@@ -1,5 +1,6 @@
 //! Request bodies: each is bounded in size and time, and all of them together in size.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,19 +55,26 @@ impl BodyRoom {
     {
         let hint = body.size_hint();
         let largest = hint.upper().and_then(|size| usize::try_from(size).ok()).unwrap_or(LARGEST);
-        if usize::try_from(hint.lower()).is_ok_and(|least| least > LARGEST) {
-            return Err(Refusal::too_large());
+        let is_too_large = usize::try_from(hint.lower()).is_ok_and(|least| least > LARGEST);
+        let mut body = pin!(body);
+        let mut timeout = pin!(clock.reaches(clock.elapsed() + TIME));
+        if !is_too_large {
+            let room = self.take(largest.min(LARGEST))?;
+            let whole = tokio::select! {
+                whole = Limited::new(body.as_mut(), LARGEST).collect() => whole,
+                () = &mut timeout => return Err(Refusal::timeout()),
+            };
+            match whole {
+                Ok(body) => return Ok(RequestBody { bytes: body.to_bytes(), _room: room }),
+                Err(error) if error.is::<LengthLimitError>() => {}
+                Err(_) => return Err(Refusal::bad_request("the body of the request broke off")),
+            }
         }
-        let room = self.take(largest.min(LARGEST))?;
-        let whole = tokio::select! {
-            whole = Limited::new(body, LARGEST).collect() => whole,
-            () = clock.reaches(clock.elapsed() + TIME) => return Err(Refusal::timeout()),
-        };
-        match whole {
-            Ok(body) => Ok(RequestBody { bytes: body.to_bytes(), _room: room }),
-            Err(error) if error.is::<LengthLimitError>() => Err(Refusal::too_large()),
-            Err(_) => Err(Refusal::bad_request("the body of the request broke off")),
+        tokio::select! {
+            () = discard(body) => {}
+            () = timeout => {}
         }
+        Err(Refusal::too_large())
     }
 
     fn take(&self, size: usize) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
@@ -79,10 +87,22 @@ impl BodyRoom {
     }
 }
 
+/// Reads and drops the rest of a refused body, up to [`LARGEST`] bytes. A client that is still sending when the connection is
+/// closed would see a reset connection instead of the response.
+async fn discard<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) {
+    let mut left = LARGEST;
+    while let Some(Ok(frame)) = body.frame().await {
+        match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+            Some(rest) => left = rest,
+            None => return,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::pin::Pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Poll};
 
     use futures_util::stream;
@@ -157,5 +177,23 @@ mod tests {
         assert_eq!(code(&room, Full::from(vec![b'a'; LARGEST + 1])).await, 413);
         assert_eq!(code(&room, stalled(LARGEST + 1)).await, 413);
         assert_eq!(code(&room, Full::from("")).await, 200);
+    }
+
+    /// The refusal is sent once the client has sent its body, or twice the limit.
+    #[tokio::test(start_paused = true)]
+    async fn rest_of_a_refused_body_is_read_up_to_a_limit() {
+        const PIECE: usize = 64 * 1024;
+        for (sent, read) in [(LARGEST + PIECE, LARGEST + PIECE), (100 * LARGEST, 2 * LARGEST + 2 * PIECE)] {
+            let taken = Arc::new(AtomicUsize::new(0));
+            let pieces = stream::iter((0..sent / PIECE).map({
+                let taken = Arc::clone(&taken);
+                move |_| {
+                    taken.fetch_add(PIECE, Ordering::Relaxed);
+                    Ok::<_, Infallible>(Frame::data(Bytes::from_static(&[b'a'; PIECE])))
+                }
+            }));
+            assert_eq!(code(&BodyRoom::default(), StreamBody::new(pieces)).await, 413);
+            assert_eq!(taken.load(Ordering::Relaxed), read);
+        }
     }
 }

@@ -46,3 +46,34 @@ pub(super) fn one_by_one<S: Store + ?Sized>(store: &S, changes: Vec<Transaction>
     }
     if errors.is_empty() { Ok(()) } else { Err(StoreError::Transaction { successful, total, errors }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::KeyLister;
+    use crate::store::fixtures::{by_values, pod};
+    use crate::store::{Cache, Indexers};
+
+    #[test]
+    fn transaction_equals_its_changes_one_by_one() {
+        let changes = || {
+            vec![
+                Transaction::Add(pod("a", "1", "x")),
+                Transaction::Add(pod("b", "2", "x")),
+                Transaction::Update(pod("a", "3", "y")),
+                Transaction::Delete(pod("b", "4", "x")),
+                Transaction::Add(pod("c", "5", "x")),
+                Transaction::DeleteByKey("c".into()),
+                Transaction::Bookmark("9".into()),
+            ]
+        };
+        let contents = [Cache::transaction, one_by_one].map(|apply| {
+            let store = Cache::with_indexers(Indexers::from([("values".to_owned(), by_values())]));
+            apply(&store, changes()).expect("keys");
+            (store.list_keys(), store.indices(), store.last_store_sync_resource_version())
+        });
+        assert_eq!(contents[0], contents[1]);
+        let (keys, _, version) = &contents[0];
+        assert_eq!((keys.as_slice(), version), (&["a".into()][..], &"9".into()));
+    }
+}
