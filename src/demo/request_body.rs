@@ -182,7 +182,7 @@ mod tests {
     /// The refusal is sent once the client has sent its body, or twice the limit.
     #[tokio::test(start_paused = true)]
     async fn rest_of_a_refused_body_is_read_up_to_a_limit() {
-        const PIECE: usize = 64 * 1024;
+        const PIECE: usize = 8 * 1024;
         for (sent, read) in [(LARGEST + PIECE, LARGEST + PIECE), (100 * LARGEST, 2 * LARGEST + 2 * PIECE)] {
             let taken = Arc::new(AtomicUsize::new(0));
             let pieces = stream::iter((0..sent / PIECE).map({

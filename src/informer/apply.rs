@@ -87,7 +87,7 @@ fn effect_of_all<S: Store + ?Sized>(store: &S, deltas: Deltas) -> Result<Effect,
         let Effect { change, tells } = effect(current.as_ref(), delta, false);
         match &change {
             Some(Transaction::Add(object) | Transaction::Update(object)) => {
-                current = Some(Arc::clone(object))
+                current = Some(Arc::clone(object));
             }
             Some(Transaction::Delete(_) | Transaction::DeleteByKey(_)) => current = None,
             Some(Transaction::Bookmark(_)) | None => {}

@@ -384,7 +384,9 @@ impl Queue for OrderedFifo {
                 state.replace_all(tombstones, objects, version.clone(), origin);
                 return;
             }
-            tombstones.into_iter().for_each(|(_, tombstone)| state.queue(tombstone));
+            for (_, tombstone) in tombstones {
+                state.queue(tombstone);
+            }
             state.line.reserve(objects.len());
             for (_, object) in objects {
                 state.queue(Delta { change: Change::Replaced(object), origin });

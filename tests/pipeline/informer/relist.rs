@@ -62,14 +62,18 @@ fn generation(name: &str, generation: &str) -> Value {
 
 fn first_generation() -> FakeSource {
     let source = source_of(&[]);
-    ["a", "b", "c"].into_iter().for_each(|name| source.add(generation(name, "1")));
+    for name in ["a", "b", "c"] {
+        source.add(generation(name, "1"));
+    }
     source
 }
 
 /// Changes every object while the watch is down, then makes the informer list again.
 fn relist_second_generation(source: &FakeSource) {
     source.delete_silently("a");
-    ["b", "c"].into_iter().for_each(|name| source.modify_silently(generation(name, "2")));
+    for name in ["b", "c"] {
+        source.modify_silently(generation(name, "2"));
+    }
     source.add_silently(generation("d", "2"));
     source.reset_watches();
 }
