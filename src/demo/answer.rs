@@ -1,4 +1,4 @@
-//! Answers: a body that is there or comes in chunks, and its head.
+//! HTTP responses with complete or chunked bodies.
 
 use std::convert::Infallible;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::refusal::Refusal;
 
-/// What hyper sends.
+/// The body type of all responses.
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 pub(super) fn boxed(body: impl hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Body {
     body.boxed_unsync()
 }
 
-/// A whole body.
+/// Creates a response with a complete body.
 pub(super) fn whole(code: u16, content_type: &str, body: impl Into<Bytes>) -> Response<Body> {
     with_body(code, content_type, boxed(Full::new(body.into())))
 }
@@ -48,7 +48,7 @@ pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
     response
 }
 
-/// What a real server says of a path that leads nowhere.
+/// A real server's response to an unknown path.
 pub(super) fn no_page() -> Response<Body> {
     whole(404, "text/plain; charset=utf-8", "404 page not found\n")
 }

@@ -1,4 +1,4 @@
-//! What all parts of the server share: the store, and the time.
+//! The state shared by all parts of the server: the store and the clock.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use jiff::{SignedDuration, Timestamp};
 use super::request_body::BodyRoom;
 use super::store::Store;
 
-/// The time of the demo. It follows tokio's clock, so that a test which pauses that one moves this one too.
+/// The demo's clock. It follows tokio's, so that tests which pause that one pause this one too.
 pub(super) struct Clock {
     start: Timestamp,
     started: tokio::time::Instant,
 }
 
 impl Clock {
-    /// A clock that shows `start` now.
+    /// Creates a clock that shows `start` now.
     pub(super) fn new(start: Timestamp) -> Self {
         Self { start, started: tokio::time::Instant::now() }
     }
@@ -27,34 +27,34 @@ impl Clock {
         self.at(self.elapsed())
     }
 
-    /// The time so long after the start.
+    /// Returns the time this long after the start.
     pub(super) fn at(&self, elapsed: Duration) -> Timestamp {
         let elapsed = SignedDuration::try_from(elapsed).unwrap_or(SignedDuration::MAX);
         self.start.checked_add(elapsed).unwrap_or(Timestamp::MAX)
     }
 
-    /// Done when it is so long after the start.
+    /// Waits until this long after the start.
     pub(super) async fn reaches(&self, elapsed: Duration) {
         tokio::time::sleep_until(self.started + elapsed).await;
     }
 }
 
-/// The pause after a connection that could not be taken.
+/// Pauses after a connection that could not be accepted.
 pub(super) async fn pause() {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-/// A time as objects carry it: whole seconds.
+/// Formats a timestamp of an object, in whole seconds.
 pub(super) fn stamp(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A time as leases and the eventTime of Events carry it.
+/// Formats a timestamp of a Lease or of an Event's eventTime, in microseconds.
 pub(super) fn micro_stamp(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
 }
 
-/// The server's state.
+/// The server's shared state.
 pub(super) struct Cluster {
     pub(super) store: Store,
     pub(super) clock: Clock,

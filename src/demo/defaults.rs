@@ -1,4 +1,4 @@
-//! What a server fills in when an object is created.
+//! Defaulting of objects at creation.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::cluster::{Cluster, stamp};
 use super::kinds::Kind;
 
-/// The class of volumes that is used where none is named.
+/// The default storage class.
 pub(super) const STORAGE_CLASS: &str = "standard";
 
-/// Fills in what the object leaves out.
+/// Fills in missing fields.
 pub(super) fn fill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => {
@@ -114,7 +114,7 @@ pub(super) fn fill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Fills in anew what an object lost when it was changed; what it has stays.
+/// Fills in fields that a change removed; existing ones stay.
 pub(super) fn refill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
     if ["customresourcedefinitions", "nodes"].contains(&kind.plural.as_str()) {
         return;
@@ -133,12 +133,12 @@ pub(super) fn refill(cluster: &Cluster, kind: &Kind, object: &mut Value) {
     put_back("/metadata", "generation", generation);
 }
 
-/// The elements of a list; none, and nothing is put there, where there is no list.
+/// Returns the elements of a list; a missing list is not created.
 fn each<'a>(object: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
     object.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// Sets a member that is missing or null.
+/// Sets a member that is absent or null.
 fn default(object: &mut Value, key: &str, value: &Value) {
     if object[key].is_null() {
         object[key] = value.clone();
@@ -151,7 +151,7 @@ fn workload(object: &mut Value) {
     pod_spec(&mut object["spec"]["template"]["spec"]);
 }
 
-/// The defaults of what runs.
+/// Fills in the defaults of a pod spec.
 pub(super) fn pod_spec(spec: &mut Value) {
     if !spec.is_object() {
         *spec = json!({"containers": []});
@@ -167,7 +167,7 @@ pub(super) fn pod_spec(spec: &mut Value) {
 }
 
 fn container(container: &mut Value) {
-    // What has no tag, or the one that moves, may have changed since it was pulled.
+    // An image without a tag, or with `latest`, may have changed since it was pulled.
     let image = container["image"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
     let moves = !image.contains([':', '@']) || image.ends_with(":latest");
     default(container, "imagePullPolicy", &json!(if moves { "Always" } else { "IfNotPresent" }));
@@ -255,7 +255,7 @@ pub(super) fn autoscaler(object: &mut Value) {
     object["status"] = json!({"desiredReplicas": 0, "currentMetrics": null});
 }
 
-/// A claim that names no class gets the usual one.
+/// Gives a claim without a class the default one.
 pub(super) fn claim(object: &mut Value) {
     default(&mut object["spec"], "storageClassName", &json!(STORAGE_CLASS));
     default(&mut object["spec"], "volumeMode", &json!("Filesystem"));
@@ -272,7 +272,7 @@ fn secret(object: &mut Value) {
 }
 
 fn service(object: &mut Value) {
-    // The last two bytes of the address come from the uid, which is as good as drawn.
+    // The last two bytes of the address come from the UID, which is random enough.
     let uid = object["metadata"]["uid"].as_str().unwrap_or_default().as_bytes();
     let (a, b) = (uid.first().map_or(1, |byte| byte % 250), uid.get(1).map_or(1, |byte| byte % 250));
     let spec = &mut object["spec"];
@@ -282,7 +282,7 @@ fn service(object: &mut Value) {
         default(spec, "clusterIP", &format!("10.96.{a}.{b}").into());
         let ip = spec["clusterIP"].clone();
         default(spec, "clusterIPs", &json!([ip]));
-        // Where nothing chooses the addresses, they may be of both families.
+        // A headless service without a selector may have addresses of both families.
         let is_open = spec["clusterIP"] == "None" && spec["selector"].is_null();
         default(spec, "ipFamilies", &if is_open { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
         default(spec, "ipFamilyPolicy", &json!(if is_open { "RequireDualStack" } else { "SingleStack" }));
@@ -299,7 +299,7 @@ fn service(object: &mut Value) {
     for port in each(spec, "ports") {
         let number = port["port"].clone();
         default(port, "protocol", &json!("TCP"));
-        // Clients with types send what they leave open as 0.
+        // Typed clients send an unset port as 0.
         if port["targetPort"] == 0 {
             port["targetPort"] = Value::Null;
         }
@@ -312,7 +312,7 @@ fn service(object: &mut Value) {
     object["status"] = json!({"loadBalancer": {}});
 }
 
-/// The defaults of a job, and the labels by which it finds its pods.
+/// Fills in the defaults of a job, and the labels that select its pods.
 pub(super) fn job(object: &mut Value) {
     let (name, uid) = (object["metadata"]["name"].clone(), object["metadata"]["uid"].clone());
     let spec = &mut object["spec"];

@@ -1,4 +1,4 @@
-//! What the server says of what it serves: all at once, or group version by group version.
+//! Discovery documents: aggregated, and per group version.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kinds::Kind;
 
-/// The answer to `/api` (the core group) or `/apis` (the others), all at once.
+/// Returns the aggregated document of `/api` (the core group) or `/apis` (the others).
 pub(super) fn aggregated(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
     let groups = groups(kinds).into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups
@@ -48,7 +48,7 @@ fn aggregated_resource(kind: &Kind) -> Value {
     resource
 }
 
-/// Group, version, kind and verbs of a subresource; where the group is empty it is that of the resource.
+/// Returns group, version, kind and verbs of a subresource; an empty group means the resource's own.
 fn subresource<'a>(
     kind: &'a Kind,
     name: &str,
@@ -71,20 +71,20 @@ fn with_names(resource: &mut Value, kind: &Kind) {
     }
 }
 
-/// `/api` without the aggregation.
+/// Returns the unaggregated `/api`.
 pub(super) fn versions(address: &str) -> Value {
     let server = json!({"clientCIDR": "0.0.0.0/0", "serverAddress": address});
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [server]})
 }
 
-/// `/apis` without the aggregation.
+/// Returns the unaggregated `/apis`.
 pub(super) fn group_list(kinds: &[Arc<Kind>]) -> Value {
     let named = groups(kinds).into_iter().filter(|(group, _)| !group.is_empty());
     let groups: Vec<Value> = named.map(|(group, versions)| group_entry(&group, &versions)).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-/// `/apis/GROUP`.
+/// Returns `/apis/GROUP`.
 pub(super) fn group(kinds: &[Arc<Kind>], name: &str) -> Option<Value> {
     let (group, versions) = groups(kinds).into_iter().find(|(group, _)| group == name && !name.is_empty())?;
     let mut entry = group_entry(&group, &versions);
@@ -99,7 +99,7 @@ fn group_entry(group: &str, versions: &[String]) -> Value {
     json!({"name": group, "preferredVersion": versions.first(), "versions": versions})
 }
 
-/// `/api/v1` or `/apis/GROUP/VERSION`.
+/// Returns `/api/v1` or `/apis/GROUP/VERSION`.
 pub(super) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
     let mut resources = Vec::new();
     for kind in of(kinds, group, version) {
@@ -130,7 +130,7 @@ pub(super) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> 
     })
 }
 
-/// The groups with their versions, each once, in the order in which they were defined: the preferred version first.
+/// Returns the groups with their versions, preferred version first, in the order of definition.
 pub(super) fn groups(kinds: &[Arc<Kind>]) -> Vec<(String, Vec<String>)> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kinds {

@@ -1,4 +1,4 @@
-//! Large answers compressed, where the client can read that: from the size on from which a real server does so.
+//! gzip compression of large responses for clients that accept it, from the same size on as a real server.
 
 use std::io::Write;
 
@@ -11,46 +11,46 @@ use hyper::body::Body as _;
 
 use super::answer::{Body, boxed};
 
-/// Smaller answers are sent as they are.
+/// Smaller responses are not compressed.
 pub(super) const THRESHOLD: usize = 128 * 1024;
 
-/// Whether a client reads gzip.
+/// Returns whether a client accepts gzip.
 pub(super) fn accepted(headers: &HeaderMap) -> bool {
     let accepted =
         headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     accepted.split(',').any(|coding| coding.split(';').next().is_some_and(|coding| coding.trim() == "gzip"))
 }
 
-/// Says that an answer is compressed.
+/// Sets the headers of a compressed response.
 pub(super) fn mark<T>(response: &mut Response<T>) {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
 }
 
-/// Compresses a stream piece by piece.
+/// A streaming compressor.
 pub(super) struct Gzip(GzEncoder<Vec<u8>>);
 
 impl Gzip {
-    /// At the level of a real server, which is the fastest.
+    /// Uses a real server's compression level, which is the fastest.
     pub(super) fn new() -> Self {
         Self(GzEncoder::new(Vec::new(), Compression::new(1)))
     }
 
-    /// What a piece comes to; it may be nothing yet.
+    /// Compresses a piece; the output may be empty so far.
     pub(super) fn piece(&mut self, piece: &[u8]) -> Vec<u8> {
         // Writing into a Vec does not fail.
         let _written = self.0.write_all(piece);
         std::mem::take(self.0.get_mut())
     }
 
-    /// The end.
+    /// Returns the remaining output.
     pub(super) fn end(self) -> Vec<u8> {
         self.0.finish().unwrap_or_default()
     }
 }
 
-/// The answer, compressed where it is whole and large.
+/// Compresses a response if its body is complete and large.
 pub(super) async fn whole(response: Response<Body>) -> Response<Body> {
     let is_large = response.body().size_hint().exact().is_some_and(|size| size > THRESHOLD as u64);
     if !is_large || response.headers().contains_key(header::CONTENT_ENCODING) {

@@ -1,4 +1,4 @@
-//! Lists: which version, which page, and the items in chunks as the client reads them.
+//! Lists: the version, the page, and the items in chunks at the client's pace.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use super::represent::{ListMeta, Writer};
 use super::store::{Compacted, KindId, Part, Snapshot, Store, place};
 use super::stored::{Place, Stored};
 
-/// A chunk is handed on when it has grown to this.
+/// The size at which a chunk is sent.
 pub(super) const CHUNK: usize = 64 * 1024;
 
-/// Where a list goes on, inside a continue token.
+/// The position inside a continue token.
 #[derive(Debug, Serialize, Deserialize)]
 struct Token {
     v: String,
-    /// -1 goes on at whatever version there is then.
+    /// -1 continues at the current version.
     rv: i64,
     namespace: String,
     name: String,
@@ -56,16 +56,16 @@ impl Token {
     }
 }
 
-/// A page of a list, as its head says and its items are.
+/// A page of a list: its metadata and items.
 pub(super) struct Page {
     pub(super) meta: ListMeta,
     pub(super) items: Vec<Arc<Stored>>,
 }
 
-/// What these options come to.
+/// Returns the page for these options.
 ///
 /// # Errors
-/// The version is compacted or has not been yet; the token is none.
+/// The version is compacted or in the future, or the token is invalid.
 pub(super) fn page(
     store: &Store,
     kind: KindId,
@@ -86,7 +86,7 @@ pub(super) fn page(
     let version = found.version;
     let mut items: Vec<_> =
         found.items.iter().filter(|item| selection.matches(&item.json)).cloned().collect();
-    // Selectors leave a page short: it is filled from what comes after.
+    // Selectors may leave a page short: it is filled from the following objects.
     while items.len() < limit
         && found.more > 0
         && let Some(last) = found.items.last().map(|item| item.place())
@@ -115,7 +115,7 @@ pub(super) fn page(
     })
 }
 
-/// The version to list at, nothing for the latest, and the place to go on after.
+/// Returns the version to list at, or `None` for the latest, and the position to continue after.
 fn start(store: &Store, options: &ListOptions) -> Result<(Option<u64>, Option<Place>), Refusal> {
     if !options.continue_token.is_empty() {
         let token = Token::read(&options.continue_token)?;
@@ -126,7 +126,7 @@ fn start(store: &Store, options: &ListOptions) -> Result<(Option<u64>, Option<Pl
     if asked > current {
         return Err(Refusal::from_the_future(asked, current));
     }
-    // With a limit and without a match a version has always meant exactly that one.
+    // With a limit and no match, a version has always meant exactly that one.
     let exact = options.matching == Some(Match::Exact) || (options.matching.is_none() && options.limit > 0);
     Ok((exact.then_some(asked), None))
 }
@@ -140,7 +140,7 @@ fn expired(options: &ListOptions, after: Option<&Place>, _: Compacted) -> Refusa
     }
 }
 
-/// The answer, written as the client reads it, compressed where it is large and `gzip` may be.
+/// Returns the response, which is written at the client's pace, and compressed if large and `gzip` is accepted.
 pub(super) fn answer(
     cluster: Arc<Cluster>,
     kind: Arc<Kind>,
@@ -171,20 +171,20 @@ pub(super) fn answer(
     response
 }
 
-/// A list that is being written.
+/// A list in progress.
 struct Listing {
     cluster: Arc<Cluster>,
     writer: Writer,
     items: std::vec::IntoIter<Arc<Stored>>,
     out: Vec<u8>,
     first: bool,
-    /// Whether the end of the list is in `out`.
+    /// Whether `out` contains the end of the list.
     ended: bool,
     gzip: Option<Gzip>,
 }
 
 impl Listing {
-    /// Writes items until there is so much.
+    /// Writes items until `out` has this size.
     fn fill(&mut self, size: usize) {
         let now = self.cluster.clock.now();
         while !self.ended && self.out.len() < size {
@@ -200,7 +200,7 @@ impl Listing {
         }
     }
 
-    /// The next piece; nothing after the last.
+    /// Returns the next chunk, or `None` after the last.
     fn next(&mut self) -> Option<Vec<u8>> {
         self.fill(CHUNK);
         let piece = std::mem::replace(&mut self.out, Vec::with_capacity(CHUNK + CHUNK / 4));
@@ -216,7 +216,7 @@ impl Listing {
 
 fn chunks(list: Listing) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
     stream::unfold(list, |mut list| async move {
-        // Many lists at once share the threads: each gives way after a chunk.
+        // Concurrent lists share the threads: each yields after a chunk.
         tokio::task::yield_now().await;
         let piece = list.next()?;
         Some((Ok(Frame::data(piece.into())), list))

@@ -1,10 +1,10 @@
-//! `/metrics`: how many objects there are, in the form that Prometheus reads.
+//! `/metrics`: the number of objects, in Prometheus's text format.
 
 use std::fmt::Write;
 
 use super::store::{Part, Store};
 
-/// The text.
+/// Returns the document.
 pub(super) fn text(store: &Store) -> String {
     let mut text = String::from(
         "# HELP apiserver_resource_objects [STABLE] Number of stored objects at the time of last check split by kind.\n\

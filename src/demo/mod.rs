@@ -13,20 +13,19 @@
 //! What is served is in the parts named for it; the parts share the store and the time.
 
 mod accept;
+mod access_reviews;
+mod alternate_versions;
 mod answer;
-mod bodies;
 mod cluster;
 mod columns;
 mod defaults;
 mod discovery;
-mod faces;
 mod fixtures;
-mod furniture;
 mod gzip;
 mod host;
 mod kinds;
-mod life;
 mod list;
+mod manifests;
 mod metrics;
 mod ownership;
 mod protobuf;
@@ -35,10 +34,10 @@ mod refusal;
 mod represent;
 mod request_body;
 mod resource;
-mod reviews;
 mod routes;
 mod schema;
 mod serve;
+mod simulation;
 mod store;
 mod stored;
 mod watch;
@@ -52,7 +51,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use cluster::{Clock, Cluster};
-use life::Life;
+use simulation::Simulation;
 use store::Store;
 
 /// How a demo is to be.
@@ -129,10 +128,11 @@ impl Demo {
         let cluster = Arc::new(Cluster::new(store, clock, address.to_string()));
         fixtures::fill(&cluster, seed, objects);
         cluster.store.allow_growth();
-        let life = Life::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
+        let simulation =
+            Simulation::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
         let mut tasks = JoinSet::new();
         tasks.spawn(serve::serve(Arc::clone(&cluster), listener));
-        tasks.spawn(life.run());
+        tasks.spawn(simulation.run());
         Ok(Self { address, cluster, tasks })
     }
 

@@ -1,4 +1,4 @@
-//! What a list or watch asks for: the parameters of its URL, read and checked as a real server does.
+//! The URL parameters of a request, parsed and validated as by a real server.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::kinds::Kind;
 use super::refusal::{Cause, Refusal};
 use crate::object::{FieldSelector, LabelSelector};
 
-/// The parameters of a URL, as they stand there, and who asks.
+/// The URL parameters as sent, and the client's name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Query {
     parameters: Vec<(String, String)>,
@@ -14,14 +14,14 @@ pub(super) struct Query {
     applies: bool,
 }
 
-/// What becomes of a field that there is not.
+/// The treatment of unknown fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Validation {
-    /// It goes in silence.
+    /// Removes them silently.
     Ignore,
-    /// It goes with a warning.
+    /// Removes them with a warning.
     Warn,
-    /// It is refused.
+    /// Rejects them.
     Strict,
 }
 
@@ -30,23 +30,23 @@ impl Query {
         Self { parameters: form_urlencoded::parse(text.as_bytes()).into_owned().collect(), ..Self::default() }
     }
 
-    /// The same, asked by a client of that name.
+    /// Sets the name of the client.
     pub(super) fn by(self, agent: &str) -> Self {
         let name = agent.split('/').next().unwrap_or_default();
         Self { agent: name.to_owned(), ..self }
     }
 
-    /// The same, as part of an apply.
+    /// Marks the request as part of an apply.
     pub(super) fn applying(&self) -> Self {
         Self { applies: true, ..self.clone() }
     }
 
-    /// Whether this is an apply.
+    /// Returns whether this is an apply.
     pub(super) fn applies(&self) -> bool {
         self.applies
     }
 
-    /// Under which name what is written is owned.
+    /// Returns the field manager.
     pub(super) fn manager(&self) -> &str {
         match (self.text("fieldManager"), self.agent.as_str()) {
             ("", "") => "unknown",
@@ -55,12 +55,12 @@ impl Query {
         }
     }
 
-    /// Whether an apply takes what others own.
+    /// Returns whether an apply takes over fields of other managers.
     pub(super) fn force(&self) -> bool {
         self.flag("force").unwrap_or(false)
     }
 
-    /// What is to become of fields that there are not.
+    /// Returns the treatment of unknown fields.
     pub(super) fn validation(&self) -> Validation {
         match self.text("fieldValidation") {
             "Strict" => Validation::Strict,
@@ -69,7 +69,7 @@ impl Query {
         }
     }
 
-    /// The first value of that name; empty where there is none.
+    /// Returns the first value of a parameter; empty if absent.
     pub(super) fn text(&self, name: &str) -> &str {
         self.parameters
             .iter()
@@ -78,12 +78,12 @@ impl Query {
             .unwrap_or_default()
     }
 
-    /// Whether there is a parameter of that name, with or without a value.
+    /// Returns whether there is a parameter of this name, with or without a value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.parameters.iter().any(|(own, _)| own == name)
     }
 
-    /// A switch is on with any value but these.
+    /// A boolean parameter is true with any value but these.
     fn flag(&self, name: &str) -> Option<bool> {
         let value = &self.parameters.iter().find(|(own, _)| own == name)?.1;
         Some(!["false", "0"].contains(&value.to_lowercase().as_str()))
@@ -98,28 +98,28 @@ impl Query {
         text.parse().map(Some).map_err(|_| wrong())
     }
 
-    /// Whether nothing is to be stored.
+    /// Returns whether the request must not store anything.
     pub(super) fn dry_run(&self) -> bool {
         !self.text("dryRun").is_empty()
     }
 }
 
-/// Which objects.
+/// The selection of objects.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
-    /// Nothing is every namespace.
+    /// `None` for every namespace.
     pub(super) namespace: Option<String>,
     pub(super) labels: LabelSelector,
     pub(super) fields: FieldSelector,
-    /// The resource, where a field has to be derived before it can be looked at.
+    /// The resource, if a field must be computed before it can be compared.
     derived: Option<Kind>,
 }
 
 impl Selection {
-    /// The selectors of a request.
+    /// Parses the selectors of a request.
     ///
     /// # Errors
-    /// They can't be read, or name a field that the resource can't be selected by.
+    /// They are invalid, or name an unsupported field.
     pub(super) fn read(query: &Query, kind: &Kind, namespace: Option<&str>) -> Result<Self, Refusal> {
         let wrong = |error: crate::object::SelectorError| Refusal::bad_request(error.to_string());
         let labels = LabelSelector::parse(query.text("labelSelector")).map_err(wrong)?;
@@ -131,12 +131,12 @@ impl Selection {
         Ok(Self { namespace: namespace.map(str::to_owned), labels, fields, derived })
     }
 
-    /// Whether every object of the namespace is selected.
+    /// Returns whether every object of the namespace is selected.
     pub(super) fn is_everything(&self) -> bool {
         self.labels.is_everything() && self.fields.is_everything()
     }
 
-    /// Whether the selectors match; the namespace is not looked at.
+    /// Returns whether the selectors match; the namespace is not compared.
     pub(super) fn matches(&self, json: &[u8]) -> bool {
         self.is_everything() || (self.labels.matches_json(json) && self.fields_match(json))
     }
@@ -149,14 +149,14 @@ impl Selection {
     }
 }
 
-/// Which version of the collection is asked for.
+/// The requested version of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// The latest.
     Latest,
-    /// Any, "0".
+    /// Any, that is "0".
     Any,
-    /// This one, or as the match says.
+    /// This version, interpreted by the match.
     Version(u64),
 }
 
@@ -167,13 +167,13 @@ pub(super) enum Match {
     NotOlderThan,
 }
 
-/// The options of a list or watch, free of contradictions.
+/// The validated options of a list or watch.
 #[derive(Debug, Clone)]
 pub(super) struct ListOptions {
     pub(super) watch: bool,
     pub(super) wanted: Wanted,
     pub(super) matching: Option<Match>,
-    /// 0 is no limit.
+    /// 0 for no limit.
     pub(super) limit: usize,
     pub(super) continue_token: String,
     pub(super) bookmarks: bool,
@@ -182,10 +182,10 @@ pub(super) struct ListOptions {
 }
 
 impl ListOptions {
-    /// Reads them.
+    /// Parses the options.
     ///
     /// # Errors
-    /// What a real server refuses: numbers that are none, and options that exclude each other.
+    /// As on a real server: invalid numbers, and contradictory options.
     pub(super) fn read(query: &Query) -> Result<Self, Refusal> {
         let watch = query.flag("watch").unwrap_or(false);
         let limit = query.number("limit")?.unwrap_or_default();

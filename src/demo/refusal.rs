@@ -1,11 +1,11 @@
-//! What the server refuses, as the Status that a real one sends: the same codes, reasons and sentences.
+//! Error responses as a real server's Status: the same codes, reasons and messages.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::kinds::Kind;
 
-/// A request that is not done, and why.
+/// A rejected request and the reason.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Refusal {
     pub(super) code: u16,
@@ -31,7 +31,7 @@ impl Refusal {
         Self::new(400, "BadRequest", message)
     }
 
-    /// A watch whose version is no number: the one refusal that a real server has no reason for.
+    /// A watch version that is not a number: the one error for which a real server gives no reason.
     pub(super) fn no_number(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
@@ -41,7 +41,7 @@ impl Refusal {
         Self::new(404, "NotFound", message).with(kind.details(name))
     }
 
-    /// No such resource, or no such subresource, in a group version that is there.
+    /// The resource or subresource does not exist in an existing group version.
     pub(super) fn no_resource() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource").with(json!({}))
     }
@@ -103,7 +103,7 @@ impl Refusal {
         Self::new(409, "Conflict", message).with(kind.details(name))
     }
 
-    /// A conflict that names the kind instead of the resource, as those of deletions do.
+    /// A conflict that names the kind instead of the resource, as for deletions.
     pub(super) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
         let named = Kind { plural: kind.kind.clone(), ..kind.clone() };
         Self::conflict(&named, name, why)
@@ -114,12 +114,13 @@ impl Refusal {
         Self::new(403, "Forbidden", message).with(kind.details(name))
     }
 
-    /// An object that can't be stored as it is; at least one cause.
+    /// An object that can't be stored; at least one cause.
     pub(super) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         Self::invalid_of(&kind.group, &kind.kind, name, causes)
     }
 
-    /// As [`Refusal::invalid`], of an object that is not of a served resource; with an empty kind, of the request.
+    /// Like [`Refusal::invalid`], for an object of a kind that is not served, or with an empty kind for the request
+    /// itself.
     pub(super) fn invalid_of(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
         let said: Vec<String> = causes.iter().map(Cause::text).collect();
         let said = if let [one] = said.as_slice() { one.clone() } else { format!("[{}]", said.join(", ")) };
@@ -134,18 +135,18 @@ impl Refusal {
         Self::new(422, "Invalid", message).with(details)
     }
 
-    /// List options that contradict each other; at least one cause.
+    /// Contradictory list options; at least one cause.
     pub(super) fn invalid_options(causes: &[Cause]) -> Self {
         Self::invalid_of("meta.k8s.io", "ListOptions", "", causes)
     }
 
-    /// A body with fields that there are not, or of the wrong type.
+    /// A body with unknown fields or fields of the wrong type.
     pub(super) fn undecodable(kind: &Kind, why: &str) -> Self {
         let (own, version) = (&kind.kind, &kind.version);
         Self::bad_request(format!("{own} in version {version:?} cannot be handled as a {own}: {why}"))
     }
 
-    /// An apply whose object has fields that there are not: the other refusal without a reason.
+    /// An apply of an object with unknown fields: the other error without a reason.
     pub(super) fn not_in_schema(kind: &Kind, place: &str, field: &str) -> Self {
         let (version, own) = (kind.api_version(), &kind.kind);
         let message = format!(
@@ -154,19 +155,19 @@ impl Refusal {
         Self::new(500, "", message)
     }
 
-    /// What only a kubelet could do.
+    /// A request that needs a kubelet.
     pub(super) fn no_containers(what: &str) -> Self {
         let message = format!("the pods of the demo run no containers, so there is nothing to {what}");
         Self::new(501, "NotImplemented", message)
     }
 
-    /// A JSON patch with a step that can't be done. A real server says no more either.
+    /// A JSON patch with an impossible step. A real server gives no details either.
     pub(super) fn patch_failed() -> Self {
         let message = "the server rejected our request due to an error in our request";
         Self::new(422, "Invalid", message).with(json!({}))
     }
 
-    /// An apply that would take fields from others.
+    /// An apply of fields that other managers own.
     pub(super) fn apply_conflict(conflicts: &[(String, String)]) -> Self {
         let count = conflicts.len();
         let word = if count == 1 { "conflict" } else { "conflicts" };
@@ -179,7 +180,7 @@ impl Refusal {
         Self::new(409, "Conflict", message).with(json!({"causes": causes}))
     }
 
-    /// A disruption that a budget forbids.
+    /// An eviction that a budget forbids.
     pub(super) fn disruption(budget: &str, needed: u64, healthy: u64) -> Self {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";
         let said =
@@ -188,12 +189,12 @@ impl Refusal {
         Self::new(429, "TooManyRequests", message).with(json!({"causes": [cause]}))
     }
 
-    /// A version from before the compaction, in a list.
+    /// A list at a compacted version.
     pub(super) fn expired_list() -> Self {
         Self::new(410, "Expired", "The resourceVersion for the provided list is too old.")
     }
 
-    /// A continue token from before the compaction; the token it carries goes on, inconsistently.
+    /// A continue token of a compacted version; the token in the response continues inconsistently.
     pub(super) fn expired_continue(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can \
              start a new list without the continue parameter, or use the continue token in this response to \
@@ -203,19 +204,19 @@ impl Refusal {
         Self { continue_token: Some(token), ..Self::new(410, "Expired", message) }
     }
 
-    /// A version from before the compaction, in a watch.
+    /// A watch from a compacted version.
     pub(super) fn expired_watch(asked: u64, oldest: u64) -> Self {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
-    /// A version that has not been yet.
+    /// A version that does not exist yet.
     pub(super) fn from_the_future(asked: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
         Self::new(504, "Timeout", message).with(json!({"causes": [cause], "retryAfterSeconds": 1}))
     }
 
-    /// The Status.
+    /// Returns the Status as JSON.
     pub(super) fn json(&self) -> Bytes {
         let mut metadata = json!({});
         if let Some(token) = &self.continue_token {
@@ -235,7 +236,7 @@ impl Refusal {
     }
 }
 
-/// One field, and what is wrong with it.
+/// An invalid field and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cause {
     reason: &'static str,
@@ -252,7 +253,7 @@ impl Cause {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {why}"))
     }
 
-    /// A field that is missing; `why` may be empty.
+    /// A missing field; `why` may be empty.
     pub(super) fn required(field: &str, why: &str) -> Self {
         let colon = if why.is_empty() { "" } else { ": " };
         Self::new("FieldValueRequired", field, format!("Required value{colon}{why}"))
@@ -262,7 +263,7 @@ impl Cause {
         Self::invalid_value(field, &value.into(), why)
     }
 
-    /// As [`Cause::invalid`], of a value that is no text.
+    /// Like [`Cause::invalid`], for a value that is not a string.
     pub(super) fn invalid_value(field: &str, value: &Value, why: &str) -> Self {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
     }
@@ -273,7 +274,7 @@ impl Cause {
         Self::new("FieldValueNotSupported", field, message)
     }
 
-    /// `field: what is wrong`.
+    /// Returns `field: reason`.
     pub(super) fn text(&self) -> String {
         format!("{}: {}", self.field, self.message)
     }

@@ -1,4 +1,4 @@
-//! Objects as text in the form that was asked for: whole, as metadata, or as rows of a Table.
+//! Object representations: complete, as metadata, or as Table rows.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::accept::{Form, Include};
+use super::alternate_versions;
 use super::columns::Columns;
-use super::faces;
 use super::kinds::Kind;
 use super::stored::Stored;
 
-/// Writes objects of one resource in one form.
+/// A writer of objects of one resource in one representation.
 pub(super) struct Writer {
     kind: Arc<Kind>,
     form: Form,
     columns: Columns,
-    /// Whether the columns were told: in a watch they come with the first event only.
+    /// Whether the columns have been written: in a watch only the first event has them.
     told: bool,
 }
 
-/// What a list says of itself.
+/// The metadata of a list.
 #[derive(Debug, Default)]
 pub(super) struct ListMeta {
     pub(super) version: u64,
-    /// Empty at the last page.
+    /// Empty on the last page.
     pub(super) continue_token: String,
-    /// Nothing where it is not known.
+    /// `None` if unknown.
     pub(super) remaining: Option<usize>,
 }
 
@@ -46,10 +46,10 @@ impl Writer {
         Self { columns: Columns::of(&kind), kind, form, told: false }
     }
 
-    /// A list up to its first item.
+    /// Returns a list up to its first item.
     pub(super) fn list_head(&self, meta: &ListMeta) -> String {
         let mut metadata = json!({"resourceVersion": meta.version.to_string()});
-        // A list of custom resources says that nothing follows; one of built-in ones leaves it out.
+        // Lists of custom resources include an empty token; lists of built-in ones omit it.
         if !meta.continue_token.is_empty() || (self.kind.is_custom() && self.form == Form::Objects) {
             metadata["continue"] = meta.continue_token.as_str().into();
         }
@@ -74,16 +74,16 @@ impl Writer {
         }
     }
 
-    /// The object as the resource has it that was asked for, which is as it is stored unless that is a second face.
+    /// Returns the object in the requested version: as stored, unless that is an alternate version.
     fn shown<'a>(&self, object: &'a Stored) -> Cow<'a, Stored> {
-        if faces::is_one(&self.kind) {
-            Cow::Owned(faces::shown(&self.kind, object))
+        if alternate_versions::is_alternate(&self.kind) {
+            Cow::Owned(alternate_versions::convert_stored(&self.kind, object))
         } else {
             Cow::Borrowed(object)
         }
     }
 
-    /// One item of a list.
+    /// Writes an item of a list.
     pub(super) fn item(&self, out: &mut Vec<u8>, object: &Stored, now: Timestamp) {
         match self.form {
             Form::Objects => {
@@ -95,7 +95,7 @@ impl Writer {
         }
     }
 
-    /// One object by itself, as the answer to a GET or inside an event.
+    /// Writes a single object, as the response to a GET or within an event.
     pub(super) fn one(&mut self, out: &mut Vec<u8>, object: &Stored, now: Timestamp) {
         match self.form {
             Form::Objects => out.extend_from_slice(&self.shown(object).json),
@@ -108,7 +108,7 @@ impl Writer {
         }
     }
 
-    /// One event of a watch, with its line end.
+    /// Writes a watch event and a newline.
     pub(super) fn event(&mut self, out: &mut Vec<u8>, kind: &str, object: &Stored, now: Timestamp) {
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.as_bytes());
@@ -117,7 +117,7 @@ impl Writer {
         out.extend_from_slice(b"}\n");
     }
 
-    /// A bookmark, with its line end; the one that ends the initial events says so.
+    /// Writes a bookmark and a newline, marked if it ends the initial events.
     pub(super) fn bookmark(&mut self, out: &mut Vec<u8>, version: u64, initial_events_end: bool) {
         let mut metadata = json!({"resourceVersion": version.to_string()});
         if initial_events_end {
@@ -136,7 +136,7 @@ impl Writer {
             Form::Table(include) => {
                 self.table_head(out, version);
                 let cells = Value::from(self.columns.empty_cells());
-                // A real server keeps the annotation there even where no object was asked for.
+                // A real server keeps the annotation even in representations without objects.
                 let object =
                     if include == Include::Object { format!("{{\"metadata\":{metadata}}}") } else { partial };
                 out.extend_from_slice(format!("{{\"cells\":{cells},\"object\":{object}}}]}}").as_bytes());

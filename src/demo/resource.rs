@@ -1,4 +1,4 @@
-//! Requests to resources: their collections, their objects, and the subresources of those.
+//! Requests to collections, objects and subresources.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use http::{HeaderValue, Method, Response, header};
 use serde_json::{Value, json};
 
 use super::accept::{self, Form};
+use super::alternate_versions;
 use super::answer::{self, Body, JSON};
 use super::cluster::Cluster;
-use super::faces;
 use super::kinds::{self, Kind};
 use super::query::{ListOptions, Selection};
 use super::refusal::Refusal;
@@ -19,7 +19,7 @@ use super::stored::Stored;
 use super::write::{self, Deleted, PatchKind, Target, Written};
 use super::{list, watch};
 
-/// Answers a request to a path below a group version.
+/// Responds to a request to a path below a group version.
 pub(super) fn answer(
     cluster: &Arc<Cluster>,
     asked: &Asked,
@@ -36,14 +36,15 @@ pub(super) fn answer(
         return answer::no_page();
     }
     let (namespace, rest) = match rest {
-        // A namespace is an object itself, and has a subresource.
+        // A namespace is itself an object with a subresource.
         ["namespaces", namespace, rest @ ..] if !rest.is_empty() && *rest != ["status"] => {
             (Some(*namespace), rest)
         }
         rest => (None, rest),
     };
     let [plural, rest @ ..] = rest else { return answer::no_page() };
-    let found = faces::find(group, version, plural).or_else(|| cluster.store.find(group, version, plural));
+    let found = alternate_versions::find(group, version, plural)
+        .or_else(|| cluster.store.find(group, version, plural));
     let done = match (found, rest) {
         (Some((id, kind)), rest) if namespace.is_none() || kind.namespaced => {
             let target = Target {
@@ -66,7 +67,7 @@ pub(super) fn answer(
     done.unwrap_or_else(|refusal| answer::refused(&refusal))
 }
 
-/// Autoscalers are created in the first version too, which `kubectl autoscale` writes.
+/// Creates autoscalers in version 1 too, which `kubectl autoscale` sends.
 fn old_autoscaler(cluster: &Arc<Cluster>, asked: &Asked, namespace: &str) -> Result<Response<Body>, Refusal> {
     let mut object = write::read(&asked.content_type, &asked.body.bytes)?;
     let share = object["spec"].as_object_mut().and_then(|spec| spec.remove("targetCPUUtilizationPercentage"));
@@ -85,8 +86,8 @@ fn old_autoscaler(cluster: &Arc<Cluster>, asked: &Asked, namespace: &str) -> Res
         subresource: None,
     };
     let created = write::create(cluster, &target, object, &asked.query)?;
-    let (_, old) =
-        faces::find("autoscaling", "v1", "horizontalpodautoscalers").ok_or_else(Refusal::no_resource)?;
+    let (_, old) = alternate_versions::find("autoscaling", "v1", "horizontalpodautoscalers")
+        .ok_or_else(Refusal::no_resource)?;
     Ok(one(cluster, &old, Form::Objects, &created.stored, 201))
 }
 
@@ -160,7 +161,7 @@ fn object(cluster: &Arc<Cluster>, asked: &Asked, target: &Target) -> Result<Resp
         Method::DELETE if target.subresource.is_none() => {
             Ok(match write::delete(cluster, target, &delete_options(asked)?, &asked.query)? {
                 Deleted::Going(stored) => one(cluster, &target.kind, form, &stored, 200),
-                // A pod is answered as it was, by an old promise.
+                // The response to a pod's deletion is the pod, for compatibility.
                 Deleted::Gone(stored) if target.kind.plural == "pods" => {
                     one(cluster, &target.kind, form, &stored, 200)
                 }
@@ -192,7 +193,7 @@ fn eviction(cluster: &Cluster, asked: &Asked, target: &Target) -> Result<Respons
     Ok(answer::json(201, &status))
 }
 
-/// Tells the client of what was odd about what it wrote.
+/// Adds the warnings of a write to the response.
 fn with_warnings(mut response: Response<Body>, written: &Written) -> Response<Body> {
     for warning in &written.warnings {
         let quoted = Value::from(warning.as_str());
@@ -216,7 +217,7 @@ fn success(kind: &Kind, stored: &Stored) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
 }
 
-/// Deletes what is selected, and answers with the list of it.
+/// Deletes the selected objects and returns their list.
 fn delete_collection(
     cluster: &Arc<Cluster>,
     asked: &Asked,
@@ -231,7 +232,7 @@ fn delete_collection(
         let each =
             Target { namespace: item.namespace.to_string(), name: item.name.to_string(), ..target.clone() };
         match write::delete(cluster, &each, &options, &asked.query) {
-            // Who was deleted meanwhile is as wanted.
+            // An object that was deleted meanwhile is fine.
             Ok(_) | Err(Refusal { code: 404, .. }) => {}
             Err(refusal) => return Err(refusal),
         }

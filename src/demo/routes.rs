@@ -9,15 +9,15 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::accept;
+use super::alternate_versions;
 use super::answer::{self, Body};
 use super::cluster::Cluster;
-use super::faces;
 use super::kinds::Kind;
 use super::query::Query;
 use super::refusal::Refusal;
 use super::request_body::RequestBody;
 use super::schema::openapi;
-use super::{discovery, gzip, host, metrics, resource, reviews, write};
+use super::{access_reviews, discovery, gzip, host, metrics, resource, write};
 
 /// A request, taken apart.
 pub(super) struct Asked {
@@ -63,8 +63,9 @@ async fn read(cluster: &Cluster, request: Request<Incoming>) -> Result<Asked, Re
 
 fn route(cluster: &Arc<Cluster>, asked: &Asked) -> Response<Body> {
     let path: Vec<&str> = asked.path.iter().map(String::as_str).collect();
-    let served = faces::among(cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect());
-    let kinds: Vec<Arc<Kind>> = served.iter().cloned().chain(reviews::kinds().map(Arc::new)).collect();
+    let served =
+        alternate_versions::insert_into(cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect());
+    let kinds: Vec<Arc<Kind>> = served.iter().cloned().chain(access_reviews::kinds().map(Arc::new)).collect();
     let accept = asked.accept.as_deref();
     let found = |value: Option<Value>| value.map_or_else(answer::no_page, |value| answer::json(200, &value));
     match path.as_slice() {
@@ -83,7 +84,8 @@ fn route(cluster: &Arc<Cluster>, asked: &Asked) -> Response<Body> {
         ["apis", group] => found(discovery::group(&kinds, group)),
         ["apis", group, version] => found(discovery::resource_list(&kinds, group, version)),
         ["apis", group, "v1", plural] | ["apis", group, "v1", "namespaces", _, plural]
-            if asked.method == Method::POST && reviews::answer(group, plural, &Value::Null).is_some() =>
+            if asked.method == Method::POST
+                && access_reviews::respond(group, plural, &Value::Null).is_some() =>
         {
             review(asked, group, plural)
         }
@@ -119,7 +121,7 @@ fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
 
 fn review(asked: &Asked, group: &str, plural: &str) -> Response<Body> {
     match write::read(&asked.content_type, &asked.body.bytes) {
-        Ok(review) => reviews::answer(group, plural, &review)
+        Ok(review) => access_reviews::respond(group, plural, &review)
             .map_or_else(answer::no_page, |answer| answer::json(201, &answer)),
         Err(refusal) => answer::refused(&refusal),
     }

@@ -1,8 +1,8 @@
-//! What the server knows: the collections as they are, and for a while what changed.
+//! The store: the collections, and a log of recent changes.
 //!
-//! One version counter counts every change of every collection. The log of changes is what watches read, and what a list
-//! at an earlier version is worked out from: the collection as it is, with the changes since then taken back. What has
-//! left the log is compacted: who asks for it is told that it expired.
+//! One version counter covers all collections. Watches read the log of changes, and a list at an earlier version is
+//! computed from it by undoing the changes since then. Changes that left the log are compacted: requests for them fail
+//! as expired.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -17,34 +17,34 @@ use super::kinds::{self, Kind};
 use super::refusal::Refusal;
 use super::stored::{Place, Stored};
 
-/// Changes that are remembered at most: it bounds the memory of a server on which much happens.
+/// The maximum length of the log, which bounds the memory of a busy server.
 const REMEMBERED: usize = 8192;
 
 /// The maximum size of the objects in the log, before and after each change.
 const REMEMBERED_BYTES: usize = 64 * MIB;
 
-/// The growth of the store, relative to its start, after which writes of clients are refused.
+/// The growth of the store, relative to its start, after which client writes are rejected.
 const GROWTH: usize = 64 * MIB;
 
 const MIB: usize = 1024 * 1024;
 
-/// How long changes are remembered, as on a real server.
+/// The maximum age of changes in the log, as on a real server.
 const REMEMBERED_FOR: Duration = Duration::from_mins(5);
 
-/// Which resource: its number in the order in which they were defined.
+/// The number of a resource, in the order of definition.
 pub(super) type KindId = usize;
 
-/// One change of one object.
+/// A change of an object.
 #[derive(Debug, Clone)]
 pub(super) struct Change {
     pub(super) version: u64,
     pub(super) kind: KindId,
-    /// Before it; nothing when the object was created.
+    /// The state before; `None` for a creation.
     pub(super) old: Option<Arc<Stored>>,
-    /// After it; for a deletion the last state under the version of the deletion.
+    /// The state after; for a deletion the last state with the deletion's version.
     pub(super) new: Arc<Stored>,
     pub(super) deleted: bool,
-    /// When, by the clock that a test can pause.
+    /// The time by tokio's clock, which tests can pause.
     pub(super) at: Instant,
 }
 
@@ -54,30 +54,29 @@ impl Change {
     }
 }
 
-/// Everything, behind one lock.
+/// All collections and the log, behind one lock.
 pub(super) struct Store {
-    /// A std mutex: held for a look-up, one change, or the copying of `Arc`s, never over an await.
+    /// A std mutex, held for a look-up, one change, or cloning `Arc`s, never across an await.
     inner: Mutex<Inner>,
-    /// The version of the last change. A watch channel: whoever waits wants the latest version, not each. It ends with
-    /// the store.
+    /// The latest version. A watch channel: waiters need only the latest version, not each. It closes with the store.
     latest: watch::Sender<u64>,
 }
 
 struct Inner {
     version: u64,
     kinds: Vec<Arc<Kind>>,
-    /// Those that were served once.
+    /// Resources that are no longer served.
     retired: BTreeSet<KindId>,
-    /// One for each kind, at its number.
+    /// One collection per resource, at its number.
     collections: Vec<BTreeMap<Place, Arc<Stored>>>,
     log: VecDeque<Change>,
     /// The size of the objects in `log`.
     log_size: usize,
     /// The size of the objects in `collections`.
     size: usize,
-    /// The size from which writes of clients are refused.
+    /// The size from which client writes are rejected.
     limit: usize,
-    /// The version up to which changes are forgotten.
+    /// The version up to which changes are compacted.
     compacted: u64,
     rng: fastrand::Rng,
 }
@@ -86,25 +85,25 @@ struct Inner {
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) version: u64,
-    /// Sorted by place.
+    /// Sorted by namespace and name.
     pub(super) items: Vec<Arc<Stored>>,
-    /// How many come after those.
+    /// The number of objects after those.
     pub(super) more: usize,
 }
 
-/// Which part of a collection.
+/// The selection of a part of a collection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) kind: KindId,
-    /// Nothing is every namespace.
+    /// `None` for every namespace.
     pub(super) namespace: Option<&'a str>,
-    /// Only what comes after this place.
+    /// Only objects after this position.
     pub(super) after: Option<&'a Place>,
     pub(super) limit: usize,
 }
 
 impl<'a> Part<'a> {
-    /// All of a namespace, or of the collection.
+    /// Selects a whole namespace, or the whole collection.
     pub(super) fn all(kind: KindId, namespace: Option<&'a str>) -> Self {
         Self { kind, namespace, after: None, limit: usize::MAX }
     }
@@ -115,24 +114,24 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The version asked for has left the log; nothing older than `oldest` is known.
+/// The requested version is compacted; the oldest available one is `oldest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Compacted {
     pub(super) oldest: u64,
 }
 
-/// What becomes of an object that was read to be changed.
+/// The outcome of an edit.
 pub(super) enum Edit {
-    /// The changed value is stored, if it differs.
+    /// Store the changed value, if it differs.
     Keep,
-    /// The object goes, in the state that the value has.
+    /// Remove the object in the state of the value.
     Remove,
-    /// Nothing is stored: it was a question.
+    /// Store nothing.
     Discard,
 }
 
 impl Store {
-    /// An empty store with the built-in resources, at that version. Equal seeds give equal uids.
+    /// Creates an empty store with the built-in resources at this version. Equal seeds give equal UIDs.
     pub(super) fn new(seed: u64, version: u64) -> Self {
         let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
         let collections = kinds.iter().map(|_| BTreeMap::new()).collect();
@@ -156,31 +155,31 @@ impl Store {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Every resource that is served, with its number.
+    /// Returns every served resource with its number.
     pub(super) fn kinds(&self) -> Vec<(KindId, Arc<Kind>)> {
         self.lock().served().map(|(id, kind)| (id, Arc::clone(kind))).collect()
     }
 
-    /// The resource of that group, version and plural.
+    /// Returns the resource with this group, version and plural.
     pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
         let is_it =
             |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
         self.lock().served().find(|(_, kind)| is_it(kind)).map(|(id, kind)| (id, Arc::clone(kind)))
     }
 
-    /// The resource of a number.
+    /// Returns the resource with this number.
     pub(super) fn kind(&self, id: KindId) -> Arc<Kind> {
         Arc::clone(&self.lock().kinds[id])
     }
 
-    /// The number of a resource by its group and plural.
+    /// Returns the number of a resource by group and plural.
     pub(super) fn id(&self, group: &str, plural: &str) -> Option<KindId> {
         let inner = self.lock();
         let mut served = inner.served();
         served.find(|(_, kind)| kind.group == group && kind.plural == plural).map(|(id, _)| id)
     }
 
-    /// Defines a resource, or redefines it.
+    /// Defines or redefines a resource.
     pub(super) fn define(&self, kind: Kind) {
         let mut inner = self.lock();
         let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
@@ -193,20 +192,19 @@ impl Store {
         }
     }
 
-    /// Serves a resource no longer; its objects have been removed before. Its number stays taken, for when it is
-    /// defined again.
+    /// Stops serving a resource, whose objects must have been removed. Its number is kept for a later redefinition.
     pub(super) fn undefine(&self, kind: KindId) {
         self.lock().retired.insert(kind);
-        // Whoever watches it has to look.
+        // Wakes the resource's watches.
         self.latest.send_modify(|_| {});
     }
 
-    /// Whether a resource is served.
+    /// Returns whether a resource is served.
     pub(super) fn serves(&self, kind: KindId) -> bool {
         !self.lock().retired.contains(&kind)
     }
 
-    /// The version of the last change, and those to come.
+    /// Returns a receiver of the latest version.
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()
     }
@@ -219,20 +217,20 @@ impl Store {
         self.lock().collections.get(kind)?.get(&place(namespace, name)).cloned()
     }
 
-    /// The objects of a namespace that this uid controls, sorted by name.
+    /// Returns the objects in a namespace that the owner with this UID controls, sorted by name.
     pub(super) fn owned(&self, kind: KindId, namespace: &str, uid: &str) -> Vec<Arc<Stored>> {
         let inner = self.lock();
         let all = inner.range(&Part::all(kind, Some(namespace)));
         all.map(|(_, item)| item).filter(|item| *item.owner == *uid).cloned().collect()
     }
 
-    /// A part of a collection as it is now.
+    /// Returns a part of the current collection.
     pub(super) fn now(&self, part: &Part<'_>) -> Snapshot {
         let inner = self.lock();
         inner.snapshot(part, inner.version, &BTreeMap::new())
     }
 
-    /// A part of a collection as it was at an earlier version.
+    /// Returns a part of the collection at an earlier version.
     pub(super) fn at(&self, part: &Part<'_>, version: u64) -> Result<Snapshot, Compacted> {
         let inner = self.lock();
         if version < inner.compacted {
@@ -240,12 +238,12 @@ impl Store {
         }
         let later = inner.log.iter().rev().take_while(|change| change.version > version);
         let mine = later.filter(|change| change.kind == part.kind && part.holds(&change.new));
-        // Backwards, so that the state before the first of several changes stays.
+        // In reverse order, so that the state before the first of several changes remains.
         let then = mine.map(|change| (change.new.place(), change.old.clone())).collect();
         Ok(inner.snapshot(part, version, &then))
     }
 
-    /// The changes of a resource after a version, at most `most` of them, and the version up to which that is all.
+    /// Returns at most `most` changes of a resource after a version, and the version up to which they are complete.
     pub(super) fn changes(
         &self,
         kind: KindId,
@@ -257,14 +255,14 @@ impl Store {
         Ok((changes.filter(|change| change.kind == kind).cloned().collect(), to))
     }
 
-    /// As [`Store::changes`], of every resource.
+    /// Returns changes like [`Store::changes`], of all resources.
     pub(super) fn all_changes(&self, after: u64, most: usize) -> Result<(Vec<Change>, u64), Compacted> {
         let inner = self.lock();
         let (changes, to) = inner.after(after, most)?;
         Ok((changes.cloned().collect(), to))
     }
 
-    /// Forgets all changes.
+    /// Compacts all changes.
     pub(super) fn compact(&self) {
         let mut inner = self.lock();
         inner.forget_all();
@@ -285,8 +283,8 @@ impl Store {
         if inner.size < inner.limit { Ok(()) } else { Err(Refusal::full(GROWTH / MIB)) }
     }
 
-    /// Stores objects that were always there, until `make` has no more for the version it is given: no watch is told
-    /// of them, and no version before them is known.
+    /// Stores pre-existing objects, until `make` returns `None` for a version: no watch receives them, and earlier
+    /// versions are not available.
     pub(super) fn load(&self, kind: KindId, mut make: impl FnMut(u64) -> Option<Stored>) {
         let mut inner = self.lock();
         while let Some(stored) = make(inner.version + 1) {
@@ -297,20 +295,20 @@ impl Store {
         self.latest.send_replace(inner.version);
     }
 
-    /// A uid that has not been.
+    /// Returns a new UID.
     pub(super) fn uid(&self) -> String {
         uuid(&mut self.lock().rng)
     }
 
-    /// Letters and digits for the end of a generated name.
+    /// Returns a suffix for a generated name.
     pub(super) fn suffix(&self) -> String {
         suffix(&mut self.lock().rng)
     }
 
-    /// Creates an object, which has its names and its uid.
+    /// Creates an object, which has its names and UID.
     ///
     /// # Errors
-    /// It is there already.
+    /// An object with that name exists.
     pub(super) fn create(&self, kind: KindId, value: Value) -> Result<Arc<Stored>, Refusal> {
         let at = Instant::now();
         let mut inner = self.lock();
@@ -325,11 +323,11 @@ impl Store {
         Ok(stored)
     }
 
-    /// Changes an object, under the lock: `edit` sees the last state, and nobody writes between. An edit that changes
-    /// nothing makes no version. Answers what is then so, or what was removed.
+    /// Changes an object under the lock: `edit` receives the latest state, and no other write can intervene. An edit
+    /// without effect creates no version. Returns the resulting or removed object.
     ///
     /// # Errors
-    /// There is no such object; what `edit` refuses.
+    /// The object does not exist, or `edit` fails.
     pub(super) fn edit(
         &self,
         kind: KindId,
@@ -361,7 +359,7 @@ impl Store {
         Ok(new)
     }
 
-    /// Removes an object; nothing where there is none.
+    /// Removes an object, if it exists.
     pub(super) fn remove(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<Stored>> {
         self.edit(kind, namespace, name, |_| Ok(Edit::Remove)).ok()
     }
@@ -417,7 +415,7 @@ impl Inner {
         all.take_while(move |(place, _)| namespace.as_ref().is_none_or(|namespace| place.0 == *namespace))
     }
 
-    /// The part as it is, but for what `then` says of its places.
+    /// Returns the current part with the states of `then` at its positions.
     fn snapshot(
         &self,
         part: &Part<'_>,
@@ -465,14 +463,14 @@ pub(super) fn place(namespace: &str, name: &str) -> Place {
     (namespace.into(), name.into())
 }
 
-/// A version 4 UUID.
+/// Returns a version 4 UUID.
 pub(super) fn uuid(rng: &mut fastrand::Rng) -> String {
     let bits = (rng.u128(..) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
     let hex = format!("{bits:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// Five characters without vowels, as a server ends generated names.
+/// Returns five characters without vowels, as a server appends to generated names.
 pub(super) fn suffix(rng: &mut fastrand::Rng) -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     (0..5).map(|_| char::from(LETTERS[rng.usize(..LETTERS.len())])).collect()

@@ -1,11 +1,11 @@
-//! One stored object: bytes, and beside them what is asked of it without reading them.
+//! Stored objects: bytes, and the metadata needed without parsing them.
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::kinds::Kind;
 
-/// An object in one version. Never changed.
+/// An immutable object at one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stored {
     /// Empty for a cluster-scoped object.
@@ -13,20 +13,20 @@ pub(super) struct Stored {
     pub(super) name: Box<str>,
     pub(super) uid: Box<str>,
     pub(super) version: u64,
-    /// The uid of the controller that owns it; empty where there is none.
+    /// The UID of the controlling owner; empty without one.
     pub(super) owner: Box<str>,
-    /// The whole object, compact, kind and apiVersion first.
+    /// The compact JSON, with kind and apiVersion first.
     pub(super) json: Bytes,
-    /// Where in `json` that which follows kind and apiVersion begins.
+    /// The offset in `json` after kind and apiVersion.
     tail: u32,
 }
 
-/// Where an object stands in its collection: namespace, name.
+/// The position of an object in its collection: namespace, name.
 pub(super) type Place = (Box<str>, Box<str>);
 
 impl Stored {
-    /// The stored form of `value`, which has its names, and its version written into it; version 0 is none, of what is
-    /// not stored.
+    /// Creates the stored form of `value`, which has its names, and writes the version into it; version 0 is for
+    /// objects that are not stored.
     pub(super) fn new(kind: &Kind, mut value: Value, version: u64) -> Self {
         match version {
             0 => drop(value["metadata"].as_object_mut().map(|metadata| metadata.remove("resourceVersion"))),
@@ -40,7 +40,7 @@ impl Stored {
         Self { namespace, name, uid, version, owner, json, tail }
     }
 
-    /// As [`Stored::new`] of a text that was written before: one of [`head`], and what follows it.
+    /// Creates a stored object like [`Stored::new`] from existing text: a [`head`] and the rest.
     pub(super) fn of_text(names: [&str; 3], owner: &str, version: u64, json: Vec<u8>, head: usize) -> Self {
         let [namespace, name, uid] = names.map(Box::from);
         let tail = u32::try_from(head).unwrap_or_default();
@@ -51,34 +51,34 @@ impl Stored {
         (self.namespace.clone(), self.name.clone())
     }
 
-    /// Whether this stands before the other in a list.
+    /// Returns whether this object precedes the other in a list.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         (&self.namespace, &self.name) < (&other.namespace, &other.name)
     }
 
-    /// The object as a tree.
+    /// Returns the object as a JSON tree.
     pub(super) fn value(&self) -> Value {
         serde_json::from_slice(&self.json).unwrap_or_default()
     }
 
-    /// What stands in a list after the `{`: a list of a built-in resource leaves out what its own kind says.
+    /// Returns the text of a list item after the `{`: built-in lists omit the type of their items.
     pub(super) fn item(&self, kind: &Kind) -> &[u8] {
         if kind.is_custom() { &self.json[1..] } else { &self.json[self.tail as usize..] }
     }
 
-    /// The same state under another version, as the deletion of an object has it.
+    /// Returns the same state with another version, as for a deletion.
     pub(super) fn at(&self, kind: &Kind, version: u64) -> Self {
         Self::new(kind, self.value(), version)
     }
 }
 
-/// The uid of the owner that is marked as the controller.
+/// Returns the UID of the controlling owner.
 fn controller(metadata: &Value) -> Option<&str> {
     let owners = metadata.get("ownerReferences")?.as_array()?;
     owners.iter().find(|owner| owner["controller"] == true)?.get("uid")?.as_str()
 }
 
-/// How every object of a kind begins.
+/// Returns the text that every object of a kind begins with.
 pub(super) fn head(kind: &Kind) -> String {
     let name = |text: &str| Value::from(text).to_string();
     format!("{{\"kind\":{},\"apiVersion\":{},", name(&kind.kind), name(&kind.api_version()))
@@ -93,7 +93,7 @@ fn write(kind: &Kind, value: Value) -> (Bytes, u32) {
     map.remove("apiVersion");
     let mut text = head(kind);
     let tail = u32::try_from(text.len()).unwrap_or_default();
-    // There is always metadata, so that something follows the comma.
+    // There is always metadata after the comma.
     text.push_str(Value::Object(map).to_string().trim_start_matches('{'));
     (Bytes::from(text), tail)
 }

@@ -1,4 +1,4 @@
-//! The rows of who may do what.
+//! Rows of RBAC objects.
 
 use serde_json::Value;
 

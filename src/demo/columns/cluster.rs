@@ -1,4 +1,4 @@
-//! The rows of nodes, events, and what keeps a cluster in order.
+//! Rows of nodes, events and cluster-level objects.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The rows of custom resources: what `additionalPrinterColumns` says.
+//! Rows of custom resources, by `additionalPrinterColumns`.
 
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ pub(super) fn definitions(columns: &Value) -> Value {
     definitions.into()
 }
 
-/// A cell has the type of its column; of a path that leads to several values the first counts, and a value of another
-/// type than the column's is none.
+/// Returns the cells. A cell has the type of its column: of several values at a path the first is used, and a value of
+/// another type is omitted.
 pub(super) fn cells(columns: &Value, object: &Value, known: Known) -> Vec<Value> {
     let mut cells = vec![known.name];
     let body = object.to_string();

@@ -1,4 +1,4 @@
-//! The columns that the server prints objects in, and their cells: what `kubectl get` shows.
+//! The table columns and cells of each resource, as shown by `kubectl get`.
 
 mod access;
 mod cluster;
@@ -26,17 +26,17 @@ const CONTAINERS: Definition = ("Containers", "string", 1);
 const IMAGES: Definition = ("Images", "string", 1);
 const SELECTOR: Definition = ("Selector", "string", 1);
 
-/// What makes the cells of a built-in resource: of the object, with its name and age at hand.
+/// Creates the cells of a built-in resource from the object.
 pub(super) type Cells = fn(&Value, Known) -> Vec<Value>;
 
-/// What every row is made with.
+/// The name and time that every row needs.
 pub(super) struct Known {
     name: Value,
     age: Value,
     now: Timestamp,
 }
 
-/// What a resource is printed in.
+/// The columns of a resource.
 pub(super) enum Columns {
     BuiltIn(&'static [Definition], Cells),
     Custom(Arc<Custom>),
@@ -82,7 +82,7 @@ impl Columns {
         Self::BuiltIn(columns, cells)
     }
 
-    /// `columnDefinitions`.
+    /// Returns `columnDefinitions`.
     pub(super) fn definitions(&self) -> Value {
         match self {
             Self::BuiltIn(columns, _) => columns.iter().map(definition).collect(),
@@ -90,7 +90,7 @@ impl Columns {
         }
     }
 
-    /// The cells of one object.
+    /// Returns the cells of an object.
     pub(super) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         let name = object["metadata"]["name"].clone();
         let age = since(&object["metadata"]["creationTimestamp"], now).into();
@@ -101,7 +101,7 @@ impl Columns {
         }
     }
 
-    /// What a row says of its object beside the cells: pods that have ended are marked. Nothing of most.
+    /// Returns the row conditions, which mark finished pods.
     pub(super) fn conditions(object: &Value) -> Option<Value> {
         let phase = object["status"]["phase"].as_str().filter(|_| object["kind"] == "Pod")?;
         let message = match phase {
@@ -112,7 +112,7 @@ impl Columns {
         Some(json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}]))
     }
 
-    /// The cells of a row that stands for no object, as in a bookmark.
+    /// Returns the cells of a row without an object, as in a bookmark.
     pub(super) fn empty_cells(&self) -> Vec<Value> {
         let nobody = json!({"metadata": {"name": ""}});
         let cells = self.cells(&nobody, Timestamp::UNIX_EPOCH).into_iter();
@@ -140,7 +140,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A text, or what kubectl shows in place of none.
+/// Returns a string, or kubectl's placeholder for an empty one.
 fn or_none(text: &str) -> Value {
     if text.is_empty() { "<none>".into() } else { text.into() }
 }
@@ -150,14 +150,14 @@ fn joined(values: &Value, key: &str) -> String {
     each.map(|value| text(&value[key])).collect::<Vec<_>>().join(",")
 }
 
-/// `a=b,c=d`, of labels to match.
+/// Returns `matchLabels` as `a=b,c=d`.
 fn labels(labels: &Value) -> Value {
     let pairs = labels.as_object().into_iter().flatten();
     let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={}", text(value))).collect();
     or_none(&pairs.join(","))
 }
 
-/// A `LabelSelector` as text, its requirements sorted by their labels.
+/// Returns a `LabelSelector` as text, sorted by label.
 pub(super) fn selector(selector: &Value) -> String {
     let pairs = selector["matchLabels"].as_object().into_iter().flatten();
     let mut terms: Vec<(&str, String)> =
@@ -181,7 +181,7 @@ pub(super) fn selector(selector: &Value) -> String {
     terms.into_iter().map(|(_, term)| term).collect::<Vec<_>>().join(",")
 }
 
-/// The first few texts, and how many there are beyond them.
+/// Returns the first few strings and the number of the others.
 fn first_few(list: &[String], separator: &str, none: &str) -> Value {
     const MOST: usize = 3;
     match list.len().checked_sub(MOST) {
@@ -199,12 +199,12 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A number or text as text.
+/// Returns a number or string as text.
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// How long ago a time was, as kubectl shows ages.
+/// Returns the age of a timestamp in kubectl's format.
 fn since(time: &Value, now: Timestamp) -> String {
     match time.as_str().and_then(|time| time.parse::<Timestamp>().ok()) {
         Some(time) => human_duration(now.as_second() - time.as_second()),

@@ -1,4 +1,4 @@
-//! The rows of how pods are reached.
+//! Rows of networking resources.
 
 use std::collections::BTreeSet;
 

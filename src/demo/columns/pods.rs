@@ -46,7 +46,7 @@ fn holds(status: &Value, condition: &str) -> bool {
     list(&status["conditions"]).iter().any(|one| one["type"] == condition && one["status"] == "True")
 }
 
-/// The word that sums a pod up: its phase, unless a container has more to say, or the pod is going.
+/// Returns the pod's STATUS: its phase, unless it is being deleted or a container has a more specific reason.
 fn reason(pod: &Value, containers: &[Value]) -> String {
     let status = &pod["status"];
     let phase = text(&status["phase"]);
@@ -70,7 +70,7 @@ fn reason(pod: &Value, containers: &[Value]) -> String {
     }
 }
 
-/// How far the init containers are; nothing once all are done.
+/// Returns the progress of the init containers, or `None` once all are done.
 fn initializing(pod: &Value) -> Option<String> {
     let total = list(&pod["spec"]["initContainers"]).len();
     for (at, container) in list(&pod["status"]["initContainerStatuses"]).iter().enumerate() {
@@ -88,7 +88,7 @@ fn initializing(pod: &Value) -> Option<String> {
     None
 }
 
-/// How a container ended.
+/// Returns the reason why a container ended.
 fn ended(terminated: &Value) -> String {
     match (text(&terminated["reason"]), terminated["signal"].as_i64().unwrap_or(0)) {
         ("", 0) => format!("ExitCode:{}", terminated["exitCode"].as_i64().unwrap_or(0)),

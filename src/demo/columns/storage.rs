@@ -1,4 +1,4 @@
-//! The rows of what holds data.
+//! Rows of configuration and storage resources.
 
 use serde_json::{Map, Value};
 
@@ -55,7 +55,7 @@ pub(super) fn secret(object: &Value, known: Known) -> Vec<Value> {
     vec![known.name, object["type"].clone(), members(&object["data"]).into(), known.age]
 }
 
-/// In the order that kubectl knows, whatever order they have.
+/// Returns the access modes in kubectl's order.
 fn access_modes(modes: &Value) -> Value {
     const SHORT: [(&str, &str); 4] = [
         ("ReadWriteOnce", "RWO"),

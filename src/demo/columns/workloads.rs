@@ -1,4 +1,4 @@
-//! The rows of what makes pods.
+//! Rows of workloads.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -84,7 +84,7 @@ pub(super) const AUTOSCALERS: &[Definition] = &[
     AGE,
 ];
 
-/// The columns that `-o wide` adds.
+/// Returns the cells of `-o wide`.
 fn template(spec: &Value) -> [Value; 2] {
     let containers = &spec["template"]["spec"]["containers"];
     [joined(containers, "name").into(), joined(containers, "image").into()]
@@ -223,7 +223,7 @@ pub(super) fn autoscaler(object: &Value, known: Known) -> Vec<Value> {
     ]
 }
 
-/// What an autoscaler goes by: the first two of it.
+/// Returns the first two metrics of an autoscaler.
 fn metrics(wanted: &[Value], current: &[Value]) -> String {
     const MOST: usize = 2;
     let all: Vec<String> = wanted
@@ -238,7 +238,7 @@ fn metrics(wanted: &[Value], current: &[Value]) -> String {
     }
 }
 
-/// `now/target` of one metric.
+/// Returns `current/target` of a metric.
 fn measured(metric: &Value, current: &Value) -> String {
     let source = match text(&metric["type"]) {
         "Resource" => "resource",

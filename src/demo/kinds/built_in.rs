@@ -1,11 +1,11 @@
-//! The resources that every server has, and their numbers.
+//! The built-in resources and their numbers.
 
 use super::Kind;
 
-/// group, plural, kind, version, whether namespaced, short names, subresources; as words, because it is a table.
+/// Group, plural, kind, version, whether namespaced, short names, subresources; as strings, because it is a table.
 type BuiltIn = (&'static str, &'static str, &'static str, &'static str, bool, &'static str, &'static str);
 
-/// Sorted within a group as discovery sorts, and the groups by the priority that a real server gives them.
+/// Sorted within a group as discovery sorts, and the groups by a real server's priorities.
 const BUILT_IN: [BuiltIn; 34] = [
     ("", "configmaps", "ConfigMap", "v1", true, "cm", ""),
     ("", "endpoints", "Endpoints", "v1", true, "ep", ""),
@@ -51,7 +51,7 @@ const BUILT_IN: [BuiltIn; 34] = [
     ("discovery.k8s.io", "endpointslices", "EndpointSlice", "v1", true, "", ""),
 ];
 
-// The numbers of the resources in a store: their places in the table.
+// The numbers of the resources in a store: their indices in the table.
 pub(in crate::demo) const CONFIG_MAPS: usize = 0;
 pub(in crate::demo) const ENDPOINTS: usize = 1;
 pub(in crate::demo) const EVENTS: usize = 2;
@@ -87,11 +87,11 @@ pub(in crate::demo) const PRIORITY_CLASSES: usize = 31;
 pub(in crate::demo) const LEASES: usize = 32;
 pub(in crate::demo) const ENDPOINT_SLICES: usize = 33;
 
-/// What may have an owner that it goes with.
+/// Resources whose objects are deleted with their owners.
 pub(in crate::demo) const DEPENDENTS: [usize; 6] =
     [REPLICA_SETS, JOBS, CONTROLLER_REVISIONS, ENDPOINTS, ENDPOINT_SLICES, PODS];
 
-/// What `kubectl get all` asks for.
+/// The resources of `kubectl get all`.
 const ALL: [&str; 9] = [
     "pods",
     "services",
@@ -104,7 +104,7 @@ const ALL: [&str; 9] = [
     "jobs",
 ];
 
-/// The resources that every server has.
+/// Returns the built-in resources.
 pub(in crate::demo) fn built_in() -> impl Iterator<Item = Kind> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     BUILT_IN.into_iter().map(move |(group, plural, kind, version, namespaced, short, subresources)| Kind {

@@ -1,12 +1,12 @@
-//! The fields that a resource can be selected by.
+//! The fields supported in field selectors.
 
 use serde_json::Value;
 
 use super::Kind;
-use crate::demo::faces;
+use crate::demo::alternate_versions;
 
 impl Kind {
-    /// What is said of a field that may not stand in a field selector; nothing of one that may.
+    /// Returns the error for an unsupported field in a field selector, or `None` for a supported one.
     pub(in crate::demo) fn refuses_field(&self, field: &str) -> Option<String> {
         if field == "metadata.name" || (field == "metadata.namespace" && self.names_namespace()) {
             return None;
@@ -29,13 +29,13 @@ impl Kind {
         }
     }
 
-    /// Whether its objects can be selected by their namespace: where a resource has a list of its own, only if it is in
+    /// Returns whether objects can be selected by namespace. A resource with its own list of fields must include it
     /// there.
     fn names_namespace(&self) -> bool {
         !["nodes", "namespaces"].contains(&self.plural.as_str())
     }
 
-    /// The fields that this resource can be selected by beside its names; nothing where it has no list of its own.
+    /// Returns the selectable fields of this resource in addition to its names, or `None` if it has no list of its own.
     fn field_labels(&self) -> Option<&'static [&'static str]> {
         Some(match (self.group.as_str(), self.plural.as_str()) {
             ("", "pods") => &[
@@ -83,12 +83,12 @@ impl Kind {
         })
     }
 
-    /// Whether the field of a selector is not one that objects have, or one that they leave out.
+    /// Returns whether a selectable field is computed, because objects don't have it or may omit it.
     pub(in crate::demo) fn derives(&self, field: &str) -> bool {
-        faces::is_event(self) || DERIVED.contains(&(self.plural.as_str(), field))
+        alternate_versions::is_event(self) || DERIVED.contains(&(self.plural.as_str(), field))
     }
 
-    /// Writes the derived fields into an object, to be selected by.
+    /// Writes the computed fields into an object, for the evaluation of a selector.
     pub(in crate::demo) fn derive(&self, object: &mut Value) {
         let is_true = |value: &Value| Value::from(*value == true);
         match self.plural.as_str() {
@@ -96,7 +96,7 @@ impl Kind {
                 object["status"]["successful"] = object["status"]["succeeded"].as_u64().unwrap_or(0).into();
             }
             "nodes" => object["spec"]["unschedulable"] = is_true(&object["spec"]["unschedulable"]),
-            "events" if faces::is_event(self) => faces::reword(self, object),
+            "events" if alternate_versions::is_event(self) => alternate_versions::convert(self, object),
             "events" => object["source"] = object["source"]["component"].take(),
             "pods" => {
                 object["spec"]["hostNetwork"] = is_true(&object["spec"]["hostNetwork"]);

@@ -1,4 +1,4 @@
-//! Which resources the server has: the built-in ones, and those that a stored `CustomResourceDefinition` defines.
+//! The resources of the server: built-in ones, and those defined by stored `CustomResourceDefinition`s.
 
 mod built_in;
 mod fields;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::faces;
+use super::alternate_versions;
 pub(super) use built_in::*;
 
-/// Every verb that discovery names for a resource.
+/// The verbs that discovery lists for a resource.
 pub(super) const VERBS: [&str; 8] =
     ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/// One resource in its one version.
+/// A resource in its single version.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_field_names, reason = "the name that the API has for it")]
 pub(super) struct Kind {
@@ -26,37 +26,37 @@ pub(super) struct Kind {
     pub(super) namespaced: bool,
     pub(super) short_names: Vec<String>,
     pub(super) categories: Vec<String>,
-    /// `status`, `scale` and their like, where there are such.
+    /// The subresources, such as `status` and `scale`.
     pub(super) subresources: Vec<String>,
-    /// What its definition says of a custom resource; nothing for a built-in one.
+    /// The definition of a custom resource; `None` for a built-in one.
     pub(super) custom: Option<Arc<Custom>>,
 }
 
-/// What a `CustomResourceDefinition` says of one version.
+/// The parts of a `CustomResourceDefinition`'s version that the server uses.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Custom {
     /// `additionalPrinterColumns`.
     pub(super) columns: Value,
     /// `openAPIV3Schema`.
     pub(super) schema: Value,
-    /// `subresources.scale`: where the replicas stand; null where there is no such.
+    /// `subresources.scale`: the paths of the replicas; null without that subresource.
     pub(super) scale: Value,
-    /// The fields that `selectableFields` adds to a field selector.
+    /// The fields of `selectableFields`.
     pub(super) selectable: Vec<String>,
 }
 
 impl Kind {
-    /// `v1` or `apps/v1`.
+    /// Returns `v1` or `apps/v1`.
     pub(super) fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// `pods` or `deployments.apps`.
+    /// Returns `pods` or `deployments.apps`.
     pub(super) fn group_resource(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
 
-    /// The `details` of a Status that speaks of an object.
+    /// Returns the `details` of a Status about an object.
     pub(super) fn details(&self, name: &str) -> Value {
         let mut details = json!({"name": name, "kind": self.plural});
         if !self.group.is_empty() {
@@ -73,18 +73,18 @@ impl Kind {
         self.subresources.iter().any(|own| own == name)
     }
 
-    /// The verbs that discovery names; a namespace is not deleted by the collection, a review is only asked, and
-    /// a second face is only looked at.
+    /// Returns the verbs for discovery. Namespaces can't be deleted by collection, reviews can only be created, and
+    /// alternate versions can only be read and deleted.
     pub(super) fn verbs(&self) -> Vec<&'static str> {
         match self.plural.as_str() {
-            _ if crate::demo::reviews::is_one(self) => vec!["create"],
-            _ if faces::is_one(self) => faces::VERBS.to_vec(),
+            _ if crate::demo::access_reviews::is_review(self) => vec!["create"],
+            _ if alternate_versions::is_alternate(self) => alternate_versions::VERBS.to_vec(),
             "namespaces" => VERBS.into_iter().filter(|verb| *verb != "deletecollection").collect(),
             _ => VERBS.to_vec(),
         }
     }
 
-    /// The resource that a `CustomResourceDefinition` defines: its storage version. Nothing where it lacks a name.
+    /// Returns the resource of a `CustomResourceDefinition` in its storage version, or `None` if it lacks a name.
     pub(super) fn of_definition(definition: &Value) -> Option<Self> {
         let spec = definition.get("spec")?;
         let (names, versions) = (spec.get("names")?, spec.get("versions")?.as_array()?);

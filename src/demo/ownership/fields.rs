@@ -1,4 +1,4 @@
-//! Sets of fields, in the form that `FieldsV1` writes, and what is done to objects along them.
+//! Sets of fields in the format of `FieldsV1`, and their use on objects.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::demo::schema::Node;
 
-/// Fields of an object: a tree of steps, `f:name` to a member, `k:{"name":"c"}` to the element of a list that has these
-/// keys, `v:"x"` to the element that is this value.
+/// A tree of fields: `f:name` for a member, `k:{"name":"c"}` for the list element with these keys, `v:"x"` for the
+/// element with this value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FieldSet {
-    /// Whether the place itself is in the set.
+    /// Whether the field itself is in the set.
     own: bool,
     steps: BTreeMap<String, Self>,
 }
@@ -24,7 +24,7 @@ impl FieldSet {
         !self.own && self.steps.is_empty()
     }
 
-    /// From `FieldsV1`.
+    /// Parses `FieldsV1`.
     pub(super) fn of_json(value: &Value) -> Self {
         let Some(map) = value.as_object().filter(|map| !map.is_empty()) else { return Self::leaf() };
         let steps = map.iter().filter(|(step, _)| *step != ".");
@@ -34,7 +34,7 @@ impl FieldSet {
         }
     }
 
-    /// As `FieldsV1`.
+    /// Returns the set as `FieldsV1`.
     pub(super) fn into_json(self) -> Value {
         let mut map: Map<String, Value> =
             self.steps.into_iter().map(|(step, set)| (step, set.into_json())).collect();
@@ -44,7 +44,7 @@ impl FieldSet {
         map.into()
     }
 
-    /// Every field of a value.
+    /// Returns every field of a value.
     pub(super) fn of(value: &Value, node: Option<Node<'_>>) -> Self {
         let steps = match parts(value, node) {
             Some(parts) if !parts.is_empty() => parts,
@@ -57,7 +57,7 @@ impl FieldSet {
         Self { own: false, steps: each.collect() }
     }
 
-    /// The fields of a value that are not in another, or otherwise.
+    /// Returns the fields that were added or changed from one value to another.
     pub(super) fn changed(is: &Value, was: &Value, node: Option<Node<'_>>) -> Self {
         if is == was {
             return Self::default();
@@ -77,7 +77,7 @@ impl FieldSet {
         set
     }
 
-    /// What is in both.
+    /// Returns the intersection.
     pub(super) fn common(&self, other: &Self) -> Self {
         let steps = self.steps.iter().filter_map(|(step, set)| {
             let common = set.common(other.steps.get(step)?);
@@ -86,7 +86,7 @@ impl FieldSet {
         Self { own: self.own && other.own, steps: steps.collect() }
     }
 
-    /// What is not in the other.
+    /// Returns the difference.
     pub(super) fn without(&self, other: &Self) -> Self {
         let steps = self.steps.iter().filter_map(|(step, set)| {
             let left = other.steps.get(step).map_or_else(|| set.clone(), |other| set.without(other));
@@ -95,7 +95,7 @@ impl FieldSet {
         Self { own: self.own && !other.own, steps: steps.collect() }
     }
 
-    /// What is in either.
+    /// Returns the union.
     pub(super) fn with(mut self, other: &Self) -> Self {
         self.own |= other.own;
         for (step, set) in &other.steps {
@@ -105,7 +105,7 @@ impl FieldSet {
         self
     }
 
-    /// The paths of the fields at the ends: `.spec.containers[name="c"].image`.
+    /// Returns the paths of the leaf fields: `.spec.containers[name="c"].image`.
     pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         self.collect("", &mut paths);
@@ -133,7 +133,7 @@ impl FieldSet {
     }
 }
 
-/// A value within another, and the step to it.
+/// A nested value and the step to it.
 struct Part<'a> {
     step: String,
     value: &'a Value,
@@ -141,7 +141,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// All of it; an element of a list is owned with what is in it.
+    /// Returns the complete set of the part; a list element is owned together with its fields.
     fn whole(&self) -> FieldSet {
         let mut set = FieldSet::of(self.value, self.node);
         set.own |= self.step.starts_with("k:");
@@ -149,7 +149,7 @@ impl Part<'_> {
     }
 }
 
-/// What a value is made of; nothing where it is one thing.
+/// Returns the parts of a value, or `None` for an atomic one.
 fn parts<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<Part<'a>>> {
     match value {
         Value::Object(map) if node.is_none_or(|node| !node.is_atomic()) => Some(
@@ -176,7 +176,7 @@ fn parts<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<Part<'a>>> 
     }
 }
 
-/// The step to an element of a list that is told apart by these keys. A protocol has a default.
+/// Returns the step to a list element with these keys. A protocol has a default.
 fn keyed(element: &Value, keys: &[&str]) -> String {
     let key = |key: &&str| match (&element[*key], *key) {
         (Value::Null, "protocol") => ((*key).to_owned(), "TCP".into()),
@@ -185,7 +185,7 @@ fn keyed(element: &Value, keys: &[&str]) -> String {
     format!("k:{}", Value::Object(keys.iter().map(key).collect()))
 }
 
-/// Merges what an apply gives into an object: members one by one, elements of lists by their keys.
+/// Merges an applied configuration into an object: member by member, and list elements by key.
 pub(super) fn merge(object: &mut Value, given: &Value, node: Option<Node<'_>>) {
     match (object, given) {
         (Value::Object(own), Value::Object(given)) if node.is_none_or(|node| !node.is_atomic()) => {
@@ -212,7 +212,7 @@ pub(super) fn merge(object: &mut Value, given: &Value, node: Option<Node<'_>>) {
     }
 }
 
-/// Takes fields out of an object.
+/// Removes fields from an object.
 pub(super) fn remove(object: &mut Value, set: &FieldSet, node: Option<Node<'_>>) {
     for (step, set) in &set.steps {
         match object {

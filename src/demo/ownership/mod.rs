@@ -1,4 +1,4 @@
-//! Who wrote which fields: `metadata.managedFields`, the conflicts of an apply, and the fields that an apply gives up.
+//! Field ownership: `metadata.managedFields`, apply conflicts, and the fields that an apply gives up.
 
 mod fields;
 
@@ -9,7 +9,7 @@ use super::query::Query;
 use super::schema;
 use fields::FieldSet;
 
-/// Who writes, and how.
+/// The field manager of a write, and its operation.
 pub(super) struct By {
     manager: String,
     operation: &'static str,
@@ -64,7 +64,7 @@ fn entries(object: &Value) -> Vec<Value> {
 
 fn set_entries(object: &mut Value, mut entries: Vec<Value>) {
     entries.retain(|entry| entry["fieldsV1"].as_object().is_some_and(|fields| !fields.is_empty()));
-    // As a server sorts them: applies first, then by time.
+    // A server's order: applies first, then by time.
     entries.sort_by_key(|entry| {
         (entry["operation"].to_string(), entry["time"].to_string(), entry["manager"].to_string())
     });
@@ -79,7 +79,7 @@ fn fields_of(entry: &Value) -> FieldSet {
     FieldSet::of_json(&entry["fieldsV1"])
 }
 
-/// The object without what nobody owns.
+/// Returns the object without unowned fields.
 fn owned_part(object: &Value) -> Value {
     const OWN: [&str; 10] = [
         "name",
@@ -107,7 +107,8 @@ fn owned_part(object: &Value) -> Value {
     object
 }
 
-/// After an update: what changed is owned by who wrote it, and by nobody else; what is gone is owned by nobody.
+/// Updates ownership after an update: the writer becomes the only owner of changed fields; removed fields lose their
+/// owners.
 pub(super) fn updated(object: &mut Value, before: &Value, kind: &Kind, by: &By) {
     let node = schema::of(kind);
     let (is, was) = (owned_part(object), owned_part(before));
@@ -130,12 +131,12 @@ pub(super) fn updated(object: &mut Value, before: &Value, kind: &Kind, by: &By) 
     set_entries(object, kept);
 }
 
-/// After an object was created by an apply: what was given is owned by it.
+/// Sets the ownership of an object created by an apply.
 pub(super) fn applied(object: &mut Value, given: &Value, kind: &Kind, by: &By) {
     set_entries(object, vec![by.entry(FieldSet::of(&owned_part(given), schema::of(kind)))]);
 }
 
-/// The fields that an apply would change and that others own: who, and the path.
+/// Returns the fields that an apply would change and that other managers own, with those managers.
 pub(super) fn conflicts(object: &Value, given: &Value, kind: &Kind, by: &By) -> Vec<(String, String)> {
     let node = schema::of(kind);
     let (is, wanted) = (owned_part(object), owned_part(given));
@@ -156,16 +157,16 @@ pub(super) fn conflicts(object: &Value, given: &Value, kind: &Kind, by: &By) -> 
     found
 }
 
-/// The fields that a client-side apply has set, going by what it wrote down: a server-side apply by the same client takes
-/// them over.
+/// Returns the fields that a client-side apply has set, according to its annotation: a server-side apply by the same
+/// client takes them over.
 pub(super) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
     let last = &object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
     let last = last.as_str().and_then(|last| serde_json::from_str::<Value>(last).ok());
     last.map_or_else(Vec::new, |last| FieldSet::of(&owned_part(&last), schema::of(kind)).paths())
 }
 
-/// Applies what is given: it is merged in, what the same manager gave before and gives no more is taken out unless
-/// another owns it, and what it changed is no longer owned by others.
+/// Applies a configuration: merges it, removes fields that the same manager applied before and no longer includes
+/// unless another manager owns them, and takes over the changed ones.
 pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &By) {
     let node = schema::of(kind);
     let all = entries(object);
@@ -180,7 +181,7 @@ pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &By) {
         if by.is_of(&entry) {
             before = fields_of(&entry);
             if before == set {
-                // What was applied before says nothing new.
+                // An equal apply keeps the entry of the previous one.
                 own = entry;
             }
             continue;

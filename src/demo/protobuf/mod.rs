@@ -1,7 +1,7 @@
-//! Bodies in Kubernetes' protobuf encoding, which `kubectl create` sends: read by tables of the fields that it sends.
+//! Decoding of Kubernetes' protobuf encoding, which `kubectl create` sends, by tables of its fields.
 //!
-//! A field that stands in no table is passed over when it holds nothing, as most do, and refused when it holds something:
-//! nothing that a client says is dropped in silence.
+//! An unknown field is skipped if it is empty, as most are, and rejected otherwise, so that no client data is lost
+//! silently.
 
 mod tables;
 
@@ -11,53 +11,53 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-/// What the body of a request begins with.
+/// The prefix of a protobuf request body.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// The number of a field, its name, and how it is read.
+/// A field's number, name and type.
 type Field = (u64, &'static str, Type);
 
-/// How a field is read.
+/// The type of a field.
 #[derive(Clone, Copy)]
 enum Type {
-    /// A text; empty is none.
+    /// A string; omitted if empty.
     Text,
-    /// A number; 0 is none.
+    /// A number; omitted if 0.
     Count,
-    /// A number that is there even when it is 0.
+    /// A number that is included even if 0.
     Number,
     Bool,
-    /// Whether; where not, it is none.
+    /// A boolean; omitted if false.
     Flag,
     Texts,
-    /// From texts to texts.
+    /// A map from strings to strings.
     Map,
-    /// From texts to bytes, which are base64 in JSON.
+    /// A map from strings to bytes, which are base64 in JSON.
     Bytes,
     Message(&'static [Field]),
     Messages(&'static [Field]),
-    /// A number or a text.
+    /// A number or a string.
     IntOrString,
-    /// A quantity, which is a text in JSON.
+    /// A quantity, which is a string in JSON.
     Quantity,
-    /// From texts to quantities.
+    /// A map from strings to quantities.
     Quantities,
-    /// A message whose fields stand in JSON beside those of the one around it.
+    /// A message whose fields JSON places into the enclosing object.
     Inline(&'static [Field]),
-    /// A point in time, in whole seconds.
+    /// A timestamp in whole seconds.
     Time,
-    /// A point in time, in microseconds.
+    /// A timestamp in microseconds.
     MicroTime,
-    /// JSON in the message of a text.
+    /// JSON inside a string message.
     Json,
-    /// What the request does not change, and clients send back as they have read it.
+    /// A field that the request does not change and that clients send back as received.
     Unchanged,
 }
 
-/// The object in a body, as JSON.
+/// Decodes the object in a body to JSON.
 ///
 /// # Errors
-/// It is not in that encoding, of a kind that has no table, or says what no table knows; in words.
+/// A message if the body has another encoding, a kind without a table, or a non-empty unknown field.
 pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
     let body = body.strip_prefix(MAGIC).ok_or("provided data does not appear to be a protobuf message")?;
     let (mut type_meta, mut raw) = (json!({}), &b""[..]);
@@ -77,7 +77,7 @@ pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
     Ok(object)
 }
 
-/// A field as it is on the wire.
+/// A field on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wire<'a> {
     Number(u64),
@@ -85,7 +85,7 @@ enum Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// Whether it says nothing, all the way down.
+    /// Returns whether the field is empty at every level.
     fn is_nothing(self) -> bool {
         match self {
             Self::Number(number) => number == 0,
@@ -98,7 +98,7 @@ impl Wire<'_> {
 
 const BROKEN: &str = "the message breaks off";
 
-/// The fields of a message.
+/// Splits a message into its fields.
 fn parts(mut bytes: &[u8]) -> Result<Vec<(u64, Wire<'_>)>, String> {
     let mut parts = Vec::new();
     while !bytes.is_empty() {
@@ -131,7 +131,7 @@ fn varint(bytes: &mut &[u8]) -> Result<u64, String> {
     Err("a number without end".to_owned())
 }
 
-/// Reads the fields of a message into an object.
+/// Decodes the fields of a message into an object.
 fn message(
     object: &mut Value,
     fields: &[Field],
@@ -159,7 +159,7 @@ fn message(
     Ok(())
 }
 
-/// Reads one field into its place, where it may not be the first.
+/// Decodes one field into its value, to which repeated fields add.
 fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(), String> {
     let wrong = || format!("{name} is not of its type");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| wrong());
@@ -168,7 +168,7 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
         | (Type::Count | Type::Flag, Wire::Number(0))
         | (Type::Unchanged, _) => {}
         (Type::Text, Wire::Bytes(bytes)) => *place = text(bytes)?.into(),
-        // The encoding of negative numbers is that of their 64 bits.
+        // Negative numbers are encoded as their 64 bits.
         (Type::Count | Type::Number, Wire::Number(number)) => *place = number.cast_signed().into(),
         (Type::Bool | Type::Flag, Wire::Number(number)) => *place = (number != 0).into(),
         (Type::Texts, Wire::Bytes(bytes)) => push(place, text(bytes)?.into()),
@@ -185,7 +185,7 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
             let (key, value) = entry(bytes)?;
             insert(place, text(key)?, text(quantity(value)?)?);
         }
-        // These are there even when nothing is in them.
+        // These are included even if empty.
         (Type::Message(_), wire)
             if ["resources", "strategy", "updateStrategy"].contains(&name) && wire.is_nothing() => {}
         (Type::Message(fields), Wire::Bytes(bytes)) => {
@@ -220,7 +220,7 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
     Ok(())
 }
 
-/// A point in time as JSON has it, with so many digits of a second; nothing where the message says none.
+/// Decodes a timestamp with this number of fractional digits, or `None` for an empty message.
 fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
     let parts = parts(bytes)?;
     let number = |wanted| {
@@ -233,7 +233,7 @@ fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
     if parts.is_empty() {
         return Ok(None);
     }
-    // Of any sign to a timestamp, but counted onwards in the message.
+    // The seconds may be negative, but the nanoseconds count forwards.
     let nanos = i32::try_from(number(2)).ok().filter(|nanos| *nanos >= 0).ok_or("a time is not one")?;
     let time = Timestamp::new(number(1), nanos).map_err(|_| "a time is not one")?;
     let utc = time.to_zoned(TimeZone::UTC);
@@ -242,7 +242,7 @@ fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
     Ok(Some(format!("{seconds}{rest}Z")))
 }
 
-/// The text in the message of a quantity.
+/// Returns the string in a quantity message.
 fn quantity(bytes: &[u8]) -> Result<&[u8], String> {
     let text = |(number, wire)| match (number, wire) {
         (1, Wire::Bytes(text)) => Some(text),
@@ -251,7 +251,7 @@ fn quantity(bytes: &[u8]) -> Result<&[u8], String> {
     Ok(parts(bytes)?.into_iter().find_map(text).unwrap_or_default())
 }
 
-/// Key and value of an entry of a map; either may be left out when it is empty.
+/// Returns the key and value of a map entry; either may be omitted if empty.
 fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let (mut key, mut value) = (&b""[..], &b""[..]);
     for part in parts(bytes)? {

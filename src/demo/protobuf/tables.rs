@@ -1,4 +1,4 @@
-//! The fields of the messages that clients send, by their numbers.
+//! The fields of the messages that clients send, by number.
 
 use super::Field;
 use super::Type::{
@@ -6,7 +6,7 @@ use super::Type::{
     Quantities, Quantity, Text, Texts, Time, Unchanged,
 };
 
-/// The fields of the message of a kind; nothing of one that no client is known to send.
+/// Returns the fields of a kind's message, or `None` for a kind that no known client sends.
 pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
     Some(match kind {
         "Namespace" => NAMESPACE,
@@ -79,7 +79,7 @@ const OWNER: &[Field] = &[
     (6, "controller", Bool),
     (7, "blockOwnerDeletion", Bool),
 ];
-/// Written by a request to the subresource only.
+/// Written only through the subresource.
 const STATUS: Field = (3, "status", Unchanged);
 const ONLY_META: &[Field] = &[(1, "metadata", Message(META))];
 const NAMESPACE: &[Field] =

@@ -1,7 +1,7 @@
-//! The schemas of the built-in resources, with what a server adds to them.
+//! The schemas of the built-in resources, completed as by a server.
 //!
-//! They come from the types of k8s-openapi, which take longer to compile than the rest of the demo: `generator` writes
-//! them to a file at development time, and the file is part of the program.
+//! They are generated from the types of k8s-openapi, which take longer to compile than the rest of the demo: `generator`
+//! writes them to a file at development time, and the file is part of the program.
 
 #[cfg(test)]
 mod generator;
@@ -15,7 +15,7 @@ use super::Schemas;
 /// The definitions by name as JSON, compressed by gzip.
 const COMPRESSED: &[u8] = include_bytes!("built_in.json.gz");
 
-/// The name under which the schema of a resource stands.
+/// Returns the definition name of a resource.
 pub(super) fn name(group: &str, version: &str, kind: &str) -> String {
     match group {
         "" => format!("io.k8s.api.core.{version}.{kind}"),
@@ -26,11 +26,11 @@ pub(super) fn name(group: &str, version: &str, kind: &str) -> String {
     }
 }
 
-/// Decodes all of them.
+/// Decodes all schemas.
 pub(super) fn schemas() -> Schemas {
     let mut json = Vec::new();
     let read = GzDecoder::new(COMPRESSED).read_to_end(&mut json);
-    // The tests read every schema of the file: it can't be damaged.
+    // The file can't be damaged: the tests read every schema in it.
     Schemas(read.ok().and_then(|_| serde_json::from_slice(&json).ok()).unwrap_or_default())
 }
 

@@ -1,21 +1,20 @@
-//! Which fields of an object there are not, and which are of the wrong type: what decoding it into the API's types finds.
+//! Detection of unknown fields and wrong types, as found by decoding into the API's types.
 
 use serde_json::Value;
 
 use super::{Node, object_meta, of};
 use crate::demo::kinds::Kind;
 
-/// What is wrong with an object.
+/// The findings in an object.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::demo) struct Found {
-    /// The paths of fields that there are not.
+    /// The paths of unknown fields.
     pub(in crate::demo) unknown: Vec<String>,
-    /// What is said of the first field of a wrong type.
+    /// The error of the first field with a wrong type.
     pub(in crate::demo) wrong: Option<String>,
 }
 
-/// Looks at an object of that resource, and takes out of it what there is not: unknown fields, and nulls, which say
-/// nothing.
+/// Checks an object, and removes unknown fields and nulls, which have no meaning.
 pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
     let mut found = Found::default();
     let Some(node) = of(kind) else { return found };
@@ -23,7 +22,7 @@ pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
         walk(node, object, "", "", &mut found);
         return found;
     }
-    // The definition of a custom resource need not say what every object has.
+    // A custom resource's definition may omit the standard fields.
     let own = ["apiVersion", "kind", "metadata"]
         .map(|key| (key, object.as_object_mut().and_then(|map| map.remove(key))));
     pruned(node, object, "", &mut found);
@@ -40,7 +39,7 @@ pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
     found
 }
 
-/// `path` is how a refusal names the place, `field` how Go's decoder does: without the numbers of elements.
+/// `path` is the path in errors, `field` the path in Go's decoder, which has no indices.
 fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut Found) {
     let type_of_schema = node.word("type");
     let fits = match (type_of_schema, &*value) {
@@ -89,7 +88,7 @@ fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut 
     }
 }
 
-/// As [`walk`], of a custom resource: where its schema names no members there are none, and types are for validation.
+/// Like [`walk`], for a custom resource: objects without declared members are empty, and types are left to validation.
 fn pruned(node: Node<'_>, value: &mut Value, path: &str, found: &mut Found) {
     match value {
         Value::Object(map) => {
@@ -131,7 +130,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// The type as Go calls it.
+/// Returns Go's name of the type.
 fn go_type(node: Node<'_>) -> String {
     match (node.word("type"), node.word("format")) {
         ("integer" | "number", format @ ("int32" | "int64")) => format.to_owned(),

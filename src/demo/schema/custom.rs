@@ -1,4 +1,4 @@
-//! The validation of custom resources by the schema of their definition: types, and values that are listed.
+//! Validation of custom resources by their schema: types and enumerations.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{Node, of};
 use crate::demo::kinds::Kind;
 use crate::demo::refusal::Cause;
 
-/// What is wrong with an object of that resource.
+/// Returns the errors in an object of that resource.
 pub(in crate::demo) fn invalid(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     if let Some(node) = of(kind) {

@@ -1,8 +1,6 @@
-//! What the fields of each resource are: of the built-in ones from committed schemas, of custom ones from their
-//! definitions.
+//! Schemas of built-in resources, from a committed file, and of custom resources, from their definitions.
 //!
-//! It answers what a server uses it for: the `OpenAPI` documents, which fields of a body there are not, which are missing,
-//! and by what key the elements of a list are told apart.
+//! They serve the `OpenAPI` documents, the detection of unknown and missing fields, and the keys of list elements.
 
 mod built_in;
 mod check;
@@ -20,30 +18,30 @@ pub(super) use check::check;
 pub(super) use custom::invalid;
 pub(super) use required::missing;
 
-/// Where the schemas stand in a document.
+/// The location of schemas in a document.
 const PREFIX: &str = "#/components/schemas/";
 
-/// Schemas under their names, which refer to each other.
+/// Schemas by name, which refer to each other.
 #[derive(Debug, Default)]
 pub(super) struct Schemas(Map<String, Value>);
 
-/// A place in the schema of an object.
+/// A position in an object's schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'a> {
     schemas: &'a Schemas,
     schema: &'a Value,
-    /// The name of the definition that this is or stands in, without its package.
+    /// The name of the enclosing definition without its package.
     owner: &'a str,
 }
 
-/// The schemas of the built-in resources, decoded with the first use: that takes some milliseconds.
+/// Returns the schemas of the built-in resources, decoded at first use, which takes some milliseconds.
 pub(super) fn built_in() -> &'static Schemas {
-    // A OnceLock: they are the same for every server of the process, and never change.
+    // A OnceLock: they are the same for every server in the process and never change.
     static SCHEMAS: OnceLock<Schemas> = OnceLock::new();
     SCHEMAS.get_or_init(built_in::schemas)
 }
 
-/// The schema of a resource; nothing where there is none.
+/// Returns the schema of a resource, if it has one.
 pub(super) fn of(kind: &Kind) -> Option<Node<'_>> {
     let schemas = built_in();
     match &kind.custom {
@@ -55,7 +53,7 @@ pub(super) fn of(kind: &Kind) -> Option<Node<'_>> {
     }
 }
 
-/// The schema of `metadata`, which is the same in every resource.
+/// Returns the schema of `metadata`, which all resources share.
 pub(super) fn object_meta() -> Option<Node<'static>> {
     built_in().definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 }
@@ -68,26 +66,26 @@ impl Schemas {
 }
 
 impl<'a> Node<'a> {
-    /// The place that a schema within this one describes.
+    /// Returns the position of a nested schema.
     fn within(self, schema: &'a Value) -> Self {
         let reference = schema["$ref"].as_str().or(schema["allOf"][0]["$ref"].as_str());
         let named = reference.and_then(|name| self.schemas.definition(name.strip_prefix(PREFIX)?));
         named.unwrap_or(Self { schema, ..self })
     }
 
-    /// A member of that name.
+    /// Returns the schema of a member.
     pub(super) fn member(self, name: &str) -> Option<Self> {
         let own = self.schema["properties"].get(name);
         let any = self.schema.get("additionalProperties").filter(|any| any.is_object());
         own.or(any).map(|schema| self.within(schema))
     }
 
-    /// The elements of a list.
+    /// Returns the schema of list elements.
     pub(super) fn element(self) -> Option<Self> {
         self.schema.get("items").map(|schema| self.within(schema))
     }
 
-    /// The members that are named one by one; nothing where there are none, and any may be.
+    /// Returns the declared members, or `None` if any member is allowed.
     fn members(self) -> Option<&'a Map<String, Value>> {
         self.schema["properties"].as_object()
     }
@@ -100,23 +98,23 @@ impl<'a> Node<'a> {
         self.schema[key].as_str().unwrap_or_default()
     }
 
-    /// The member by which a patch finds the elements of this list again; nothing where a list is replaced as a whole.
+    /// Returns the member by which a patch identifies the elements of this list, or `None` if patches replace the list.
     pub(super) fn merge_key(self) -> Option<&'a str> {
         self.schema["x-kubernetes-patch-merge-key"].as_str()
     }
 
-    /// The members that tell the elements of this list apart when it is applied; none where the list is one value.
+    /// Returns the members by which an apply identifies the elements of this list; empty if the list is atomic.
     pub(super) fn list_keys(self) -> Vec<&'a str> {
         let keys = self.schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten();
         keys.filter_map(Value::as_str).collect()
     }
 
-    /// Whether the list is a set of plain values, which a patch adds to.
+    /// Returns whether the list is a set of scalars, to which patches add.
     pub(super) fn is_set(self) -> bool {
         self.word("x-kubernetes-list-type") == "set"
     }
 
-    /// Whether the value is applied as a whole, whatever is in it.
+    /// Returns whether the value is applied atomically.
     pub(super) fn is_atomic(self) -> bool {
         self.word("x-kubernetes-map-type") == "atomic"
     }

@@ -1,5 +1,5 @@
-//! The documents of `OpenAPI`: version 3 has the schemas of each group version, and of its paths as much as says that the
-//! server checks fields itself; version 2 is empty, which makes clients turn to version 3.
+//! The `OpenAPI` documents. Version 3 has the schemas of each group version and just enough of its paths to declare
+//! server-side field validation; version 2 is empty, which makes clients use version 3.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{PREFIX, built_in};
 use crate::demo::discovery::groups;
 use crate::demo::kinds::Kind;
 
-/// `/openapi/v3`: one document for each group version.
+/// Returns `/openapi/v3`, with one document per group version.
 pub(in crate::demo) fn index(kinds: &[Arc<Kind>]) -> Value {
     let versions = groups(kinds)
         .into_iter()
@@ -23,7 +23,7 @@ pub(in crate::demo) fn index(kinds: &[Arc<Kind>]) -> Value {
     json!({"paths": paths.collect::<serde_json::Map<_, _>>()})
 }
 
-/// Changes when the resources do, so that a client's cached document does not outlive them.
+/// Returns a hash of the resources, so that a client's cached document expires when they change.
 fn paths_hash(kinds: &[Arc<Kind>]) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let texts = kinds.iter().map(|kind| match &kind.custom {
@@ -33,7 +33,7 @@ fn paths_hash(kinds: &[Arc<Kind>]) -> u64 {
     texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| text.bytes().fold(hash, step))
 }
 
-/// `/openapi/v3/api/v1` and its like.
+/// Returns a document such as `/openapi/v3/api/v1`.
 pub(in crate::demo) fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
     let mine: Vec<_> = kinds.iter().filter(|kind| kind.group == group && kind.version == version).collect();
     let paths: Map<_, _> = mine.iter().flat_map(|kind| paths(kind)).collect();
@@ -57,7 +57,7 @@ pub(in crate::demo) fn document(kinds: &[Arc<Kind>], group: &str, version: &str)
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// Adds a definition, and those that it refers to.
+/// Adds a definition and those that it refers to.
 fn collect(name: &str, schemas: &mut Map<String, Value>) {
     let all = &super::built_in().0;
     let mut open = BTreeSet::from([name.to_owned()]);
@@ -81,7 +81,7 @@ fn references(schema: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// `dev.kdelta.demo.v1.Backup`.
+/// Returns a name such as `dev.kdelta.demo.v1.Backup`.
 fn custom_name(kind: &Kind) -> String {
     let parts: Vec<&str> = kind.group.split('.').rev().collect();
     format!("{}.{}.{}", parts.join("."), kind.version, kind.kind)
@@ -132,15 +132,15 @@ fn root(group: &str, version: &str) -> String {
     if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
 }
 
-/// `/openapi/v2`, as JSON.
+/// Returns `/openapi/v2` as JSON.
 pub(in crate::demo) fn swagger() -> Value {
     json!({"swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36.0"}, "paths": {}, "definitions": {}})
 }
 
-/// `/openapi/v2` in the encoding that kubectl asks for: field 1, the text "2.0".
+/// `/openapi/v2` in the encoding that kubectl requests: field 1, the string "2.0".
 pub(in crate::demo) const SWAGGER_PROTOBUF: &[u8] = b"\x0a\x032.0";
 
-/// `/version`.
+/// Returns `/version`.
 pub(in crate::demo) fn version() -> Value {
     json!({
         "major": "1", "minor": "36", "gitVersion": concat!("v1.36.0+kdelta-demo.", env!("CARGO_PKG_VERSION")),

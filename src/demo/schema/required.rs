@@ -1,4 +1,4 @@
-//! Which fields are missing from an object, by what its schema requires.
+//! Detection of missing required fields.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::check::join;
 use super::{Node, of};
 use crate::demo::kinds::Kind;
 
-/// The paths of the fields that an object of that resource must have and has not.
+/// Returns the paths of required fields that an object lacks.
 pub(in crate::demo) fn missing(kind: &Kind, object: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     if let Some(node) = of(kind) {
@@ -15,7 +15,7 @@ pub(in crate::demo) fn missing(kind: &Kind, object: &Value) -> Vec<String> {
     paths
 }
 
-/// What is there even where nobody says so, and then lacks what it requires itself.
+/// Fields that are always checked, even where they are absent, because they have required members.
 const WHOLE: [&str; 4] = ["metadata", "spec", "template", "jobTemplate"];
 
 fn walk(node: Node<'_>, value: &Value, path: &str, paths: &mut Vec<String>) {
@@ -46,7 +46,7 @@ fn walk(node: Node<'_>, value: &Value, path: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// An empty text or list is as good as none.
+/// Empty strings and lists count as absent.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

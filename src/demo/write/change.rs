@@ -1,4 +1,4 @@
-//! Replaces and patches.
+//! Replacing and patching of objects.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::demo::refusal::{Cause, Refusal};
 use crate::demo::schema;
 use crate::demo::store::Edit;
 
-/// How a patch is meant.
+/// The type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::demo) enum PatchKind {
     Merge,
@@ -22,10 +22,10 @@ pub(in crate::demo) enum PatchKind {
 }
 
 impl PatchKind {
-    /// What the content type of a patch says.
+    /// Returns the type of a patch by its content type.
     ///
     /// # Errors
-    /// Nothing that we know; a strategic merge of a custom resource.
+    /// The content type is unknown, or is a strategic merge of a custom resource.
     pub(in crate::demo) fn of(content_type: &str, kind: &Kind) -> Result<Self, Refusal> {
         match content_type {
             "application/merge-patch+json" => Ok(Self::Merge),
@@ -37,10 +37,10 @@ impl PatchKind {
     }
 }
 
-/// Replaces an object, or one of its subresources.
+/// Replaces an object or a subresource.
 ///
 /// # Errors
-/// As [`patch`], and where the names differ.
+/// As [`patch`], and for different names.
 pub(in crate::demo) fn replace(
     cluster: &Cluster,
     target: &Target,
@@ -82,11 +82,11 @@ fn scale_to(target: &Target, object: &mut Value, scale: &Value) -> Result<(), Re
     Ok(())
 }
 
-/// Patches an object, or one of its subresources; an apply creates what is not there.
+/// Patches an object or a subresource; an apply creates a missing object.
 ///
 /// # Errors
-/// The patch can't be read or done; the object is not there, was changed meanwhile, or would be wrong; what it would
-/// take from others in an apply.
+/// The patch is invalid or not applicable, the object does not exist, was changed meanwhile or would become invalid, or
+/// an apply conflicts with other managers.
 pub(in crate::demo) fn patch(
     cluster: &Cluster,
     target: &Target,
@@ -139,7 +139,7 @@ fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) ->
     Ok(())
 }
 
-/// A server-side apply.
+/// Performs a server-side apply.
 fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) -> Result<Written, Refusal> {
     let Target { id, kind, namespace, name, subresource } = target;
     if query.text("fieldManager").is_empty() {
@@ -175,7 +175,7 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     })
 }
 
-/// Changes an object by `edit`, and keeps what a client may not change.
+/// Changes an object by `edit`, and restores the fields that clients may not change.
 fn change(
     cluster: &Cluster,
     target: &Target,
@@ -219,7 +219,7 @@ fn change(
     Ok(Written { stored, created: false, warnings: Vec::new() })
 }
 
-/// Puts back what this request could not change.
+/// Restores the fields that this request may not change.
 fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str>) {
     let mut metadata = value["metadata"].take();
     for own in [

@@ -1,4 +1,4 @@
-//! Creates: names, defaults, and what makes an object whole.
+//! Creation of objects: names, defaults and generated fields.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Creates an object.
 ///
 /// # Errors
-/// What a real server refuses: a name that is none or taken, a namespace that is not there, fields that are wrong.
+/// As on a real server: an invalid or taken name, a missing namespace, invalid fields.
 pub(in crate::demo) fn create(
     cluster: &Cluster,
     target: &Target,

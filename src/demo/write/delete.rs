@@ -1,4 +1,4 @@
-//! Deletions: at once, or when whoever holds the object lets go.
+//! Deletion of objects, immediate or delayed by finalizers and grace periods.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::demo::refusal::Refusal;
 use crate::demo::store::{Edit, Part};
 use crate::demo::stored::Stored;
 
-/// What became of an object that was to be deleted.
+/// The outcome of a deletion.
 pub(in crate::demo) enum Deleted {
-    /// It is gone, or was dry-run to be.
+    /// Removed, or a dry run of it.
     Gone(Arc<Stored>),
-    /// It goes later, when who holds it lets go.
+    /// Marked for deletion; removed later.
     Going(Arc<Stored>),
 }
 
-/// Deletes an object: at once, unless a finalizer, a kubelet or its content has to go first.
+/// Deletes an object, at once unless a finalizer, a kubelet or its content must be handled first.
 pub(in crate::demo) fn delete(
     cluster: &Cluster,
     target: &Target,
@@ -54,7 +54,7 @@ pub(in crate::demo) fn delete(
     Ok(if gone { Deleted::Gone(stored) } else { Deleted::Going(stored) })
 }
 
-/// A resource goes with its definition, and its objects with it.
+/// Removes a resource with its definition and its objects.
 fn undefine(cluster: &Cluster, definition: &str) {
     let Some((plural, group)) = definition.split_once('.') else { return };
     let Some(id) = cluster.store.id(group, plural) else { return };
@@ -81,7 +81,7 @@ fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Resul
     Ok(())
 }
 
-/// Marks an object that can't go at once; answers whether it stays for now.
+/// Marks an object that can't be removed at once. Returns whether it stays for now.
 pub(in crate::demo) fn begin_deletion(
     value: &mut Value,
     kind: &Kind,
@@ -109,11 +109,11 @@ pub(in crate::demo) fn begin_deletion(
     true
 }
 
-/// Lets what an object owns live on without it.
+/// Removes an owner from its dependents, which stay.
 fn orphan(cluster: &Cluster, owner: &Stored) {
     for id in kinds::DEPENDENTS {
         for item in cluster.store.owned(id, &owner.namespace, &owner.uid) {
-            // Who is gone meanwhile needs no freedom.
+            // A dependent that was deleted meanwhile is fine.
             let _gone = cluster.store.edit(id, &item.namespace, &item.name, |value| {
                 value["metadata"].as_object_mut().map(|metadata| metadata.remove("ownerReferences"));
                 Ok(Edit::Keep)

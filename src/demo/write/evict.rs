@@ -1,4 +1,4 @@
-//! Evictions: deletions of pods that ask the disruption budgets first.
+//! Evictions: deletions of pods subject to disruption budgets.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::object::LabelSelector;
 /// Evicts a pod.
 ///
 /// # Errors
-/// There is none of that name, or a budget forbids it.
+/// The pod does not exist, or a budget forbids the eviction.
 pub(in crate::demo) fn evict(
     cluster: &Cluster,
     target: &Target,
@@ -41,7 +41,7 @@ pub(in crate::demo) fn evict(
     delete(cluster, target, &eviction["deleteOptions"], query)
 }
 
-/// Whether a `LabelSelector` selects the object.
+/// Returns whether a `LabelSelector` selects the object.
 pub(in crate::demo) fn selects(selector: &Value, json: &[u8]) -> bool {
     LabelSelector::parse(&crate::demo::columns::selector(selector))
         .is_ok_and(|labels| labels.matches_json(json))

@@ -1,4 +1,4 @@
-//! Creates, replaces, patches and deletes, with what a real server checks and fills in on the way.
+//! The write operations, with a real server's validation and defaulting.
 
 mod change;
 mod create;
@@ -27,7 +27,7 @@ pub(super) use create::create;
 pub(super) use delete::{Deleted, begin_deletion, delete};
 pub(super) use scale::scale;
 
-/// One object's place in the API.
+/// The target of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) id: KindId,
@@ -39,20 +39,20 @@ pub(super) struct Target {
     pub(super) subresource: Option<String>,
 }
 
-/// What became of an object that was written.
+/// The result of a write.
 pub(super) struct Written {
     pub(super) stored: Arc<Stored>,
     pub(super) created: bool,
-    /// What a client is told beside it.
+    /// Warnings for the client.
     pub(super) warnings: Vec<String>,
 }
 
-/// Whether a body is in Kubernetes' protobuf encoding.
+/// Returns whether a body has Kubernetes' protobuf encoding.
 pub(super) fn is_protobuf(content_type: &str) -> bool {
     content_type == "application/vnd.kubernetes.protobuf"
 }
 
-/// The body of a request as a tree.
+/// Parses the body of a request.
 ///
 /// A real server treats a body without `Content-Type` as JSON. The demo requires the header: a web page can send bodies
 /// without it, or with a few simple types, to any server, but JSON only to servers that allow it.
@@ -71,10 +71,10 @@ pub(super) fn read(content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
     })
 }
 
-/// The body of a request as an object of that kind.
+/// Parses the body of a request as an object of this kind.
 ///
 /// # Errors
-/// It can't be read, or is of another kind.
+/// The body is invalid or of another kind.
 pub(super) fn decode(kind: &Kind, content_type: &str, body: &[u8]) -> Result<Value, Refusal> {
     let value = read(content_type, body)?;
     let (own, version) = (value["kind"].as_str(), value["apiVersion"].as_str());
@@ -90,10 +90,10 @@ pub(super) fn decode(kind: &Kind, content_type: &str, body: &[u8]) -> Result<Val
     )))
 }
 
-/// Takes out of an object what there is not, and answers the warnings that this is worth.
+/// Removes unknown fields from an object and returns the warnings about them.
 ///
 /// # Errors
-/// There is something, and the client wants to be strict; a field is of the wrong type.
+/// There are unknown fields and the client requested strict validation, or a field has the wrong type.
 fn checked(kind: &Kind, object: &mut Value, query: &Query) -> Result<Vec<String>, Refusal> {
     let found = schema::check(kind, object);
     if let Some(wrong) = &found.wrong {
@@ -109,7 +109,7 @@ fn checked(kind: &Kind, object: &mut Value, query: &Query) -> Result<Vec<String>
     }
 }
 
-/// A resource comes with its definition.
+/// Defines the resource of a definition.
 fn define(cluster: &Cluster, kind: &Kind, stored: &Stored) {
     if kind.plural == "customresourcedefinitions"
         && let Some(defined) = Kind::of_definition(&stored.value())
@@ -118,7 +118,7 @@ fn define(cluster: &Cluster, kind: &Kind, stored: &Stored) {
     }
 }
 
-/// Maps without a member are left out of metadata.
+/// Removes empty maps from metadata.
 fn drop_empty(metadata: &mut Value) {
     if let Some(metadata) = metadata.as_object_mut() {
         let is_empty = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);

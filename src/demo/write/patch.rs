@@ -1,10 +1,10 @@
-//! The ways to say a change: JSON merge patch, strategic merge patch, and JSON patch.
+//! JSON merge patch, strategic merge patch, and JSON patch.
 
 use serde_json::{Map, Value};
 
 use crate::demo::schema::Node;
 
-/// RFC 7386: a null removes, objects merge, everything else is replaced.
+/// RFC 7386: null removes a member, objects are merged, everything else is replaced.
 pub(super) fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         target.clone_from(patch);
@@ -21,7 +21,7 @@ pub(super) fn merge(target: &mut Value, patch: &Value) {
     *target = map.into();
 }
 
-/// The members of an object, taken out of it; none of anything else.
+/// Takes the members out of an object; empty for any other value.
 fn taken_map(value: &mut Value) -> Map<String, Value> {
     match value.take() {
         Value::Object(map) => map,
@@ -29,7 +29,7 @@ fn taken_map(value: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// As a merge, but that the elements of a list are found again by the key that the schema names.
+/// A merge that identifies list elements by the key in the schema.
 pub(super) fn strategic(target: &mut Value, patch: &Value, node: Option<Node<'_>>) {
     match patch {
         Value::Object(patch) if patch.get("$patch").is_some_and(|directive| directive == "replace") => {
@@ -58,7 +58,7 @@ fn strategic_map(target: &mut Map<String, Value>, patch: &Map<String, Value>, no
                 values.retain(|value| !gone.contains(value));
             }
         } else if key.starts_with('$') {
-            // How elements are ordered: nothing that our lists promise.
+            // An element order directive: the demo's lists promise no order.
         } else if value.is_null() {
             target.remove(key);
         } else {
@@ -98,7 +98,7 @@ fn strategic_list(target: &mut Value, patch: &[Value], node: Option<Node<'_>>) {
 /// RFC 6902.
 ///
 /// # Errors
-/// An operation that can't be done, or none.
+/// An invalid or inapplicable operation.
 pub(super) fn json_patch(target: &mut Value, steps: &Value) -> Result<(), String> {
     for step in steps.as_array().ok_or("a JSON patch is a list")? {
         let text = |key: &str| step.get(key).and_then(Value::as_str).ok_or(format!("no {key} in {step}"));
@@ -129,7 +129,7 @@ fn missing(operation: &str, path: &str) -> String {
     format!("{operation} operation does not apply: doc is missing path: {path}: missing value")
 }
 
-/// The value that holds the end of the path, and the name of that end.
+/// Returns the parent of the value at a path, and the last name of the path.
 fn parent<'a>(target: &'a mut Value, path: &str) -> Result<(&'a mut Value, String), String> {
     let (parent, last) = path.rsplit_once('/').ok_or(missing("the", path))?;
     let value = target.pointer_mut(parent).ok_or(missing("the", path))?;

@@ -1,11 +1,11 @@
-//! The scale of what has replicas.
+//! The scale subresource.
 
 use serde_json::{Value, json};
 
 use crate::demo::kinds::Kind;
 use crate::demo::stored::Stored;
 
-/// Where the replicas of a resource stand: what is wanted, and what there is.
+/// Returns the paths of a resource's desired and current replicas.
 pub(super) fn pointers(kind: &Kind) -> (String, String) {
     let scale = kind.custom.as_ref().map(|custom| &custom.scale);
     let path = |key: &str, usual: &str| {
@@ -15,7 +15,7 @@ pub(super) fn pointers(kind: &Kind) -> (String, String) {
     (path("specReplicasPath", "/spec/replicas"), path("statusReplicasPath", "/status/replicas"))
 }
 
-/// `autoscaling/v1 Scale` of what can be scaled.
+/// Returns the `autoscaling/v1 Scale` of an object.
 pub(in crate::demo) fn scale(kind: &Kind, stored: &Stored) -> Value {
     let object = stored.value();
     let (wanted, is) = pointers(kind);
@@ -39,7 +39,7 @@ pub(in crate::demo) fn scale(kind: &Kind, stored: &Stored) -> Value {
     scale
 }
 
-/// Writes the replicas of a scale into the object.
+/// Sets the replicas of an object from a scale.
 pub(super) fn rescale(kind: &Kind, object: &mut Value, scale: &Value) {
     let (wanted, _) = pointers(kind);
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);

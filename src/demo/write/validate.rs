@@ -1,4 +1,4 @@
-//! What is wrong with an object as a whole: fields that are missing, that contradict each other, or that may not change.
+//! Validation of whole objects: missing, contradictory and immutable fields.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::demo::kinds::Kind;
 use crate::demo::refusal::{Cause, Refusal};
 use crate::demo::schema;
 
-/// Refuses an object that anything is wrong with.
+/// Rejects an object with causes.
 ///
 /// # Errors
 /// There is a cause.
@@ -14,7 +14,7 @@ pub(super) fn refuse(kind: &Kind, name: &str, causes: &[Cause]) -> Result<(), Re
     if causes.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, name, causes)) }
 }
 
-/// What is wrong with an object of that resource, which was another before where it is changed.
+/// Returns the causes against an object, compared with its previous state if it has one.
 pub(super) fn causes(kind: &Kind, object: &Value, before: Option<&Value>) -> Vec<Cause> {
     let mut causes: Vec<Cause> =
         schema::missing(kind, object).iter().map(|field| Cause::required(field, "")).collect();
@@ -163,7 +163,7 @@ const STATEFUL: &[&str] = &[
     "minReadySeconds",
 ];
 
-/// A spec without the fields that may change.
+/// Returns a spec without its mutable fields.
 fn frozen(spec: &Value, free: &[&str]) -> Value {
     let mut spec = spec.clone();
     if let Value::Object(map) = &mut spec {

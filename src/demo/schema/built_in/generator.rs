@@ -26,9 +26,9 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::demo::schema::PREFIX;
-use crate::demo::{faces, kinds};
+use crate::demo::{alternate_versions, kinds};
 
-/// Generates all of them.
+/// Generates all schemas.
 fn generate() -> Map<String, Value> {
     let mut generator = SchemaSettings::openapi3().into_generator();
     add::<core::ConfigMap>(&mut generator);
@@ -72,7 +72,7 @@ fn generate() -> Map<String, Value> {
     for (name, schema) in &mut definitions {
         complete(name, schema);
     }
-    for kind in kinds::built_in().chain(faces::kinds()) {
+    for kind in kinds::built_in().chain(alternate_versions::kinds()) {
         if let Some(schema) = definitions.get_mut(&name(&kind.group, &kind.version, &kind.kind)) {
             let own = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
             schema["x-kubernetes-group-version-kind"] = json!([own]);
@@ -85,7 +85,7 @@ fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
     generator.subschema_for::<T>();
 }
 
-/// Gives a definition the form that a server publishes it in.
+/// Completes a definition to the form that a server publishes.
 fn complete(name: &str, schema: &mut Value) {
     if schema["x-kubernetes-int-or-string"] == true {
         let is_quantity = name.ends_with(".Quantity");
@@ -105,7 +105,7 @@ fn complete(name: &str, schema: &mut Value) {
     }
 }
 
-/// What is applied as a whole.
+/// Types whose fields are applied atomically.
 const ATOMIC: [&str; 7] = [
     ".LabelSelector",
     ".ObjectReference",
@@ -116,8 +116,7 @@ const ATOMIC: [&str; 7] = [
     ".TypedLocalObjectReference",
 ];
 
-/// What tells the elements of a list apart, by the type of the elements: the first is the key of patches, all are those
-/// of an apply.
+/// The keys of list elements by element type: the first is the key of patches, all are those of an apply.
 const KEYS: [(&str, &[&str]); 18] = [
     (".Container", &["name"]),
     (".EphemeralContainer", &["name"]),
@@ -142,7 +141,7 @@ const KEYS: [(&str, &[&str]); 18] = [
 fn keyed(owner: &str, member: &str, schema: &mut Value) {
     let reference = schema["items"]["$ref"].as_str().map(str::to_owned);
     let keys = reference.as_deref().and_then(|name| KEYS.iter().find(|(end, _)| name.ends_with(end)));
-    // The active jobs of a CronJob have no key, though services accounts' secrets of the same type do.
+    // The active jobs of a CronJob have no key, although the secrets of service accounts, of the same type, do.
     let keys = keys.filter(|_| !owner.ends_with(".CronJobStatus"));
     if let Some((_, keys)) = keys {
         schema["x-kubernetes-patch-merge-key"] = keys[0].into();
@@ -159,7 +158,7 @@ fn keyed(owner: &str, member: &str, schema: &mut Value) {
     }
 }
 
-/// A reference with siblings is wrapped, as the format requires.
+/// Wraps a reference that has sibling keywords, as the format requires.
 fn referring(schema: &mut Value) {
     for inner in ["items", "additionalProperties"] {
         if schema[inner]["$ref"].is_string() {
@@ -174,9 +173,9 @@ fn referring(schema: &mut Value) {
     }
 }
 
-/// `KDELTA_UPDATE_SNAPSHOTS=1` writes the file again.
+/// `KDELTA_UPDATE_SNAPSHOTS=1` rewrites the file.
 #[test]
-fn the_committed_schemas_are_those_of_k8s_openapi() {
+fn committed_schemas_match_k8s_openapi() {
     let generated = generate();
     if std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1") {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo/schema/built_in.json.gz");
@@ -187,7 +186,7 @@ fn the_committed_schemas_are_those_of_k8s_openapi() {
     }
     let committed = schemas().0;
     let names = |schemas: &Map<String, Value>| schemas.keys().cloned().collect::<Vec<_>>();
-    let hint = "KDELTA_UPDATE_SNAPSHOTS=1 cargo test --lib schema:: writes the schemas again";
+    let hint = "rewrite the schemas with KDELTA_UPDATE_SNAPSHOTS=1 cargo test --lib schema::";
     assert_eq!(names(&committed), names(&generated), "{hint}");
     for (name, schema) in &generated {
         assert_eq!(&committed[name], schema, "{name}: {hint}");

@@ -1,22 +1,22 @@
-//! The objects that the demo makes, as a real cluster's controllers would have made them.
+//! Manifests of the demo's objects, as a real cluster's controllers would create them.
 
 use serde_json::{Value, json};
 
 use super::defaults;
 
-/// Where the demo's images would come from.
+/// The registry of the demo's images.
 pub(super) const REGISTRY: &str = "registry.demo.internal";
 
-/// Namespace, name and uid, and since when: what every object begins with.
-pub(super) struct Birth<'a> {
+/// The namespace, name, UID and creation time of an object.
+pub(super) struct Identity<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     pub(super) uid: &'a str,
     pub(super) created: &'a str,
 }
 
-impl Birth<'_> {
-    /// `metadata`, with these labels.
+impl Identity<'_> {
+    /// Returns `metadata` with these labels.
     pub(super) fn metadata(&self, labels: Value) -> Value {
         let mut metadata = json!({"name": self.name, "uid": self.uid, "creationTimestamp": self.created});
         if !self.namespace.is_empty() {
@@ -29,7 +29,7 @@ impl Birth<'_> {
     }
 }
 
-/// `ownerReferences` with one controller.
+/// Returns `ownerReferences` with one controller.
 pub(super) fn owners(api_version: &str, kind: &str, owner: &Value) -> Value {
     json!([{
         "apiVersion": api_version, "kind": kind, "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"],
@@ -37,7 +37,7 @@ pub(super) fn owners(api_version: &str, kind: &str, owner: &Value) -> Value {
     }])
 }
 
-/// Who wrote an object, in one small entry.
+/// Returns one small entry of `managedFields`.
 pub(super) fn managed_by(manager: &str, api_version: &str, time: &str) -> Value {
     json!([{
         "manager": manager, "operation": "Update", "apiVersion": api_version, "time": time,
@@ -45,7 +45,7 @@ pub(super) fn managed_by(manager: &str, api_version: &str, time: &str) -> Value 
     }])
 }
 
-/// The template of an application's pods.
+/// Returns the pod template of an application.
 pub(super) fn template(app: &str, image: &str) -> Value {
     let mut spec = json!({"containers": [{
         "name": app, "image": image, "ports": [{"containerPort": 8080, "protocol": "TCP"}],
@@ -57,15 +57,15 @@ pub(super) fn template(app: &str, image: &str) -> Value {
     json!({"metadata": {"labels": {"app": app}}, "spec": spec})
 }
 
-pub(super) fn deployment(birth: &Birth<'_>, replicas: u64, template: &Value) -> Value {
-    let mut metadata = birth.metadata(json!({"app": birth.name}));
+pub(super) fn deployment(identity: &Identity<'_>, replicas: u64, template: &Value) -> Value {
+    let mut metadata = identity.metadata(json!({"app": identity.name}));
     metadata["generation"] = 1.into();
     metadata["annotations"] = json!({"deployment.kubernetes.io/revision": "1"});
-    metadata["managedFields"] = managed_by("kubectl-create", "apps/v1", birth.created);
+    metadata["managedFields"] = managed_by("kubectl-create", "apps/v1", identity.created);
     json!({
         "metadata": metadata,
         "spec": {
-            "replicas": replicas, "selector": {"matchLabels": {"app": birth.name}}, "template": template,
+            "replicas": replicas, "selector": {"matchLabels": {"app": identity.name}}, "template": template,
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
             "revisionHistoryLimit": 2, "progressDeadlineSeconds": 600,
         },
@@ -73,14 +73,19 @@ pub(super) fn deployment(birth: &Birth<'_>, replicas: u64, template: &Value) -> 
     })
 }
 
-/// The `ReplicaSet` of a deployment's template.
-pub(super) fn replica_set(birth: &Birth<'_>, deployment: &Value, replicas: u64, revision: u64) -> Value {
+/// Returns the `ReplicaSet` of a deployment's template.
+pub(super) fn replica_set(
+    identity: &Identity<'_>,
+    deployment: &Value,
+    replicas: u64,
+    revision: u64,
+) -> Value {
     let hash = template_hash(&deployment["spec"]["template"]);
     let mut template = deployment["spec"]["template"].clone();
     template["metadata"]["labels"]["pod-template-hash"] = hash.as_str().into();
     let mut selector = deployment["spec"]["selector"].clone();
     selector["matchLabels"]["pod-template-hash"] = hash.into();
-    let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+    let mut metadata = identity.metadata(template["metadata"]["labels"].clone());
     metadata["generation"] = 1.into();
     metadata["annotations"] = json!({"deployment.kubernetes.io/revision": revision.to_string()});
     metadata["ownerReferences"] = owners("apps/v1", "Deployment", deployment);
@@ -91,7 +96,7 @@ pub(super) fn replica_set(birth: &Birth<'_>, deployment: &Value, replicas: u64, 
     })
 }
 
-/// Tells templates apart, in the letters of a generated name.
+/// Returns a hash of a template in the alphabet of generated names.
 pub(super) fn template_hash(template: &Value) -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut plain = template.clone();
@@ -106,12 +111,12 @@ pub(super) fn template_hash(template: &Value) -> String {
     text
 }
 
-/// A pod that nobody has scheduled yet.
-pub(super) fn pod(birth: &Birth<'_>, template: &Value, owners: Value) -> Value {
-    let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+/// Returns an unscheduled pod.
+pub(super) fn pod(identity: &Identity<'_>, template: &Value, owners: Value) -> Value {
+    let mut metadata = identity.metadata(template["metadata"]["labels"].clone());
     metadata["ownerReferences"] = owners;
     metadata["generation"] = 1.into();
-    metadata["managedFields"] = managed_by("kube-controller-manager", "v1", birth.created);
+    metadata["managedFields"] = managed_by("kube-controller-manager", "v1", identity.created);
     let mut spec = template["spec"].clone();
     spec["serviceAccountName"] = "default".into();
     spec["enableServiceLinks"] = true.into();
@@ -122,15 +127,15 @@ pub(super) fn pod(birth: &Birth<'_>, template: &Value, owners: Value) -> Value {
     json!({"metadata": metadata, "spec": spec, "status": {"phase": "Pending", "qosClass": "Burstable"}})
 }
 
-pub(super) fn job(birth: &Birth<'_>, completions: u64, parallelism: u64, image: &str) -> Value {
-    let selector = json!({"batch.kubernetes.io/controller-uid": birth.uid});
-    let mut template = template(birth.name, image);
+pub(super) fn job(identity: &Identity<'_>, completions: u64, parallelism: u64, image: &str) -> Value {
+    let selector = json!({"batch.kubernetes.io/controller-uid": identity.uid});
+    let mut template = template(identity.name, image);
     template["metadata"]["labels"] = json!({
-        "batch.kubernetes.io/controller-uid": birth.uid, "batch.kubernetes.io/job-name": birth.name,
-        "job-name": birth.name,
+        "batch.kubernetes.io/controller-uid": identity.uid, "batch.kubernetes.io/job-name": identity.name,
+        "job-name": identity.name,
     });
     template["spec"]["restartPolicy"] = "Never".into();
-    let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
+    let mut metadata = identity.metadata(template["metadata"]["labels"].clone());
     metadata["generation"] = 1.into();
     json!({
         "metadata": metadata,
@@ -142,9 +147,9 @@ pub(super) fn job(birth: &Birth<'_>, completions: u64, parallelism: u64, image: 
     })
 }
 
-pub(super) fn node(birth: &Birth<'_>, role: &str, number: u64) -> Value {
+pub(super) fn node(identity: &Identity<'_>, role: &str, number: u64) -> Value {
     let mut labels = json!({
-        "kubernetes.io/hostname": birth.name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": identity.name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
         "topology.kubernetes.io/zone": format!("zone-{}", number % 3),
     });
     if !role.is_empty() {
@@ -152,17 +157,17 @@ pub(super) fn node(birth: &Birth<'_>, role: &str, number: u64) -> Value {
     }
     let condition = |kind: &str, status: &str, reason: &str| {
         json!({
-            "type": kind, "status": status, "reason": reason, "message": "", "lastHeartbeatTime": birth.created,
-            "lastTransitionTime": birth.created,
+            "type": kind, "status": status, "reason": reason, "message": "", "lastHeartbeatTime": identity.created,
+            "lastTransitionTime": identity.created,
         })
     };
     json!({
-        "metadata": birth.metadata(labels),
+        "metadata": identity.metadata(labels),
         "spec": {"podCIDR": format!("10.244.{number}.0/24")},
         "status": {
             "addresses": [
                 {"type": "InternalIP", "address": format!("192.168.7.{}", number + 10)},
-                {"type": "Hostname", "address": birth.name},
+                {"type": "Hostname", "address": identity.name},
             ],
             "allocatable": {"cpu": "8", "memory": "32Gi", "pods": "250"},
             "capacity": {"cpu": "8", "memory": "32Gi", "pods": "250"},
@@ -179,42 +184,42 @@ pub(super) fn node(birth: &Birth<'_>, role: &str, number: u64) -> Value {
     })
 }
 
-pub(super) fn lease(birth: &Birth<'_>, renewed: &str) -> Value {
+pub(super) fn lease(identity: &Identity<'_>, renewed: &str) -> Value {
     json!({
-        "metadata": birth.metadata(Value::Null),
-        "spec": {"holderIdentity": birth.name, "leaseDurationSeconds": 40, "renewTime": renewed},
+        "metadata": identity.metadata(Value::Null),
+        "spec": {"holderIdentity": identity.name, "leaseDurationSeconds": 40, "renewTime": renewed},
     })
 }
 
-pub(super) fn namespace(birth: &Birth<'_>) -> Value {
+pub(super) fn namespace(identity: &Identity<'_>) -> Value {
     json!({
-        "metadata": birth.metadata(json!({"kubernetes.io/metadata.name": birth.name})),
+        "metadata": identity.metadata(json!({"kubernetes.io/metadata.name": identity.name})),
         "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"},
     })
 }
 
-/// What every namespace has, so that its pods know the server.
-pub(super) fn root_certificate(birth: &Birth<'_>) -> Value {
+/// Returns the root certificate that every namespace contains.
+pub(super) fn root_certificate(identity: &Identity<'_>) -> Value {
     let certificate = "-----BEGIN CERTIFICATE-----\ndemo\n-----END CERTIFICATE-----\n";
-    json!({"metadata": birth.metadata(Value::Null), "data": {"ca.crt": certificate}})
+    json!({"metadata": identity.metadata(Value::Null), "data": {"ca.crt": certificate}})
 }
 
-pub(super) fn service(birth: &Birth<'_>, number: u64) -> Value {
+pub(super) fn service(identity: &Identity<'_>, number: u64) -> Value {
     json!({
-        "metadata": birth.metadata(json!({"app": birth.name})),
+        "metadata": identity.metadata(json!({"app": identity.name})),
         "spec": {
             "type": "ClusterIP", "clusterIP": format!("10.96.0.{}", number + 10), "sessionAffinity": "None",
             "clusterIPs": [format!("10.96.0.{}", number + 10)], "ipFamilies": ["IPv4"],
             "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
-            "selector": {"app": birth.name},
+            "selector": {"app": identity.name},
             "ports": [{"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}],
         },
         "status": {"loadBalancer": {}},
     })
 }
 
-/// The definition of the demo's own resource.
-pub(super) fn backups(birth: &Birth<'_>) -> Value {
+/// Returns the definition of the demo's custom resource.
+pub(super) fn backups(identity: &Identity<'_>) -> Value {
     let column = |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
     let columns = [
         column("Database", "string", ".spec.database"),
@@ -228,7 +233,7 @@ pub(super) fn backups(birth: &Birth<'_>) -> Value {
         "categories": ["all"],
     });
     json!({
-        "metadata": birth.metadata(Value::Null),
+        "metadata": identity.metadata(Value::Null),
         "spec": {
             "group": "demo.kdelta.dev", "scope": "Namespaced", "names": names,
             "versions": [{
@@ -240,7 +245,7 @@ pub(super) fn backups(birth: &Birth<'_>) -> Value {
             "acceptedNames": names, "storedVersions": ["v1"],
             "conditions": [{
                 "type": "Established", "status": "True", "reason": "InitialNamesAccepted", "message": "",
-                "lastTransitionTime": birth.created,
+                "lastTransitionTime": identity.created,
             }],
         },
     })

@@ -1,11 +1,11 @@
-//! Events as the group `events.k8s.io` has them.
+//! Events of the group `events.k8s.io`.
 
 use serde_json::Value;
 
 use crate::demo::kinds::Kind;
 
-/// What the core group calls them, and what this group does.
-const WORDS: [(&str, &str); 7] = [
+/// Field names of the core group and of this group.
+const FIELD_NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),
     ("involvedObject", "regarding"),
@@ -15,7 +15,7 @@ const WORDS: [(&str, &str); 7] = [
     ("source", "deprecatedSource"),
 ];
 
-/// The resource.
+/// Returns the resource.
 pub(super) fn kind() -> Kind {
     Kind {
         group: "events.k8s.io".into(),
@@ -31,20 +31,20 @@ pub(super) fn kind() -> Kind {
     }
 }
 
-/// Whether a resource is this one.
-pub(super) fn is_it(kind: &Kind) -> bool {
+/// Returns whether a resource is this one.
+pub(super) fn matches(kind: &Kind) -> bool {
     kind.group == "events.k8s.io"
 }
 
-/// From the words of the core group into those of this one.
-pub(super) fn reword(event: &mut Value) {
+/// Converts an object from the core group.
+pub(super) fn convert(event: &mut Value) {
     let Some(map) = event.as_object_mut() else { return };
-    for (core, own) in WORDS {
+    for (core, own) in FIELD_NAMES {
         if let Some(value) = map.remove(core) {
             map.insert(own.to_owned(), value);
         }
     }
-    // What the core group says even where it is empty.
+    // The core group includes these even when they are empty.
     for name in ["reportingController", "reportingInstance"] {
         if map.get(name).is_some_and(|value| value == "") {
             map.remove(name);
@@ -59,12 +59,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_told_in_the_words_of_the_group() {
+    fn an_event_converts_to_its_group() {
         let mut event = json!({
             "metadata": {"name": "e", "namespace": "n"}, "involvedObject": {"kind": "Pod", "name": "p"},
             "message": "m", "count": 2, "reportingInstance": "", "type": "Normal", "eventTime": null, "reportingComponent": "kubelet",
         });
-        reword(&mut event);
+        convert(&mut event);
         assert_eq!(
             event,
             json!({

@@ -1,19 +1,19 @@
-//! The controller of `CronJob`s, and the schedules they are written in.
+//! The `CronJob` controller, and cron schedules.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use super::Life;
-use super::agenda::Work;
-use crate::demo::bodies::{self, Birth};
+use super::Simulation;
+use super::schedule::Task;
 use crate::demo::cluster::stamp;
 use crate::demo::kinds;
+use crate::demo::manifests::{self, Identity};
 use crate::demo::store::uuid;
 use crate::demo::stored::Place;
 
-impl Life {
-    /// Makes the job that is due, forgets old ones, and waits for the next time.
+impl Simulation {
+    /// Creates the job that is due, deletes old ones, and schedules the next run.
     pub(super) fn cron_job(&mut self, place: &Place) {
         let Some(cron_job) = self.value(kinds::CRON_JOBS, place) else { return };
         let Some(schedule) = cron_job["spec"]["schedule"].as_str().and_then(Schedule::parse) else { return };
@@ -21,7 +21,7 @@ impl Life {
         let time = |value: &Value| value.as_str().and_then(|time| time.parse::<Timestamp>().ok());
         let last = time(&cron_job["status"]["lastScheduleTime"]);
         let since = last.or(time(&cron_job["metadata"]["creationTimestamp"])).unwrap_or(now);
-        // What was missed is made up for once, with the time that is nearest.
+        // Missed runs are made up for once, by the most recent one.
         let recent = since.max(now.checked_sub(SignedDuration::from_mins(2)).unwrap_or(now));
         let due = std::iter::successors(schedule.after(recent), |due| schedule.after(*due));
         let due = due.take_while(|due| *due <= now).last();
@@ -30,20 +30,20 @@ impl Life {
         if let Some(due) = due.filter(|_| !suspended) {
             self.start_scheduled(&cron_job, place, due);
         }
-        self.forget_jobs(&cron_job, place, due.filter(|_| !suspended).or(last));
+        self.delete_old_jobs(&cron_job, place, due.filter(|_| !suspended).or(last));
         if let Some(next) = schedule.after(now) {
             let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default().mul_f64(self.speed);
-            self.agenda.set(self.now + wait, Work::CronJob(place.clone()));
+            self.tasks.set(self.now + wait, Task::CronJob(place.clone()));
         }
     }
 
     fn start_scheduled(&mut self, cron_job: &Value, place: &Place, due: Timestamp) {
         let name = format!("{}-{}", place.1, due.as_second() / 60);
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace: &place.0, name: &name, uid: &uid, created: &created };
+        let identity = Identity { namespace: &place.0, name: &name, uid: &uid, created: &created };
         let template = &cron_job["spec"]["jobTemplate"];
-        let mut metadata = birth.metadata(template["metadata"]["labels"].clone());
-        metadata["ownerReferences"] = bodies::owners("batch/v1", "CronJob", cron_job);
+        let mut metadata = identity.metadata(template["metadata"]["labels"].clone());
+        metadata["ownerReferences"] = manifests::owners("batch/v1", "CronJob", cron_job);
         metadata["annotations"] = json!({"batch.kubernetes.io/cronjob-scheduled-timestamp": stamp(due)});
         let mut job = json!({"metadata": metadata, "spec": template["spec"]});
         crate::demo::defaults::job(&mut job);
@@ -57,8 +57,8 @@ impl Life {
         );
     }
 
-    /// Of those that have ended the latest few stay, and the status names those that run.
-    fn forget_jobs(&mut self, cron_job: &Value, place: &Place, last: Option<Timestamp>) {
+    /// Deletes finished jobs beyond the history limits and updates the status.
+    fn delete_old_jobs(&mut self, cron_job: &Value, place: &Place, last: Option<Timestamp>) {
         let uid = cron_job["metadata"]["uid"].as_str().unwrap_or_default();
         let owned = self.cluster.store.owned(kinds::JOBS, &place.0, uid);
         let (mut over, mut active) = (Vec::new(), Vec::new());
@@ -95,14 +95,15 @@ impl Life {
     }
 }
 
-/// Minutes, hours, days of the month, months, days of the week: which of each.
+/// Bit masks of minutes, hours, days of the month, months and days of the week.
 pub(in crate::demo) struct Schedule([u64; 5]);
 
-/// The least and the greatest of each field.
+/// The bounds of each field.
 const RANGES: [(u32, u32); 5] = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 6)];
 
 impl Schedule {
-    /// Reads the five fields, with `*`, lists, ranges and steps, or one of the usual words. Nothing where it is none.
+    /// Parses five fields of `*`, lists, ranges and steps, or a macro such as `@daily`. Returns `None` for an invalid
+    /// schedule.
     pub(in crate::demo) fn parse(text: &str) -> Option<Self> {
         let text = match text.trim() {
             "@hourly" => "0 * * * *",
@@ -125,7 +126,7 @@ impl Schedule {
         Some(Self(masks))
     }
 
-    /// The first whole minute after a time that it names, within a year.
+    /// Returns the first matching minute after a time, within a year.
     fn after(&self, time: Timestamp) -> Option<Timestamp> {
         const MINUTES: i64 = 366 * 24 * 60;
         let first = time.as_second().div_euclid(60) + 1;

@@ -1,13 +1,13 @@
-//! The controllers of deployments and of their `ReplicaSet`s.
+//! The Deployment and `ReplicaSet` controllers.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Life;
+use super::Simulation;
 use super::stages::{self, Stage};
-use crate::demo::bodies::{self, Birth};
 use crate::demo::kinds;
+use crate::demo::manifests::{self, Identity};
 use crate::demo::store::{KindId, suffix, uuid};
 use crate::demo::stored::{Place, Stored};
 
@@ -25,26 +25,26 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
-/// Which revision of its deployment an object is; 0 where it does not say.
+/// Returns the revision in an object's annotation, or 0.
 fn revision(object: &Value) -> u64 {
     let text = object["metadata"]["annotations"][REVISION].as_str();
     text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-impl Life {
-    /// As many pods as are wanted, and a status that says how many there are.
+impl Simulation {
+    /// Creates or deletes pods up to the desired number and updates the status.
     pub(super) fn replica_set(&mut self, place: &Place) {
         let Some(rs) = self.value(kinds::REPLICA_SETS, place) else { return };
         let owned = self.cluster.store.owned(kinds::PODS, &place.0, text(&rs, "uid"));
         let pods: Vec<(Arc<Stored>, Stage)> =
             owned.into_iter().map(|pod| (Arc::clone(&pod), Stage::of(&pod.value()))).collect();
         let mut active: Vec<_> =
-            pods.iter().filter(|(_, stage)| ![Stage::Going, Stage::Over].contains(stage)).collect();
+            pods.iter().filter(|(_, stage)| ![Stage::Terminating, Stage::Finished].contains(stage)).collect();
         let wanted = count(&rs["spec"]["replicas"]);
         for _ in number(active.len())..wanted {
             self.create_pod(&rs, "apps/v1", "ReplicaSet");
         }
-        // Who does nothing useful goes first, then who came last.
+        // Unready pods are deleted first, then the newest.
         active.sort_by_key(|(pod, stage)| (*stage == Stage::Ready, std::cmp::Reverse(pod.version)));
         let surplus = number(active.len()).saturating_sub(wanted);
         let surplus = usize::try_from(surplus).unwrap_or_default();
@@ -67,19 +67,20 @@ impl Life {
         });
     }
 
-    /// A pod of a template.
+    /// Creates a pod from a template.
     pub(super) fn create_pod(&mut self, owner: &Value, api_version: &str, kind: &str) {
         let name = format!("{}-{}", text(owner, "name"), suffix(&mut self.rng));
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace: text(owner, "namespace"), name: &name, uid: &uid, created: &created };
-        let owners = bodies::owners(api_version, kind, owner);
-        self.create(kinds::PODS, bodies::pod(&birth, &owner["spec"]["template"], owners));
+        let identity =
+            Identity { namespace: text(owner, "namespace"), name: &name, uid: &uid, created: &created };
+        let owners = manifests::owners(api_version, kind, owner);
+        self.create(kinds::PODS, manifests::pod(&identity, &owner["spec"]["template"], owners));
         let component = if kind == "Job" { "job-controller" } else { "replicaset-controller" };
         self.event(kind, owner, "SuccessfulCreate", &format!("Created pod: {name}"), component);
     }
 
-    /// One pod more than wanted at most, and never fewer that are ready: the new `ReplicaSet` grows and the old ones
-    /// shrink a step at a time.
+    /// Rolls out a deployment with at most one additional pod and without losing ready ones: the new `ReplicaSet` grows
+    /// and the old ones shrink step by step.
     pub(super) fn deployment(&mut self, place: &Place) {
         let Some(deployment) = self.value(kinds::DEPLOYMENTS, place) else { return };
         if deployment["metadata"]["deletionTimestamp"].is_string() || deployment["spec"]["paused"] == true {
@@ -87,7 +88,7 @@ impl Life {
         }
         let owned = self.cluster.store.owned(kinds::REPLICA_SETS, &place.0, text(&deployment, "uid"));
         let sets: Vec<Value> = owned.iter().map(|set| set.value()).collect();
-        let hash = bodies::template_hash(&deployment["spec"]["template"]);
+        let hash = manifests::template_hash(&deployment["spec"]["template"]);
         let is_new = |set: &Value| set["metadata"]["labels"]["pod-template-hash"] == *hash;
         let old: Vec<&Value> = sets.iter().filter(|set| !is_new(set)).collect();
         let Some(new) = sets.iter().find(|set| is_new(set)) else {
@@ -111,7 +112,7 @@ impl Life {
             may_go -= goes;
             self.scale(&deployment, set, size - useless - goes);
         }
-        self.forget_revisions(&deployment, &old);
+        self.delete_old_revisions(&deployment, &old);
         self.deployment_status(place, &sets, new, wanted);
     }
 
@@ -119,13 +120,13 @@ impl Life {
         let next = sets.iter().map(revision).max().unwrap_or(0) + 1;
         let name = format!("{}-{hash}", text(deployment, "name"));
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth =
-            Birth { namespace: text(deployment, "namespace"), name: &name, uid: &uid, created: &created };
-        self.create(kinds::REPLICA_SETS, bodies::replica_set(&birth, deployment, 0, next));
+        let identity =
+            Identity { namespace: text(deployment, "namespace"), name: &name, uid: &uid, created: &created };
+        self.create(kinds::REPLICA_SETS, manifests::replica_set(&identity, deployment, 0, next));
         self.set_revision(kinds::DEPLOYMENTS, deployment, next);
     }
 
-    /// A template that comes back is a new revision of its own `ReplicaSet`.
+    /// Gives a reused `ReplicaSet` a new revision when its template returns.
     fn revive(&mut self, deployment: &Value, sets: &[Value], new: &Value) {
         let latest = sets.iter().map(revision).max().unwrap_or(0);
         let next = if revision(new) == latest { latest } else { latest + 1 };
@@ -157,8 +158,8 @@ impl Life {
         self.event("Deployment", deployment, "ScalingReplicaSet", &message, "deployment-controller");
     }
 
-    /// Of the old and empty ones only the latest few stay.
-    fn forget_revisions(&mut self, deployment: &Value, old: &[&Value]) {
+    /// Deletes old, empty `ReplicaSet`s beyond the history limit.
+    fn delete_old_revisions(&mut self, deployment: &Value, old: &[&Value]) {
         let keep = usize::try_from(count(&deployment["spec"]["revisionHistoryLimit"])).unwrap_or_default();
         let is_empty =
             |set: &&&Value| count(&set["spec"]["replicas"]) == 0 && count(&set["status"]["replicas"]) == 0;

@@ -1,18 +1,18 @@
-//! The controller of autoscalers: the load is made up, what follows from it is not.
+//! The autoscaler controller, driven by an invented load.
 
 use serde_json::json;
 use std::time::Duration;
 
-use super::Life;
-use super::agenda::Work;
+use super::Simulation;
+use super::schedule::Task;
 use super::stages;
 use crate::demo::kinds;
 use crate::demo::stored::Place;
 
-/// Between two looks at the load.
+/// The interval between load samples.
 const PERIOD: Duration = Duration::from_secs(15);
 
-/// What is said of an autoscaler that works.
+/// The conditions of a working autoscaler.
 const CONDITIONS: [(&str, (&str, &str)); 2] = [
     ("AbleToScale", ("ReadyForNewScale", "recommended size matches current size")),
     (
@@ -25,11 +25,11 @@ const CONDITIONS: [(&str, (&str, &str)); 2] = [
     ),
 ];
 
-impl Life {
-    /// As many replicas as the load takes, within the bounds.
+impl Simulation {
+    /// Scales to the replicas that the load requires, within the bounds.
     pub(super) fn autoscaler(&mut self, place: &Place) {
         let Some(scaler) = self.value(kinds::AUTOSCALERS, place) else { return };
-        self.agenda.set(self.now + PERIOD, Work::Autoscaler(place.clone()));
+        self.tasks.set(self.now + PERIOD, Task::Autoscaler(place.clone()));
         let target = &scaler["spec"]["scaleTargetRef"];
         let kind = match target["kind"].as_str() {
             Some("Deployment") => kinds::DEPLOYMENTS,
@@ -54,7 +54,7 @@ impl Life {
         if desired != current {
             self.edit(kind, &target_place, |object| {
                 object["spec"]["replicas"] = desired.into();
-                super::disturb::bump(object);
+                super::disruptions::bump(object);
             });
             let why = if desired > current { "above" } else { "below" };
             let message = format!(
@@ -80,7 +80,7 @@ impl Life {
             }
             for (kind, why) in CONDITIONS {
                 stages::condition(scaler, kind, true, &time);
-                stages::because(scaler, kind, why);
+                stages::set_reason(scaler, kind, why);
             }
         });
     }

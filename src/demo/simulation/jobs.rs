@@ -1,17 +1,17 @@
-//! The controller of jobs.
+//! The Job controller.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Life;
-use super::agenda::Work;
+use super::Simulation;
+use super::schedule::Task;
 use super::stages::{self, Stage};
 use crate::demo::kinds;
 use crate::demo::stored::Place;
 
-impl Life {
-    /// As many pods at a time as it may have, until as many have succeeded as are wanted.
+impl Simulation {
+    /// Runs pods up to the parallelism until enough have succeeded.
     pub(super) fn job(&mut self, place: &Place) {
         let Some(job) = self.value(kinds::JOBS, place) else { return };
         let is_over = job["status"]["completionTime"].is_string();
@@ -22,7 +22,7 @@ impl Life {
         let pods = self.cluster.store.owned(kinds::PODS, &place.0, uid);
         let values: Vec<Value> = pods.iter().map(|pod| pod.value()).collect();
         let succeeded = count(values.iter().filter(|pod| pod["status"]["phase"] == "Succeeded").count());
-        let running = |pod: &&Value| ![Stage::Going, Stage::Over].contains(&Stage::of(pod));
+        let running = |pod: &&Value| ![Stage::Terminating, Stage::Finished].contains(&Stage::of(pod));
         let active = count(values.iter().filter(running).count());
         let number = |field: &str| job["spec"][field].as_u64().unwrap_or(1);
         let (completions, parallelism) = (number("completions"), number("parallelism"));
@@ -53,7 +53,7 @@ impl Life {
         if is_done {
             self.event("Job", &job, "Completed", "Job completed", "job-controller");
             if let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() {
-                self.agenda.add(self.now + Duration::from_secs(seconds), Work::Expired(place.clone()));
+                self.tasks.add(self.now + Duration::from_secs(seconds), Task::Expired(place.clone()));
             }
         }
     }

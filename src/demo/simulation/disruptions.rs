@@ -1,4 +1,4 @@
-//! What nobody has asked for: crashes, new versions, more or fewer replicas, jobs.
+//! Disruptions: crashes, rollouts, changed replicas, jobs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,61 +7,62 @@ use tokio::time::Instant;
 
 use serde_json::Value;
 
-use super::Life;
-use super::agenda::Work;
+use super::Simulation;
+use super::schedule::Task;
 use super::stages::{self, Stage};
-use crate::demo::bodies::{self, Birth, REGISTRY};
 use crate::demo::fixtures::APPLICATIONS;
 use crate::demo::kinds;
+use crate::demo::manifests::{self, Identity, REGISTRY};
 use crate::demo::store::{Change, Part, uuid};
 use crate::demo::stored::Place;
 
-/// When no pod of `default` has changed for so long, one does. With the time until that is noticed it is less than a
+/// If no pod of `default` has changed for this long, one is changed. Including the check interval that is less than a
 /// second.
-const QUIET: Duration = Duration::from_millis(600);
+const MAX_QUIET: Duration = Duration::from_millis(600);
 
-/// How often it is looked whether one did.
-const LOOK: Duration = Duration::from_millis(300);
+/// The interval of that check.
+const QUIET_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
-impl Life {
-    /// What happens first.
+impl Simulation {
+    /// Schedules the first tasks.
     pub(super) fn begin(&mut self) {
-        self.agenda.set(Duration::from_secs(1), Work::Leases);
-        self.agenda.set(Duration::from_millis(500), Work::Disturb);
-        self.agenda.set(LOOK, Work::Pulse);
-        self.agenda.set(Duration::from_secs(1), Work::Extra);
-        self.agenda.set(Duration::from_mins(1), Work::LoseNode);
-        self.begin_controllers();
+        self.tasks.set(Duration::from_secs(1), Task::Leases);
+        self.tasks.set(Duration::from_millis(500), Task::Disrupt);
+        self.tasks.set(QUIET_CHECK_INTERVAL, Task::EnsureActivity);
+        self.tasks.set(Duration::from_secs(1), Task::Extra);
+        self.tasks.set(Duration::from_mins(1), Task::LoseNode);
+        self.start_controllers();
         let backups = self.cluster.store.id("demo.kdelta.dev", "backups");
         let backups = backups.map(|id| self.cluster.store.now(&Part::all(id, None)).items);
         for backup in backups.into_iter().flatten() {
-            let at = self.within(1.0, 15.0);
-            self.agenda.set(at, Work::Backup(backup.place()));
+            let at = self.random_time(1.0, 15.0);
+            self.tasks.set(at, Task::Backup(backup.place()));
         }
     }
 
-    /// What the controllers find when they start: sets without pods, pods that are not ready, services without endpoints.
-    fn begin_controllers(&mut self) {
+    /// Schedules the work that the controllers find at the start: sets without pods, pods that are not ready, services
+    /// without endpoints.
+    fn start_controllers(&mut self) {
         let store = Arc::clone(&self.cluster);
         let all = |kind| store.store.now(&Part::all(kind, None)).items;
         let soon = Duration::from_millis(100);
-        for (kind, work) in [
-            (kinds::STATEFUL_SETS, Work::StatefulSet as fn(Place) -> Work),
-            (kinds::DAEMON_SETS, Work::DaemonSet),
-            (kinds::CRON_JOBS, Work::CronJob),
-            (kinds::AUTOSCALERS, Work::Autoscaler),
-            (kinds::VOLUME_CLAIMS, Work::Claim),
+        for (kind, task) in [
+            (kinds::STATEFUL_SETS, Task::StatefulSet as fn(Place) -> Task),
+            (kinds::DAEMON_SETS, Task::DaemonSet),
+            (kinds::CRON_JOBS, Task::CronJob),
+            (kinds::AUTOSCALERS, Task::Autoscaler),
+            (kinds::VOLUME_CLAIMS, Task::Claim),
         ] {
             for item in all(kind) {
-                self.agenda.set(soon, work(item.place()));
+                self.tasks.set(soon, task(item.place()));
             }
         }
         for service in all(kinds::SERVICES) {
-            self.agenda.add(soon, Work::Followers(service.namespace.clone()));
+            self.tasks.add(soon, Task::UpdateServices(service.namespace.clone()));
         }
         for pod in store.store.now(&Part::all(kinds::PODS, Some("default"))).items {
             if Stage::of(&pod.value()) != Stage::Ready {
-                self.see_pod(&Change {
+                self.observe_pod(&Change {
                     version: pod.version,
                     kind: kinds::PODS,
                     old: None,
@@ -73,33 +74,33 @@ impl Life {
         }
     }
 
-    /// One thing out of the ordinary.
-    pub(super) fn disturb(&mut self) {
-        // A roll comes first: it shows the most.
+    /// Causes one disruption.
+    pub(super) fn disrupt(&mut self) {
+        // The first disruption is a rollout: it shows the most.
         let first = self.now < Duration::from_secs(1);
         match self.rng.u8(..100) {
-            _ if first => self.roll(),
+            _ if first => self.roll_out(),
             0..40 => self.crash(),
-            40..70 => self.roll(),
+            40..70 => self.roll_out(),
             70..85 => self.resize(),
             _ => self.start_job(),
         }
-        let next = self.within(2.5, 5.0);
-        self.agenda.set(next, Work::Disturb);
+        let next = self.random_time(2.5, 5.0);
+        self.tasks.set(next, Task::Disrupt);
     }
 
-    /// When nothing else has been seen for a while, a pod is not ready for a moment.
-    pub(super) fn pulse(&mut self) {
-        if self.now >= self.last_visible + QUIET
+    /// Makes a pod unready for a moment if nothing else has changed visibly for a while.
+    pub(super) fn ensure_activity(&mut self) {
+        if self.now >= self.last_visible + MAX_QUIET
             && let Some(place) = self.ready_pod("default")
         {
             self.flicker(&place);
         }
-        self.agenda.set(self.now + LOOK, Work::Pulse);
+        self.tasks.set(self.now + QUIET_CHECK_INTERVAL, Task::EnsureActivity);
     }
 
-    /// One of the extra pods is not ready for a moment.
-    pub(super) fn extra(&mut self) {
+    /// Makes one of the extra pods unready for a moment.
+    pub(super) fn change_extra(&mut self) {
         let namespaces = self.cluster.store.now(&Part::all(kinds::NAMESPACES, None)).items;
         let loads: Vec<_> =
             namespaces.iter().filter(|namespace| namespace.name.starts_with("load-")).collect();
@@ -108,7 +109,7 @@ impl Life {
             if let Some(place) = self.ready_pod(namespace) {
                 self.flicker(&place);
             }
-            self.agenda.set(self.now + Duration::from_secs(1), Work::Extra);
+            self.tasks.set(self.now + Duration::from_secs(1), Task::Extra);
         }
     }
 
@@ -121,10 +122,10 @@ impl Life {
         }
     }
 
-    /// A pod that is ready, and that no job will end.
+    /// Returns a ready pod that does not belong to a job.
     pub(super) fn ready_pod(&mut self, namespace: &str) -> Option<Place> {
         let pods = self.cluster.store.now(&Part::all(kinds::PODS, Some(namespace))).items;
-        // A few tries find one where there are many; trees of all of them would be dear.
+        // A few random tries suffice where there are many pods; parsing all of them would be expensive.
         for _ in 0..20 {
             let pod = pods.get(self.rng.usize(..pods.len().max(1)))?;
             let value = pod.value();
@@ -142,10 +143,10 @@ impl Life {
         self.edit(kinds::PODS, &place, |pod| stages::crash(pod, exit_code, &time));
     }
 
-    /// One of the demo's own applications, where it is still there.
+    /// Returns one of the demo's own applications that still exists.
     fn application(&mut self) -> Place {
         let own: Vec<_> = APPLICATIONS.iter().filter(|(namespace, ..)| *namespace != "kube-system").collect();
-        // Most of what happens is to be seen in `default`, which is where people look first.
+        // Most disruptions happen in `default`, where users look first.
         let default: Vec<_> = own.iter().filter(|(namespace, ..)| *namespace == "default").collect();
         let (namespace, name, _) = if self.now < Duration::from_secs(1) || self.rng.u8(..100) < 80 {
             **default[self.rng.usize(..default.len())]
@@ -155,8 +156,8 @@ impl Life {
         (namespace.into(), name.into())
     }
 
-    /// A new version of an application.
-    fn roll(&mut self) {
+    /// Rolls out a new version of an application.
+    fn roll_out(&mut self) {
         let place = self.application();
         self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
             let image = &mut deployment["spec"]["template"]["spec"]["containers"][0]["image"];
@@ -171,7 +172,7 @@ impl Life {
         });
     }
 
-    /// One replica more or fewer than usual.
+    /// Scales an application to one replica above or below its usual number.
     fn resize(&mut self) {
         let place = self.application();
         let usual =
@@ -190,10 +191,10 @@ impl Life {
         self.made += 1;
         let name = format!("report-{}", self.made);
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace: "default", name: &name, uid: &uid, created: &created };
+        let identity = Identity { namespace: "default", name: &name, uid: &uid, created: &created };
         let (completions, parallelism) = (self.rng.u64(2..5), self.rng.u64(1..3));
         let image = format!("{REGISTRY}/report:2.1");
-        self.create(kinds::JOBS, bodies::job(&birth, completions, parallelism, &image));
+        self.create(kinds::JOBS, manifests::job(&identity, completions, parallelism, &image));
     }
 }
 

@@ -1,20 +1,20 @@
-//! The life of the cluster: what its controllers and nodes would do, and now and then something that disturbs them.
+//! The simulation of a living cluster: its controllers and nodes, and occasional disruptions.
 //!
-//! Everything is driven by what the store holds: a change puts whoever has to look at the object into an agenda, and the
-//! agenda is worked through in the order of its times. So a client's change is answered as a cluster would answer it.
-//! The time of the agenda is virtual: how fast it goes is the driver's business, and with equal seeds and nobody
-//! interfering the same changes come in the same order at the same times.
+//! Everything is driven by the store: each change enqueues tasks for the controllers of the object, and tasks run in
+//! the order of their times. Changes by clients are therefore handled as in a real cluster. Time is virtual: the driver
+//! determines its speed, and equal seeds without outside interference produce the same changes in the same order at the
+//! same times.
 
-mod agenda;
 mod cron;
-mod disturb;
+mod disruptions;
+mod housekeeping;
 mod jobs;
 mod nodes;
 mod pods;
 mod scaling;
+mod schedule;
 mod services;
 mod sets;
-mod small;
 pub(super) mod stages;
 mod volumes;
 mod workloads;
@@ -27,17 +27,17 @@ use tokio::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::bodies::{self, Birth};
 use super::cluster::{Cluster, stamp};
 use super::kinds;
+use super::manifests::{self, Identity};
 use super::store::{Change, Edit, KindId, Part, uuid};
 use super::stored::{Place, Stored};
-use agenda::{Agenda, Work};
+use schedule::{Task, TaskQueue};
 
-/// Pieces of work done before others get a turn.
-const AT_A_TIME: usize = 64;
+/// Tasks that run before the simulation yields.
+const TASKS_PER_TURN: usize = 64;
 
-/// What may own something that goes with it.
+/// Resources whose deletion deletes dependents.
 const OWNERS: [KindId; 7] = [
     kinds::REPLICA_SETS,
     kinds::DEPLOYMENTS,
@@ -49,62 +49,62 @@ const OWNERS: [KindId; 7] = [
 ];
 
 /// Changes read from the log at a time.
-const CHANGES: usize = 256;
+const CHANGES_PER_READ: usize = 256;
 
-/// Events that are kept; the oldest goes when there are more.
-const EVENTS: usize = 300;
+/// The number of events to keep; older ones are deleted.
+const MAX_EVENTS: usize = 300;
 
-/// A controller looks at what changed after this long, so that several changes are one look.
-const SOON: Duration = Duration::from_millis(50);
+/// The delay before a controller handles a change, so that several changes are handled at once.
+const REACTION_DELAY: Duration = Duration::from_millis(50);
 
-/// Everybody who acts in the cluster by himself.
-pub(super) struct Life {
+/// The controllers and nodes of the cluster.
+pub(super) struct Simulation {
     cluster: Arc<Cluster>,
     rng: fastrand::Rng,
     speed: f64,
-    agenda: Agenda,
-    /// Virtual: how long the cluster has lived.
+    tasks: TaskQueue,
+    /// The virtual age of the cluster.
     now: Duration,
-    /// Changes up to this version have been seen.
+    /// The version up to which changes have been observed.
     seen: u64,
     events: VecDeque<Place>,
-    /// When a pod of `default` last changed.
+    /// The time of the last change of a pod in `default`.
     last_visible: Duration,
-    /// Counts what is given numbered names.
+    /// A counter for numbered names.
     made: u64,
 }
 
-impl Life {
-    /// The life of a cluster that is filled, from now on.
+impl Simulation {
+    /// Creates the simulation of a filled cluster, starting now.
     pub(super) fn new(cluster: Arc<Cluster>, rng: fastrand::Rng, speed: f64) -> Self {
         let seen = cluster.store.version();
-        let mut life = Self {
+        let mut simulation = Self {
             cluster,
             rng,
             speed,
-            agenda: Agenda::default(),
+            tasks: TaskQueue::default(),
             now: Duration::ZERO,
             seen,
             events: VecDeque::new(),
             last_visible: Duration::ZERO,
             made: 0,
         };
-        life.begin();
-        life
+        simulation.begin();
+        simulation
     }
 
-    /// Lives as fast as it is meant to, until it is dropped. One task, owned by the demo, which aborts it.
+    /// Runs at the configured speed until dropped. One task, owned by the demo, which aborts it.
     pub(super) async fn run(mut self) {
         let mut latest = self.cluster.store.subscribe();
         loop {
-            // Marked as seen before anything is looked at: what comes after that wakes the wait below.
+            // Marked as seen before the changes are read: later ones then wake the wait below.
             latest.borrow_and_update();
             let now = self.cluster.clock.elapsed().mul_f64(self.speed);
-            if !self.advance(now, AT_A_TIME) {
+            if !self.advance(now, TASKS_PER_TURN) {
                 tokio::task::yield_now().await;
                 continue;
             }
-            let next = self.agenda.next().unwrap_or(now + Duration::from_secs(1)).div_f64(self.speed);
+            let next = self.tasks.next().unwrap_or(now + Duration::from_secs(1)).div_f64(self.speed);
             tokio::select! {
                 () = self.cluster.clock.reaches(next) => {}
                 changed = latest.changed() => if changed.is_err() { return },
@@ -112,64 +112,64 @@ impl Life {
         }
     }
 
-    /// Does what is due until then, at most so many pieces of it; answers whether that was all.
+    /// Runs tasks due by this time, at most `most` of them. Returns whether all of them ran.
     pub(super) fn advance(&mut self, to: Duration, most: usize) -> bool {
         for _ in 0..most {
-            self.look();
-            let Some((due, work)) = self.agenda.take(to) else {
+            self.observe_changes();
+            let Some((due, task)) = self.tasks.take(to) else {
                 self.now = self.now.max(to);
                 return true;
             };
             self.now = self.now.max(due);
-            self.work(work);
+            self.run_task(task);
         }
         false
     }
 
-    fn work(&mut self, work: Work) {
-        match work {
-            Work::Pod(place) => self.pod(&place),
-            Work::ReplicaSet(place) => self.replica_set(&place),
-            Work::Deployment(place) => self.deployment(&place),
-            Work::Job(place) => self.job(&place),
-            Work::StatefulSet(place) => self.stateful_set(&place),
-            Work::DaemonSet(place) => self.daemon_set(&place),
-            Work::CronJob(place) => self.cron_job(&place),
-            Work::Autoscaler(place) => self.autoscaler(&place),
-            Work::Claim(place) => self.claim(&place),
-            Work::Followers(namespace) => self.followers(&namespace),
-            Work::LoseNode => self.lose_node(),
-            Work::Evict(node) => self.evict_pods(&node),
-            Work::NodeReturns(node) => self.node_returns(&node),
-            Work::Expired(place) => drop(self.cluster.store.remove(kinds::JOBS, &place.0, &place.1)),
-            Work::Namespace(name) => self.namespace(&name),
-            Work::Orphans(namespace, uid) => self.orphans(&namespace, &uid),
-            Work::Backup(place) => self.backup(&place),
-            Work::Leases => self.leases(),
-            Work::Disturb => self.disturb(),
-            Work::Pulse => self.pulse(),
-            Work::Extra => self.extra(),
+    fn run_task(&mut self, task: Task) {
+        match task {
+            Task::Pod(place) => self.pod(&place),
+            Task::ReplicaSet(place) => self.replica_set(&place),
+            Task::Deployment(place) => self.deployment(&place),
+            Task::Job(place) => self.job(&place),
+            Task::StatefulSet(place) => self.stateful_set(&place),
+            Task::DaemonSet(place) => self.daemon_set(&place),
+            Task::CronJob(place) => self.cron_job(&place),
+            Task::Autoscaler(place) => self.autoscaler(&place),
+            Task::Claim(place) => self.claim(&place),
+            Task::UpdateServices(namespace) => self.update_services(&namespace),
+            Task::LoseNode => self.lose_node(),
+            Task::Evict(node) => self.evict_pods(&node),
+            Task::RecoverNode(node) => self.recover_node(&node),
+            Task::Expired(place) => drop(self.cluster.store.remove(kinds::JOBS, &place.0, &place.1)),
+            Task::Namespace(name) => self.namespace(&name),
+            Task::Orphans(namespace, uid) => self.orphans(&namespace, &uid),
+            Task::Backup(place) => self.backup(&place),
+            Task::Leases => self.leases(),
+            Task::Disrupt => self.disrupt(),
+            Task::EnsureActivity => self.ensure_activity(),
+            Task::Extra => self.change_extra(),
         }
     }
 
-    /// Puts what changed into the agenda of those whom it concerns.
-    fn look(&mut self) {
+    /// Enqueues tasks for the changes since the last call.
+    fn observe_changes(&mut self) {
         loop {
-            let Ok((changes, to)) = self.cluster.store.all_changes(self.seen, CHANGES) else {
-                return self.look_at_everything();
+            let Ok((changes, to)) = self.cluster.store.all_changes(self.seen, CHANGES_PER_READ) else {
+                return self.observe_all();
             };
             if to == self.seen {
                 return;
             }
             self.seen = to;
             for change in &changes {
-                self.see(change);
+                self.observe(change);
             }
         }
     }
 
-    /// What has left the log before it was seen is found by looking at every object.
-    fn look_at_everything(&mut self) {
+    /// Changes that left the log before they were observed are found by visiting every object.
+    fn observe_all(&mut self) {
         self.seen = self.cluster.store.version();
         for kind in [
             kinds::PODS,
@@ -183,7 +183,7 @@ impl Life {
             kinds::NAMESPACES,
         ] {
             for item in self.cluster.store.now(&Part::all(kind, None)).items {
-                self.see(&Change {
+                self.observe(&Change {
                     version: item.version,
                     kind,
                     old: None,
@@ -195,65 +195,65 @@ impl Life {
         }
     }
 
-    fn see(&mut self, change: &Change) {
-        let (place, soon) = (change.new.place(), self.now + SOON);
+    fn observe(&mut self, change: &Change) {
+        let (place, soon) = (change.new.place(), self.now + REACTION_DELAY);
         match change.kind {
-            kinds::PODS => self.see_pod(change),
+            kinds::PODS => self.observe_pod(change),
             kinds::REPLICA_SETS => {
-                self.agenda.add(soon, Work::ReplicaSet(place));
-                self.tell_owner(&change.new);
+                self.tasks.add(soon, Task::ReplicaSet(place));
+                self.enqueue_owner(&change.new);
             }
-            kinds::DEPLOYMENTS => self.agenda.add(soon, Work::Deployment(place)),
-            kinds::STATEFUL_SETS => self.agenda.add(soon, Work::StatefulSet(place)),
-            kinds::DAEMON_SETS => self.agenda.add(soon, Work::DaemonSet(place)),
+            kinds::DEPLOYMENTS => self.tasks.add(soon, Task::Deployment(place)),
+            kinds::STATEFUL_SETS => self.tasks.add(soon, Task::StatefulSet(place)),
+            kinds::DAEMON_SETS => self.tasks.add(soon, Task::DaemonSet(place)),
             kinds::JOBS => {
-                self.agenda.add(soon, Work::Job(place));
-                self.tell_owner(&change.new);
+                self.tasks.add(soon, Task::Job(place));
+                self.enqueue_owner(&change.new);
             }
-            kinds::CRON_JOBS => self.agenda.add(soon, Work::CronJob(place)),
-            kinds::AUTOSCALERS if change.old.is_none() => self.agenda.add(soon, Work::Autoscaler(place)),
+            kinds::CRON_JOBS => self.tasks.add(soon, Task::CronJob(place)),
+            kinds::AUTOSCALERS if change.old.is_none() => self.tasks.add(soon, Task::Autoscaler(place)),
             kinds::VOLUME_CLAIMS if change.deleted => self.release(&change.new.uid),
-            kinds::VOLUME_CLAIMS => self.agenda.add(soon, Work::Claim(place)),
+            kinds::VOLUME_CLAIMS => self.tasks.add(soon, Task::Claim(place)),
             kinds::SERVICES if change.deleted => {
                 self.cluster.store.remove(kinds::ENDPOINTS, &place.0, &place.1);
             }
-            kinds::SERVICES => self.agenda.add(soon, Work::Followers(place.0)),
+            kinds::SERVICES => self.tasks.add(soon, Task::UpdateServices(place.0)),
             kinds::DISRUPTION_BUDGETS if change.old.is_none() => {
-                self.agenda.add(soon, Work::Followers(place.0));
+                self.tasks.add(soon, Task::UpdateServices(place.0));
             }
-            kinds::NODES if change.old.is_none() || change.deleted => self.see_nodes(),
-            kinds::NAMESPACES => self.see_namespace(change),
+            kinds::NODES if change.old.is_none() || change.deleted => self.observe_nodes(),
+            kinds::NAMESPACES => self.observe_namespace(change),
             _ => {}
         }
         if change.deleted && OWNERS.contains(&change.kind) {
-            let work = Work::Orphans(change.new.namespace.clone(), change.new.uid.clone());
-            self.agenda.add(soon, work);
+            let task = Task::Orphans(change.new.namespace.clone(), change.new.uid.clone());
+            self.tasks.add(soon, task);
         }
     }
 
-    /// There are more nodes or fewer, which concerns what runs on each.
-    fn see_nodes(&mut self) {
+    /// The set of nodes changed, which affects the workloads on each.
+    fn observe_nodes(&mut self) {
         for set in self.cluster.store.now(&Part::all(kinds::DAEMON_SETS, None)).items {
-            self.agenda.add(self.now + SOON, Work::DaemonSet(set.place()));
+            self.tasks.add(self.now + REACTION_DELAY, Task::DaemonSet(set.place()));
         }
     }
 
-    /// A new namespace gets what every namespace has; one that is to go is emptied.
-    fn see_namespace(&mut self, change: &Change) {
+    /// Fills a new namespace with its standard objects, or empties one that is being deleted.
+    fn observe_namespace(&mut self, change: &Change) {
         let name = change.new.name.clone();
         if change.old.is_none() && !change.deleted {
             let (uid, created) = (uuid(&mut self.rng), self.stamp());
-            let birth = Birth { namespace: &name, name: "default", uid: &uid, created: &created };
-            self.create(kinds::SERVICE_ACCOUNTS, json!({"metadata": birth.metadata(Value::Null)}));
+            let identity = Identity { namespace: &name, name: "default", uid: &uid, created: &created };
+            self.create(kinds::SERVICE_ACCOUNTS, json!({"metadata": identity.metadata(Value::Null)}));
             let uid = uuid(&mut self.rng);
-            let birth = Birth { name: "kube-root-ca.crt", uid: &uid, ..birth };
-            self.create(kinds::CONFIG_MAPS, bodies::root_certificate(&birth));
+            let identity = Identity { name: "kube-root-ca.crt", uid: &uid, ..identity };
+            self.create(kinds::CONFIG_MAPS, manifests::root_certificate(&identity));
         }
-        self.agenda.add(self.now + SOON, Work::Namespace(name));
+        self.tasks.add(self.now + REACTION_DELAY, Task::Namespace(name));
     }
 
-    /// The owner of what changed has to look at it.
-    fn tell_owner(&mut self, item: &Stored) {
+    /// Enqueues a task for the owner of a changed object.
+    fn enqueue_owner(&mut self, item: &Stored) {
         if item.owner.is_empty() {
             return;
         }
@@ -261,20 +261,20 @@ impl Life {
         let owners = value["metadata"]["ownerReferences"].as_array().into_iter().flatten();
         for owner in owners {
             let place = (item.namespace.clone(), owner["name"].as_str().unwrap_or_default().into());
-            let work = match owner["kind"].as_str() {
-                Some("Deployment") => Work::Deployment(place),
-                Some("ReplicaSet") => Work::ReplicaSet(place),
-                Some("Job") => Work::Job(place),
-                Some("StatefulSet") => Work::StatefulSet(place),
-                Some("DaemonSet") => Work::DaemonSet(place),
-                Some("CronJob") => Work::CronJob(place),
+            let task = match owner["kind"].as_str() {
+                Some("Deployment") => Task::Deployment(place),
+                Some("ReplicaSet") => Task::ReplicaSet(place),
+                Some("Job") => Task::Job(place),
+                Some("StatefulSet") => Task::StatefulSet(place),
+                Some("DaemonSet") => Task::DaemonSet(place),
+                Some("CronJob") => Task::CronJob(place),
                 _ => continue,
             };
-            self.agenda.add(self.now + SOON, work);
+            self.tasks.add(self.now + REACTION_DELAY, task);
         }
     }
 
-    /// The time in the cluster, as objects carry it.
+    /// Returns the current time as a timestamp of objects.
     fn stamp(&self) -> String {
         stamp(self.time())
     }
@@ -283,8 +283,8 @@ impl Life {
         self.cluster.clock.at(self.now.div_f64(self.speed))
     }
 
-    /// A time to come: so many seconds from now, and up to so many more.
-    fn within(&mut self, from: f64, to: f64) -> Duration {
+    /// Returns a random time between `from` and `to` seconds from now.
+    fn random_time(&mut self, from: f64, to: f64) -> Duration {
         self.now + Duration::from_secs_f64(from + (to - from) * self.rng.f64())
     }
 
@@ -292,7 +292,7 @@ impl Life {
         self.cluster.store.get(kind, &place.0, &place.1).map(|stored| stored.value())
     }
 
-    /// Changes an object. One that is gone meanwhile is not missed: its deletion is in the log.
+    /// Changes an object. One that was deleted meanwhile is skipped: its deletion is in the log.
     fn edit(&self, kind: KindId, place: &Place, edit: impl FnOnce(&mut Value)) {
         let _gone = self.cluster.store.edit(kind, &place.0, &place.1, |value| {
             edit(value);
@@ -300,12 +300,12 @@ impl Life {
         });
     }
 
-    /// Creates an object; one of the same name stays as it is, and its change is looked at as any other.
+    /// Creates an object. An existing one with that name stays unchanged.
     fn create(&self, kind: KindId, object: Value) {
         let _there = self.cluster.store.create(kind, object);
     }
 
-    /// Says something of an object, as an Event.
+    /// Records an Event about an object.
     fn event(&mut self, kind: &str, object: &Value, reason: &str, message: &str, component: &str) {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str().unwrap_or("default").to_owned();
@@ -332,14 +332,14 @@ impl Life {
         });
         self.create(kinds::EVENTS, event);
         self.events.push_back((namespace.into(), name.into()));
-        if self.events.len() > EVENTS
+        if self.events.len() > MAX_EVENTS
             && let Some((namespace, name)) = self.events.pop_front()
         {
             self.cluster.store.remove(kinds::EVENTS, &namespace, &name);
         }
     }
 
-    /// What a vanished owner leaves behind goes too.
+    /// Deletes the dependents of a deleted owner.
     fn orphans(&mut self, namespace: &str, uid: &str) {
         for kind in kinds::DEPENDENTS {
             for item in self.cluster.store.owned(kind, namespace, uid) {
@@ -348,7 +348,7 @@ impl Life {
         }
     }
 
-    /// Deletes an object as a client would, with the grace that it is due.
+    /// Deletes an object as a client would, with its grace period.
     fn delete(&self, kind: KindId, place: &Place) {
         let (what, now) = (self.cluster.store.kind(kind), self.time());
         let _gone = self.cluster.store.edit(kind, &place.0, &place.1, |value| {

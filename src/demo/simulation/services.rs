@@ -1,18 +1,19 @@
-//! What follows the pods of a namespace: the endpoints of its services, and what its disruption budgets allow.
+//! Objects derived from the pods of a namespace: the endpoints of its services, and the status of its disruption
+//! budgets.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-use super::Life;
-use crate::demo::bodies::{self, Birth};
+use super::Simulation;
 use crate::demo::kinds;
+use crate::demo::manifests::{self, Identity};
 use crate::demo::store::{Part, suffix, uuid};
 use crate::demo::stored::Stored;
 use crate::demo::write::evict::selects;
 
-impl Life {
-    /// Looks at the services and budgets of a namespace after its pods have changed.
-    pub(super) fn followers(&mut self, namespace: &str) {
+impl Simulation {
+    /// Updates the services and budgets of a namespace after its pods have changed.
+    pub(super) fn update_services(&mut self, namespace: &str) {
         let all = |kind| self.cluster.store.now(&Part::all(kind, Some(namespace))).items;
         let (services, budgets) = (all(kinds::SERVICES), all(kinds::DISRUPTION_BUDGETS));
         if services.is_empty() && budgets.is_empty() {
@@ -77,13 +78,13 @@ impl Life {
         }
         let full = format!("{name}-{}", suffix(&mut self.rng));
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace, name: &full, uid: &uid, created: &created };
+        let identity = Identity { namespace, name: &full, uid: &uid, created: &created };
         let mut labels = metadata["labels"].clone();
         labels["kubernetes.io/service-name"] = name.into();
         labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io".into();
-        let mut metadata = birth.metadata(labels);
+        let mut metadata = identity.metadata(labels);
         metadata["generateName"] = format!("{name}-").into();
-        metadata["ownerReferences"] = bodies::owners("v1", "Service", service);
+        metadata["ownerReferences"] = manifests::owners("v1", "Service", service);
         self.create(
             kinds::ENDPOINT_SLICES,
             json!({"metadata": metadata, "addressType": "IPv4", "endpoints": endpoints, "ports": ports}),
@@ -106,8 +107,8 @@ impl Life {
             return self.edit(kinds::ENDPOINTS, &place, set);
         }
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace, name, uid: &uid, created: &created };
-        let mut endpoints = json!({"metadata": birth.metadata(metadata["labels"].clone())});
+        let identity = Identity { namespace, name, uid: &uid, created: &created };
+        let mut endpoints = json!({"metadata": identity.metadata(metadata["labels"].clone())});
         set(&mut endpoints);
         self.create(kinds::ENDPOINTS, endpoints);
     }
@@ -140,7 +141,7 @@ impl Life {
             }
             super::stages::condition(budget, "DisruptionAllowed", allowed > 0, &time);
             let reason = if allowed > 0 { "SufficientPods" } else { "InsufficientPods" };
-            super::stages::because(budget, "DisruptionAllowed", (reason, ""));
+            super::stages::set_reason(budget, "DisruptionAllowed", (reason, ""));
         });
     }
 }
@@ -150,7 +151,7 @@ fn is_ready(pod: &Value) -> bool {
     conditions.into_iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
 }
 
-/// A number, or so many of a hundred, rounded up.
+/// Returns a number, or a percentage of `of` rounded up.
 fn share(value: &Value, of: usize) -> usize {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<usize>().ok());
     match percent {
@@ -159,7 +160,7 @@ fn share(value: &Value, of: usize) -> usize {
     }
 }
 
-/// Where a port of a service leads: names of ports of containers are taken for the port itself.
+/// Returns the target of a service port; named container ports are mapped to the port itself.
 fn endpoint_port(port: &Value) -> Value {
     let target = port["targetPort"].as_u64().or(port["port"].as_u64()).unwrap_or(0);
     let mut own = json!({"port": target, "protocol": port["protocol"].as_str().unwrap_or("TCP")});

@@ -1,11 +1,10 @@
-//! Autoscalers in their first version, which knows one measure: the share of the processors. Others, and conditions, have no
-//! place there.
+//! `autoscaling/v1` autoscalers, whose only metric is CPU utilization. They omit other metrics and conditions.
 
 use serde_json::{Value, json};
 
 use crate::demo::kinds::Kind;
 
-/// The resource.
+/// Returns the resource.
 pub(super) fn kind() -> Kind {
     Kind {
         group: "autoscaling".into(),
@@ -21,13 +20,13 @@ pub(super) fn kind() -> Kind {
     }
 }
 
-/// Whether a resource is this one.
-pub(super) fn is_it(kind: &Kind) -> bool {
+/// Returns whether a resource is this one.
+pub(super) fn matches(kind: &Kind) -> bool {
     kind.group == "autoscaling" && kind.version == "v1"
 }
 
-/// From the words of the second version into those of the first.
-pub(super) fn reword(scaler: &mut Value) {
+/// Converts an object from version 2.
+pub(super) fn convert(scaler: &mut Value) {
     let share = |metrics: &Value, what: &str| {
         let cpu = metrics.as_array()?.iter().find(|metric| metric["resource"]["name"] == "cpu")?;
         cpu["resource"][what].get("averageUtilization").cloned()
@@ -59,13 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_autoscaler_is_told_in_the_words_of_the_first_version() {
+    fn an_autoscaler_converts_to_version_1() {
         let metric = |what: &str, share: u64| json!([{"type": "Resource", "resource": {"name": "cpu", (what): {"averageUtilization": share}}}]);
         let mut scaler = json!({
             "spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": {"name": "d"}, "metrics": metric("target", 80)},
             "status": {"currentReplicas": 2, "currentMetrics": metric("current", 59), "conditions": []},
         });
-        reword(&mut scaler);
+        convert(&mut scaler);
         assert_eq!(
             scaler,
             json!({

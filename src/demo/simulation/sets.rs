@@ -1,28 +1,28 @@
-//! The controllers of `StatefulSet`s and `DaemonSet`s.
+//! The `StatefulSet` and `DaemonSet` controllers.
 
 use serde_json::{Value, json};
 
-use super::Life;
+use super::Simulation;
 use super::stages::{self, Stage};
-use crate::demo::bodies::{self, Birth};
 use crate::demo::kinds;
+use crate::demo::manifests::{self, Identity};
 use crate::demo::store::{Part, uuid};
 use crate::demo::stored::Place;
 use crate::demo::write::evict::selects;
 
 const REVISION: &str = "controller-revision-hash";
 
-/// A pod that a set has.
-struct Member {
+/// A pod of a set.
+struct SetPod {
     place: Place,
     stage: Stage,
     revision: String,
     value: Value,
 }
 
-impl Member {
+impl SetPod {
     fn is_there(&self) -> bool {
-        ![Stage::Going, Stage::Over].contains(&self.stage)
+        ![Stage::Terminating, Stage::Finished].contains(&self.stage)
     }
 
     fn is_ready(&self) -> bool {
@@ -30,19 +30,19 @@ impl Member {
     }
 }
 
-impl Life {
-    fn members(&self, set: &Value, place: &Place) -> Vec<Member> {
+impl Simulation {
+    fn members(&self, set: &Value, place: &Place) -> Vec<SetPod> {
         let uid = set["metadata"]["uid"].as_str().unwrap_or_default();
         let owned = self.cluster.store.owned(kinds::PODS, &place.0, uid).into_iter();
         let member = owned.map(|pod| {
             let value = pod.value();
             let revision = value["metadata"]["labels"][REVISION].as_str().unwrap_or_default().to_owned();
-            Member { place: pod.place(), stage: Stage::of(&value), revision, value }
+            SetPod { place: pod.place(), stage: Stage::of(&value), revision, value }
         });
         member.collect()
     }
 
-    /// Pods with numbers: each waits for the one before it, and the last goes first.
+    /// Runs numbered pods: each starts after the previous one is ready, and the last is removed first.
     pub(super) fn stateful_set(&mut self, place: &Place) {
         let Some(set) = self.value(kinds::STATEFUL_SETS, place) else { return };
         if set["metadata"]["deletionTimestamp"].is_string() {
@@ -67,21 +67,21 @@ impl Life {
                 break;
             }
         }
-        let number = |member: &Member| {
+        let number = |member: &SetPod| {
             let (_, number) = member.place.1.rsplit_once('-').unwrap_or_default();
             number.parse::<u64>().unwrap_or_default()
         };
-        let mut there: Vec<&Member> = members.iter().filter(|member| member.is_there()).collect();
+        let mut there: Vec<&SetPod> = members.iter().filter(|member| member.is_there()).collect();
         there.sort_by_key(|member| std::cmp::Reverse(number(member)));
         let surplus = there.iter().find(|member| number(member) >= wanted);
         let outdated = there.iter().find(|member| settled && member.revision != revision);
         if let Some(member) = surplus.or(outdated) {
-            self.let_go(&set, "StatefulSet", &member.place);
+            self.orphan_pod(&set, "StatefulSet", &member.place);
         }
         self.stateful_status(place, &members, &revision);
     }
 
-    fn stateful_status(&self, place: &Place, members: &[Member], revision: &str) {
+    fn stateful_status(&self, place: &Place, members: &[SetPod], revision: &str) {
         let (replicas, ready) = (members.len(), members.iter().filter(|member| member.is_ready()).count());
         let updated = members.iter().filter(|member| member.revision == *revision).count();
         let name = format!("{}-{revision}", place.1);
@@ -96,7 +96,7 @@ impl Life {
         });
     }
 
-    /// One pod on each node that its pods may run on.
+    /// Runs one pod on each eligible node.
     pub(super) fn daemon_set(&mut self, place: &Place) {
         let Some(set) = self.value(kinds::DAEMON_SETS, place) else { return };
         if set["metadata"]["deletionTimestamp"].is_string() {
@@ -115,11 +115,11 @@ impl Life {
         });
         let nodes: Vec<String> = nodes.map(|node| node.name.to_string()).collect();
         let node_of =
-            |member: &Member| member.value["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
+            |member: &SetPod| member.value["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
         for node in &nodes {
-            if !members.iter().any(|member| node_of(member) == *node && member.stage != Stage::Over) {
+            if !members.iter().any(|member| node_of(member) == *node && member.stage != Stage::Finished) {
                 let name = format!("{}-{}", place.1, crate::demo::store::suffix(&mut self.rng));
-                self.member_on(&set, &name, node, &revision);
+                self.member_on_node(&set, &name, node, &revision);
             }
         }
         let settled = members.iter().filter(|member| member.is_ready()).count() >= nodes.len();
@@ -127,7 +127,7 @@ impl Life {
         let outdated =
             members.iter().find(|member| settled && member.is_there() && member.revision != revision);
         if let Some(member) = stray.or(outdated) {
-            self.let_go(&set, "DaemonSet", &member.place);
+            self.orphan_pod(&set, "DaemonSet", &member.place);
         }
         let current = members.iter().filter(|member| member.is_there()).count();
         let ready = members.iter().filter(|member| member.is_ready()).count();
@@ -147,9 +147,9 @@ impl Life {
         });
     }
 
-    /// The revision of a set's template, which is kept as an object.
+    /// Returns the revision of a set's template, creating its `ControllerRevision` if needed.
     fn revision(&mut self, set: &Value, kind: &str) -> String {
-        let hash = bodies::template_hash(&set["spec"]["template"]);
+        let hash = manifests::template_hash(&set["spec"]["template"]);
         let metadata = &set["metadata"];
         let (namespace, name) = (
             metadata["namespace"].as_str().unwrap_or_default(),
@@ -160,11 +160,11 @@ impl Life {
             let uid = metadata["uid"].as_str().unwrap_or_default();
             let before = self.cluster.store.owned(kinds::CONTROLLER_REVISIONS, namespace, uid).len();
             let (uid, created) = (uuid(&mut self.rng), self.stamp());
-            let birth = Birth { namespace, name: &own, uid: &uid, created: &created };
+            let identity = Identity { namespace, name: &own, uid: &uid, created: &created };
             let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
             labels[REVISION] = hash.as_str().into();
-            let mut metadata = birth.metadata(labels);
-            metadata["ownerReferences"] = bodies::owners("apps/v1", kind, set);
+            let mut metadata = identity.metadata(labels);
+            metadata["ownerReferences"] = manifests::owners("apps/v1", kind, set);
             let mut template = set["spec"]["template"].clone();
             template["$patch"] = "replace".into();
             self.create(
@@ -187,7 +187,7 @@ impl Life {
         self.event(kind, set, "SuccessfulCreate", &message, "statefulset-controller");
     }
 
-    fn member_on(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
+    fn member_on_node(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
         let mut pod = self.body_of(set, "DaemonSet", name, revision);
         let time = self.stamp();
         stages::schedule(&mut pod, node, &time);
@@ -203,22 +203,23 @@ impl Life {
 
     fn body_of(&mut self, set: &Value, kind: &str, name: &str, revision: &str) -> Value {
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace: text(set, "namespace"), name, uid: &uid, created: &created };
-        let mut pod = bodies::pod(&birth, &set["spec"]["template"], bodies::owners("apps/v1", kind, set));
+        let identity = Identity { namespace: text(set, "namespace"), name, uid: &uid, created: &created };
+        let mut pod =
+            manifests::pod(&identity, &set["spec"]["template"], manifests::owners("apps/v1", kind, set));
         pod["metadata"]["labels"][REVISION] = revision.into();
         pod
     }
 
-    /// The claims of a numbered pod outlive it.
+    /// Creates the claims of a numbered pod, which outlive it.
     fn claims(&mut self, set: &Value, pod_name: &str, pod: &mut Value) {
         for template in set["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
             let volume = template["metadata"]["name"].as_str().unwrap_or("data");
             let name = format!("{volume}-{pod_name}");
             let (uid, created) = (uuid(&mut self.rng), self.stamp());
-            let birth =
-                Birth { namespace: text(set, "namespace"), name: &name, uid: &uid, created: &created };
+            let identity =
+                Identity { namespace: text(set, "namespace"), name: &name, uid: &uid, created: &created };
             let labels = set["spec"]["selector"]["matchLabels"].clone();
-            let mut claim = json!({"metadata": birth.metadata(labels), "spec": template["spec"], "status": {"phase": "Pending"}});
+            let mut claim = json!({"metadata": identity.metadata(labels), "spec": template["spec"], "status": {"phase": "Pending"}});
             crate::demo::defaults::claim(&mut claim);
             self.create(kinds::VOLUME_CLAIMS, claim);
             let own = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
@@ -229,7 +230,7 @@ impl Life {
         }
     }
 
-    fn let_go(&mut self, set: &Value, kind: &str, pod: &Place) {
+    fn orphan_pod(&mut self, set: &Value, kind: &str, pod: &Place) {
         self.delete(kinds::PODS, pod);
         let (message, component) = match kind {
             "StatefulSet" => {

@@ -1,15 +1,15 @@
-//! Claims get the volumes they ask for.
+//! The volume controller.
 
 use serde_json::json;
 
-use super::Life;
-use crate::demo::bodies::Birth;
+use super::Simulation;
 use crate::demo::kinds;
+use crate::demo::manifests::Identity;
 use crate::demo::store::uuid;
 use crate::demo::stored::Place;
 
-impl Life {
-    /// Binds a claim to a volume that is made for it.
+impl Simulation {
+    /// Binds a claim to a new volume.
     pub(super) fn claim(&mut self, place: &Place) {
         let Some(claim) = self.value(kinds::VOLUME_CLAIMS, place) else { return };
         let is_new = claim["status"]["phase"] == "Pending" && claim["spec"]["volumeName"].is_null();
@@ -19,12 +19,12 @@ impl Life {
         }
         let name = format!("pvc-{}", claim["metadata"]["uid"].as_str().unwrap_or_default());
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let birth = Birth { namespace: "", name: &name, uid: &uid, created: &created };
+        let identity = Identity { namespace: "", name: &name, uid: &uid, created: &created };
         let size = &claim["spec"]["resources"]["requests"]["storage"];
         self.create(
             kinds::VOLUMES,
             json!({
-                "metadata": birth.metadata(json!(null)),
+                "metadata": identity.metadata(json!(null)),
                 "spec": {
                     "capacity": {"storage": size}, "accessModes": claim["spec"]["accessModes"],
                     "persistentVolumeReclaimPolicy": "Delete", "storageClassName": class, "volumeMode": "Filesystem",
@@ -54,7 +54,7 @@ impl Life {
         );
     }
 
-    /// A volume goes with its claim.
+    /// Deletes a volume after its claim.
     pub(super) fn release(&self, claim_uid: &str) {
         self.cluster.store.remove(kinds::VOLUMES, "", &format!("pvc-{claim_uid}"));
     }

@@ -1,10 +1,10 @@
-//! The questions that clients ask before they act: may I, who am I. Nobody is refused anything here, and they are told so.
+//! Access reviews: the permissions and the identity of the client. The demo allows everything and responds so.
 
 use serde_json::{Value, json};
 
 use super::kinds::Kind;
 
-/// group, plural, kind, whether namespaced.
+/// Group, plural, kind, whether namespaced.
 const REVIEWS: [(&str, &str, &str, bool); 5] = [
     ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview", false),
     ("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", true),
@@ -13,7 +13,7 @@ const REVIEWS: [(&str, &str, &str, bool); 5] = [
     ("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", false),
 ];
 
-/// The reviews as resources, for discovery. They can be created only, and nothing of them is kept.
+/// Returns the reviews as resources for discovery. They can only be created and are not stored.
 pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     REVIEWS.into_iter().map(|(group, plural, kind, namespaced)| Kind {
         group: group.into(),
@@ -29,18 +29,18 @@ pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     })
 }
 
-/// Whether a resource is a review.
-pub(super) fn is_one(kind: &Kind) -> bool {
+/// Returns whether a resource is a review.
+pub(super) fn is_review(kind: &Kind) -> bool {
     kind.group.starts_with("authentication.") || kind.group.starts_with("authorization.")
 }
 
-/// The answer to a review; nothing where there is none of that group and plural.
-pub(super) fn answer(group: &str, plural: &str, asked: &Value) -> Option<Value> {
+/// Returns the response to a review, or `None` if there is none with this group and plural.
+pub(super) fn respond(group: &str, plural: &str, asked: &Value) -> Option<Value> {
     let (_, _, kind, _) = REVIEWS.iter().find(|(own, name, ..)| *own == group && *name == plural)?;
     let any = ["*"];
     let status = match *kind {
         "SelfSubjectReview" => {
-            // As whom a server treats those who come through a door without a lock.
+            // The identity that a server assigns on its unsecured port.
             json!({"userInfo": {"username": "system:unsecured", "groups": ["system:masters", "system:authenticated"]}})
         }
         "SelfSubjectRulesReview" => json!({
@@ -50,10 +50,10 @@ pub(super) fn answer(group: &str, plural: &str, asked: &Value) -> Option<Value> 
         }),
         _ => json!({"allowed": true}),
     };
-    let mut answer =
+    let mut response =
         json!({"kind": kind, "apiVersion": format!("{group}/v1"), "metadata": {}, "status": status});
     if asked["spec"].is_object() {
-        answer["spec"] = asked["spec"].clone();
+        response["spec"] = asked["spec"].clone();
     }
-    Some(answer)
+    Some(response)
 }

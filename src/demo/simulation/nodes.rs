@@ -1,27 +1,27 @@
-//! Nodes that fall silent for a while, and what becomes of their pods.
+//! Nodes that become unreachable for a while, and the eviction of their pods.
 
 use serde_json::{Value, json};
 
-use super::Life;
-use super::agenda::Work;
+use super::Simulation;
+use super::schedule::Task;
 use super::stages::{self, Stage};
 use crate::demo::fixtures::{WORKERS, node_name};
 use crate::demo::kinds;
 use crate::demo::store::Part;
 use crate::demo::stored::Place;
 
-/// Pods of a silent node that are evicted at most: a hundred thousand pods are not to be made anew at once.
-const MOST: usize = 40;
+/// The maximum number of pods evicted from a node: a large demo must not recreate a hundred thousand pods at once.
+const MAX_EVICTIONS: usize = 40;
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
-impl Life {
-    /// A node falls silent; its pods are not ready any more, and soon evicted.
+impl Simulation {
+    /// Makes a node unreachable; its pods become unready, and are evicted later.
     pub(super) fn lose_node(&mut self) {
         let name = node_name(self.rng.u64(1..=WORKERS));
         let place: Place = ("".into(), name.as_str().into());
-        let next = self.within(90.0, 180.0);
-        self.agenda.set(next, Work::LoseNode);
+        let next = self.random_time(90.0, 180.0);
+        self.tasks.set(next, Task::LoseNode);
         if self.value(kinds::NODES, &place).is_none_or(|node| !is_ready(&node)) {
             return;
         }
@@ -47,12 +47,12 @@ impl Life {
         for pod in self.pods_of(&name) {
             self.edit(kinds::PODS, &pod, |pod| stages::set_ready(pod, false, &time));
         }
-        let (evict, back) = (self.within(4.0, 6.0), self.within(20.0, 30.0));
-        self.agenda.set(evict, Work::Evict(name.as_str().into()));
-        self.agenda.set(back, Work::NodeReturns(name.into()));
+        let (evict, back) = (self.random_time(4.0, 6.0), self.random_time(20.0, 30.0));
+        self.tasks.set(evict, Task::Evict(name.as_str().into()));
+        self.tasks.set(back, Task::RecoverNode(name.into()));
     }
 
-    /// The pods of a node that is still silent go elsewhere; those of its daemons stay.
+    /// Evicts the pods of a node that is still unreachable, except those of daemon sets.
     pub(super) fn evict_pods(&mut self, name: &str) {
         let silent = self.value(kinds::NODES, &("".into(), name.into())).is_some_and(|node| !is_ready(&node));
         for place in self.pods_of(name).into_iter().filter(|_| silent) {
@@ -66,8 +66,8 @@ impl Life {
         }
     }
 
-    /// A node is heard of again.
-    pub(super) fn node_returns(&mut self, name: &str) {
+    /// Makes an unreachable node ready again.
+    pub(super) fn recover_node(&mut self, name: &str) {
         let place: Place = ("".into(), name.into());
         let time = self.stamp();
         self.edit(kinds::NODES, &place, |node| {
@@ -93,20 +93,21 @@ impl Life {
         }
     }
 
-    /// Some of the pods on a node, those of the applications first.
+    /// Returns some of the pods on a node, those of the applications first.
     fn pods_of(&self, node: &str) -> Vec<Place> {
         let namespaces = self.cluster.store.now(&Part::all(kinds::NAMESPACES, None)).items;
         let own = namespaces.iter().filter(|namespace| !namespace.name.starts_with("load-"));
         let pods = own.flat_map(|own| self.cluster.store.now(&Part::all(kinds::PODS, Some(&own.name))).items);
         let there = pods.filter(|pod| {
             let value = pod.value();
-            value["spec"]["nodeName"] == *node && ![Stage::Going, Stage::Over].contains(&Stage::of(&value))
+            value["spec"]["nodeName"] == *node
+                && ![Stage::Terminating, Stage::Finished].contains(&Stage::of(&value))
         });
-        there.take(MOST).map(|pod| pod.place()).collect()
+        there.take(MAX_EVICTIONS).map(|pod| pod.place()).collect()
     }
 }
 
-/// Whether a node says that it is.
+/// Returns whether a node reports that it is ready.
 pub(super) fn is_ready(node: &Value) -> bool {
     let mut conditions = node["status"]["conditions"].as_array().into_iter().flatten();
     conditions.any(|one| one["type"] == "Ready" && one["status"] == "True")

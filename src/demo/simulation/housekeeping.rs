@@ -1,21 +1,21 @@
-//! The smaller controllers: namespaces that are emptied, nodes that say they live, backups that make progress.
+//! Smaller controllers: namespace deletion, node heartbeats, and the progress of backups.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::Life;
-use super::agenda::Work;
+use super::Simulation;
+use super::schedule::Task;
 use crate::demo::cluster::micro_stamp;
 use crate::demo::kinds;
 use crate::demo::store::Part;
 use crate::demo::stored::Place;
 
-/// Between two heartbeats of a node.
+/// The interval between heartbeats of a node.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-impl Life {
-    /// A namespace that is to go takes all that is in it along.
+impl Simulation {
+    /// Deletes the content of a namespace that is being deleted, then the namespace.
     pub(super) fn namespace(&mut self, name: &str) {
         let Some(namespace) = self.value(kinds::NAMESPACES, &("".into(), name.into())) else { return };
         if !namespace["metadata"]["deletionTimestamp"].is_string() {
@@ -31,7 +31,7 @@ impl Life {
         self.cluster.store.remove(kinds::NAMESPACES, "", name);
     }
 
-    /// Every node renews its lease, and says what state it is in.
+    /// Renews every node's lease and reports its state.
     pub(super) fn leases(&mut self) {
         let (renewed, time) = (micro_stamp(self.time()), self.stamp());
         for node in self.cluster.store.now(&Part::all(kinds::NODES, None)).items {
@@ -46,10 +46,10 @@ impl Life {
                 }
             });
         }
-        self.agenda.set(self.now + HEARTBEAT, Work::Leases);
+        self.tasks.set(self.now + HEARTBEAT, Task::Leases);
     }
 
-    /// A backup runs, completes, and some time later begins anew.
+    /// Advances a backup: it runs, completes, and starts again some time later.
     pub(super) fn backup(&mut self, place: &Place) {
         let Some(id) = self.cluster.store.id("demo.kdelta.dev", "backups") else { return };
         let time = self.stamp();
@@ -66,7 +66,7 @@ impl Life {
                 _ => json!({"phase": "Pending", "progress": 0}),
             };
         });
-        let next = self.within(wait.0, wait.1);
-        self.agenda.set(next, Work::Backup(place.clone()));
+        let next = self.random_time(wait.0, wait.1);
+        self.tasks.set(next, Task::Backup(place.clone()));
     }
 }

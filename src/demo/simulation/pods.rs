@@ -1,62 +1,62 @@
-//! The scheduler and the kubelets: each pod goes from stage to stage.
+//! The scheduler and the kubelets, which advance pods from stage to stage.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Life;
-use super::agenda::Work;
+use super::Simulation;
+use super::schedule::Task;
 use super::stages::{self, Stage};
 use crate::demo::fixtures::address;
 use crate::demo::kinds;
 use crate::demo::store::{Change, Part};
 use crate::demo::stored::Place;
 
-/// The endpoints of services follow their pods after this long.
+/// The delay after which service endpoints follow their pods.
 const FOLLOW: Duration = Duration::from_millis(500);
 
-impl Life {
-    pub(super) fn see_pod(&mut self, change: &Change) {
+impl Simulation {
+    pub(super) fn observe_pod(&mut self, change: &Change) {
         let place = change.new.place();
         if *place.0 == *"default" {
             self.last_visible = self.now;
         }
-        self.tell_owner(&change.new);
-        self.agenda.add(self.now + FOLLOW, Work::Followers(place.0.clone()));
-        let work = Work::Pod(place);
+        self.enqueue_owner(&change.new);
+        self.tasks.add(self.now + FOLLOW, Task::UpdateServices(place.0.clone()));
+        let task = Task::Pod(place);
         if change.deleted {
-            return self.agenda.cancel(&work);
+            return self.tasks.cancel(&task);
         }
         let pod = change.new.value();
         match self.until_next(&pod) {
-            Some(at) => self.agenda.set(at, work),
-            None => self.agenda.cancel(&work),
+            Some(at) => self.tasks.set(at, task),
+            None => self.tasks.cancel(&task),
         }
     }
 
-    /// When a pod leaves the stage it is in; nothing when it stays.
+    /// Returns the time until a pod leaves its stage, or `None` if it stays.
     fn until_next(&mut self, pod: &Value) -> Option<Duration> {
         let (from, to) = match Stage::of(pod) {
-            Stage::Going | Stage::Starting => (0.5, 1.2),
+            Stage::Terminating | Stage::Starting => (0.5, 1.2),
             Stage::Unscheduled => (0.2, 0.6),
             Stage::Scheduled => (0.1, 0.3),
             Stage::Creating => (0.8, 2.2),
             Stage::Crashed | Stage::PullFailed => (0.6, 1.0),
             Stage::BackingOff | Stage::PullBackOff => (2.5, 6.0),
             Stage::Ready if is_of_job(pod) => (3.0, 8.0),
-            Stage::Ready | Stage::Over => return None,
+            Stage::Ready | Stage::Finished => return None,
         };
-        Some(self.within(from, to))
+        Some(self.random_time(from, to))
     }
 
-    /// The step to the next stage.
+    /// Advances a pod to its next stage.
     pub(super) fn pod(&mut self, place: &Place) {
         let Some(pod) = self.value(kinds::PODS, place) else { return };
         let time = self.stamp();
         let image = pod["spec"]["containers"][0]["image"].as_str().unwrap_or_default().to_owned();
         let container = pod["spec"]["containers"][0]["name"].as_str().unwrap_or_default().to_owned();
         match Stage::of(&pod) {
-            Stage::Going => drop(self.cluster.store.remove(kinds::PODS, &place.0, &place.1)),
+            Stage::Terminating => drop(self.cluster.store.remove(kinds::PODS, &place.0, &place.1)),
             Stage::Unscheduled => self.schedule(place, &pod),
             Stage::Scheduled => {
                 let host = self.host(&pod);
@@ -95,7 +95,7 @@ impl Life {
             Stage::Ready if is_of_job(&pod) => {
                 self.edit(kinds::PODS, place, |pod| stages::succeed(pod, &time));
             }
-            Stage::Ready | Stage::Over => {}
+            Stage::Ready | Stage::Finished => {}
         }
     }
 
@@ -103,18 +103,18 @@ impl Life {
         self.event("Pod", pod, reason, message, "kubelet");
     }
 
-    /// Who has crashed does so again, every third time.
+    /// Returns whether a crashed pod crashes again, which one in three does.
     fn crashes_again(&mut self, pod: &Value) -> bool {
         let crashed = pod["status"]["containerStatuses"][0]["lastState"]["terminated"].is_object();
         let ran = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"].as_str();
-        // Once ready it may flicker, but a crash is for those that have just been started anew.
+        // A ready pod may become unready for a moment, but only a restarted one crashes.
         let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
         let mut ready = conditions.filter(|one| one["type"] == "Ready");
         let since = ready.next().and_then(|one| one["lastTransitionTime"].as_str());
         crashed && since <= ran && self.rng.u8(..) < 80
     }
 
-    /// Binds a pod to a node that takes pods; where there is none it waits.
+    /// Binds a pod to a schedulable node; without one it stays pending.
     fn schedule(&mut self, place: &Place, pod: &Value) {
         let nodes = self.cluster.store.now(&Part::all(kinds::NODES, None)).items;
         let nodes = nodes.iter().map(|node| node.value()).filter(takes_pods);
@@ -122,8 +122,8 @@ impl Life {
             nodes.filter_map(|node| node["metadata"]["name"].as_str().map(str::to_owned)).collect();
         let time = self.stamp();
         let Some(node) = names.get(self.rng.usize(..names.len().max(1))) else {
-            let later = self.within(2.0, 4.0);
-            return self.agenda.set(later, Work::Pod(place.clone()));
+            let later = self.random_time(2.0, 4.0);
+            return self.tasks.set(later, Task::Pod(place.clone()));
         };
         self.edit(kinds::PODS, place, |pod| stages::schedule(pod, node, &time));
         let message = format!("Successfully assigned {}/{} to {node}", place.0, place.1);

@@ -1,27 +1,27 @@
-//! What happens to a pod, step by step: which stage it is in, and the edits that lead to the next.
+//! The stages of a pod, and the edits that lead from one to the next.
 
 use serde_json::{Value, json};
 
-/// Where a pod is in its life, read from the pod itself, so that it goes on from wherever a client has put it.
+/// The stage of a pod, read from the pod itself, so that the simulation continues from any state that a client creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::demo) enum Stage {
-    /// It is to go.
-    Going,
+    /// Being deleted.
+    Terminating,
     Unscheduled,
-    /// On a node that has not looked at it yet.
+    /// Bound to a node that has not started it yet.
     Scheduled,
     Creating,
-    /// The image could not be had.
+    /// The image could not be pulled.
     PullFailed,
-    /// It will be tried again.
+    /// Waiting before the next attempt to pull the image.
     PullBackOff,
-    /// Running, and not ready.
+    /// Running but not ready.
     Starting,
     Ready,
     Crashed,
     BackingOff,
     /// Succeeded or failed.
-    Over,
+    Finished,
 }
 
 impl Stage {
@@ -29,8 +29,8 @@ impl Stage {
         let container = &pod["status"]["containerStatuses"][0];
         let state = &container["state"];
         match pod["status"]["phase"].as_str() {
-            _ if pod["metadata"]["deletionTimestamp"].is_string() => Self::Going,
-            Some("Succeeded" | "Failed") => Self::Over,
+            _ if pod["metadata"]["deletionTimestamp"].is_string() => Self::Terminating,
+            Some("Succeeded" | "Failed") => Self::Finished,
             _ if !pod["spec"]["nodeName"].is_string() => Self::Unscheduled,
             _ if !container.is_object() => Self::Scheduled,
             _ if state["waiting"]["reason"] == "CrashLoopBackOff" => Self::BackingOff,
@@ -142,7 +142,7 @@ fn each_container(pod: &mut Value, change: impl FnMut(&mut Value)) {
     pod["status"]["containerStatuses"].as_array_mut().into_iter().flatten().for_each(change);
 }
 
-/// Sets a condition of an object's status; the time of its last transition moves only with the value.
+/// Sets a condition in an object's status. Its transition time changes only with its value.
 pub(in crate::demo) fn condition(object: &mut Value, kind: &str, holds: bool, time: &str) {
     let status = if holds { "True" } else { "False" };
     let fresh = json!({"type": kind, "status": status, "lastTransitionTime": time});
@@ -156,8 +156,8 @@ pub(in crate::demo) fn condition(object: &mut Value, kind: &str, holds: bool, ti
     }
 }
 
-/// Says why a condition is as it is.
-pub(super) fn because(object: &mut Value, kind: &str, (reason, message): (&str, &str)) {
+/// Sets the reason and message of a condition.
+pub(super) fn set_reason(object: &mut Value, kind: &str, (reason, message): (&str, &str)) {
     let conditions = object["status"]["conditions"].as_array_mut().into_iter().flatten();
     for own in conditions.filter(|own| own["type"] == kind) {
         own["reason"] = reason.into();
@@ -165,8 +165,8 @@ pub(super) fn because(object: &mut Value, kind: &str, (reason, message): (&str, 
     }
 }
 
-/// Sets a condition of a deployment, with what is said of it.
-fn explained(object: &mut Value, kind: &str, holds: bool, (reason, message): (&str, &str), time: &str) {
+/// Sets a condition of a deployment with its reason and message.
+fn set_condition(object: &mut Value, kind: &str, holds: bool, (reason, message): (&str, &str), time: &str) {
     condition(object, kind, holds, time);
     let conditions = object["status"]["conditions"].as_array_mut().into_iter().flatten();
     for own in conditions.filter(|own| own["type"] == kind) {
@@ -178,17 +178,17 @@ fn explained(object: &mut Value, kind: &str, holds: bool, (reason, message): (&s
     }
 }
 
-/// Says of a deployment whether enough of its pods are ready.
+/// Sets whether enough of a deployment's pods are ready.
 pub(in crate::demo) fn available(deployment: &mut Value, holds: bool, time: &str) {
     let said = if holds {
         ("MinimumReplicasAvailable", "Deployment has minimum availability.")
     } else {
         ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
     };
-    explained(deployment, "Available", holds, said, time);
+    set_condition(deployment, "Available", holds, said, time);
 }
 
-/// Says of a deployment how far its latest `ReplicaSet` is.
+/// Sets the progress of a deployment's newest `ReplicaSet`.
 pub(in crate::demo) fn progressing(deployment: &mut Value, done: bool, set: &str, time: &str) {
     let (reason, what) = if done {
         ("NewReplicaSetAvailable", "has successfully progressed")
@@ -196,7 +196,7 @@ pub(in crate::demo) fn progressing(deployment: &mut Value, done: bool, set: &str
         ("ReplicaSetUpdated", "is progressing")
     };
     let message = format!("ReplicaSet \"{set}\" {what}.");
-    explained(deployment, "Progressing", true, (reason, &message), time);
+    set_condition(deployment, "Progressing", true, (reason, &message), time);
 }
 
 fn text(value: &Value) -> &str {
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_edit_leads_to_the_stage_after() {
+    fn each_edit_leads_to_the_next_stage() {
         let mut pod = json!({
             "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]},
             "status": {"phase": "Pending"},
@@ -235,8 +235,8 @@ mod tests {
         assert_eq!(pod["status"]["containerStatuses"][0]["restartCount"], 1);
         assert_eq!(pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 1);
         succeed(&mut pod, "t");
-        assert_eq!(Stage::of(&pod), Stage::Over);
+        assert_eq!(Stage::of(&pod), Stage::Finished);
         pod["metadata"]["deletionTimestamp"] = "t".into();
-        assert_eq!(Stage::of(&pod), Stage::Going);
+        assert_eq!(Stage::of(&pod), Stage::Terminating);
     }
 }
