@@ -292,30 +292,30 @@ mod tests {
         Notification::Added { object: pod("a", version), is_in_initial_list: false, origin: Origin::Watch }
     }
 
-    #[tokio::test]
-    async fn nobody_waits_for_a_handler_that_was_removed_and_does_not_return() {
+    #[test]
+    fn send_does_not_wait_for_a_removed_handler() {
         let hurry = CancellationToken::new();
-        let (listener, _stuck) = channel(1, usize::MAX);
-        listener.send(added(1), &hurry).await;
-        listener.removed.cancel();
-        // The channel is full and stays so.
-        listener.send(added(2), &hurry).await;
+        // One channel is full by the number of its notifications, the other by their bytes.
+        for (capacity, bytes) in [(1, usize::MAX), (100, 1)] {
+            let (listener, _unread) = channel(capacity, bytes);
+            assert!(now(listener.send(added(1), &hurry)).is_some());
+            assert!(now(listener.send(added(2), &hurry)).is_none(), "the channel is full");
+            listener.removed.cancel();
+            assert!(now(listener.send(added(2), &hurry)).is_some());
+        }
     }
 
-    #[tokio::test]
-    async fn nobody_waits_for_the_bytes_of_a_reader_that_is_removed_or_gone() {
+    #[test]
+    fn dropped_reader_ends_a_waiting_send() {
         let hurry = CancellationToken::new();
-        let (listener, inbox) = channel(100, 1);
-        listener.send(added(1), &hurry).await;
-        let mut waiting = Box::pin(listener.send(added(2), &hurry));
-        let mut context = Context::from_waker(std::task::Waker::noop());
-        assert!(waiting.as_mut().poll(&mut context).is_pending(), "one is as much as there may be");
-        drop(inbox);
-        waiting.await;
-        let (listener, _stuck) = channel(100, 1);
-        listener.send(added(1), &hurry).await;
-        listener.removed.cancel();
-        listener.send(added(2), &hurry).await;
+        for (capacity, bytes) in [(1, usize::MAX), (100, 1)] {
+            let (listener, inbox) = channel(capacity, bytes);
+            assert!(now(listener.send(added(1), &hurry)).is_some());
+            let mut waiting = Box::pin(listener.send(added(2), &hurry));
+            assert!(now(waiting.as_mut()).is_none(), "the channel is full");
+            drop(inbox);
+            assert!(now(waiting).is_some());
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use crate::support::{OnServer, TestEnv, eventually};
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn kind_missing_from_the_cached_discovery_is_watched() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     // Fills the discovery cache before the kind exists.
     let error = env.kdelta_on(testbed, &["get", "gadgets", "-n", &namespace]).finish().failure(1);
     assert!(error.starts_with("error: the server doesn't have a resource type \"gadgets\""), "{error}");
@@ -42,8 +43,9 @@ fn kind_missing_from_the_cached_discovery_is_watched() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_requests_report_the_servers_message() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let config = env.kubeconfig(testbed, "nobody", "default", testbed.port());
     for command in [&["get", "pods"][..], &["watch", "pods"], &["index", "pods", "--by", "namespace"]] {
         let error = env.kdelta(command).env("KUBECONFIG", &config).finish().failure(1);
@@ -55,8 +57,9 @@ fn forbidden_requests_report_the_servers_message() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn wrong_token_fails_without_printing_the_token() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let server = testbed.server();
     let access = ["--server", server, "--certificate-authority", testbed.ca_file(), "-v=9"];
     let wrong = [&["get", "namespaces", "--token", "s3cr3t-and-wrong"], &access[..]].concat();
@@ -76,8 +79,9 @@ fn wrong_token_fails_without_printing_the_token() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn impersonation_headers_are_sent() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let error =
         env.kdelta_on(testbed, &["get", "pods", "--as", "jane", "--as-group", "dev"]).finish().failure(1);
     assert!(error.contains("User \"jane\" cannot list resource \"pods\""), "{error}");
@@ -86,8 +90,9 @@ fn impersonation_headers_are_sent() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn api_resources_lists_the_served_types() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let stdout = env.kdelta_on(testbed, &["api-resources"]).finish().quiet_success();
     let rows: Vec<Vec<&str>> = stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"]);
@@ -96,8 +101,9 @@ fn api_resources_lists_the_served_types() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn single_object_is_printed_without_a_list_and_a_missing_one_fails() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let stdout = env.kdelta_on(testbed, &["get", "ns", "default", "-o", "json"]).finish().quiet_success();
     let object: Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!((&object["kind"], &object["metadata"]["name"]), (&json!("Namespace"), &json!("default")));
@@ -109,8 +115,9 @@ fn single_object_is_printed_without_a_list_and_a_missing_one_fails() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn index_fails_for_a_missing_name_and_reports_no_groups() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let on = |words: &str| {
         let words: Vec<&str> = words.split(' ').chain(["-n", &namespace]).collect();
         env.kdelta_on(testbed, &words).finish()
@@ -138,8 +145,9 @@ fn index_fails_for_a_missing_name_and_reports_no_groups() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_reports_a_missing_name_and_watches_the_others() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "there", &json!({}));
     let words = ["watch", "cm", "there", "later", "-n", &namespace, "-o", "name", "--count", "2"];
     let mut running = env.kdelta_on(testbed, &words).start();
@@ -157,8 +165,9 @@ fn watch_reports_a_missing_name_and_watches_the_others() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn unsupported_field_selector_is_applied_locally_with_a_note() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     api.create_config_map(&namespace, "b", &json!({}));
     let words = ["get", "cm", "-n", &namespace, "-o", "name", "--field-selector", "metadata.labels.app=web"];
@@ -172,8 +181,9 @@ fn unsupported_field_selector_is_applied_locally_with_a_note() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_objects_are_grouped_by_kind() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     for number in 0..20 {
         api.create_config_map(&namespace, &format!("c{number}"), &json!({}));
         let secret = json!({"metadata": {"name": format!("s{number}")}});

@@ -60,8 +60,9 @@ fn start_informer(testbed: &Testbed, namespace: &str) -> Running {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_kubectl)), ignore = "needs Go and kubectl")]
 fn deltas_after_sync_equal_those_of_client_go_and_kubectl() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     api.create_config_map(&namespace, "b", &json!({"app": "db"}));
 
@@ -73,11 +74,8 @@ fn deltas_after_sync_equal_those_of_client_go_and_kubectl() {
 
     let informer = start_informer(testbed, &namespace);
     let arguments = [&["get", "configmaps", "-w", "--output-watch-events"], &selected[..]].concat();
-    let kubectl = kubectl(testbed.kubeconfig(), &arguments).map(|command| {
-        let running = Kdelta::other(command).start();
-        running.stdout.json_until("kubectl's initial state", |line| line["type"] == "ADDED");
-        running
-    });
+    let kubectl = Kdelta::other(kubectl(testbed.kubeconfig(), &arguments)).start();
+    kubectl.stdout.json_until("kubectl's initial state", |line| line["type"] == "ADDED");
 
     change_things(&api, &namespace);
     let is_end = |reported: Delta| reported.0 == "ADDED" && reported.1 == "end";
@@ -86,18 +84,17 @@ fn deltas_after_sync_equal_those_of_client_go_and_kubectl() {
     let ours: Vec<_> = lines.iter().map(delta_of_event).collect();
     let client_go = informer.stdout.json_until("end", |line| is_end(delta_of_informer(line)));
     assert_eq!(ours, client_go.iter().map(delta_of_informer).collect::<Vec<_>>());
-    if let Some(kubectl) = kubectl {
-        let kubectl = kubectl.stdout.json_until("end", |line| is_end(delta_of_event(line)));
-        assert_eq!(ours, kubectl.iter().map(delta_of_event).collect::<Vec<_>>());
-        // kubectl keeps managedFields in watch events.
-        let objects = |lines: &[Value]| lines.iter().map(without_managed_fields).collect::<Vec<_>>();
-        assert_eq!(objects(&lines), objects(&kubectl));
-    }
+    let kubectl = kubectl.stdout.json_until("end", |line| is_end(delta_of_event(line)));
+    assert_eq!(ours, kubectl.iter().map(delta_of_event).collect::<Vec<_>>());
+    // kubectl keeps managedFields in watch events.
+    let objects = |lines: &[Value]| lines.iter().map(without_managed_fields).collect::<Vec<_>>();
+    assert_eq!(objects(&lines), objects(&kubectl));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn json_line_has_all_documented_fields() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let made = api.create_config_map(&namespace, "one", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--until-synced"];
     let stdout = env.kdelta_on(testbed, &watch).finish().quiet_success();
@@ -133,8 +130,9 @@ fn json_line_has_all_documented_fields() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn closed_pipe_ends_an_idle_watch() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "only", &json!({}));
     let mut command = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).into_command();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("kdelta");
@@ -149,8 +147,9 @@ fn closed_pipe_ends_an_idle_watch() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn several_types_share_a_stream_and_deletes_are_printed() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let watch = ["watch", "cm,secrets", "-n", &namespace, "-o", "json", "--count", "3"];
     let mut running = env.kdelta_on(testbed, &watch).start();
     let mut marks = 0;
@@ -175,8 +174,9 @@ fn several_types_share_a_stream_and_deletes_are_printed() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_table_has_kubectls_event_column() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "first", &json!({}));
     let running = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace]).start();
     let line = |what| running.stdout.within(PATIENCE).unwrap_or_else(|| panic!("no {what}"));
@@ -187,8 +187,9 @@ fn watch_table_has_kubectls_event_column() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn interrupt_ends_watch_with_a_summary() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({}));
     let mut running = env.kdelta_on(testbed, &["watch", "cm", "-n", &namespace, "-o", "json"]).start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");

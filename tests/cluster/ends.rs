@@ -11,8 +11,9 @@ use crate::support::{OnServer, TestEnv, config_maps, eventually};
 const LARGE: usize = 200_000;
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn several_names_share_one_collection_without_resume_versions() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     for name in ["a", "b", "c"] {
         api.create_config_map(&namespace, name, &json!({}));
     }
@@ -26,8 +27,9 @@ fn several_names_share_one_collection_without_resume_versions() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn stateful_selections_print_no_resume_versions() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({"app": "web"}));
     let by: [&[&str]; 2] = [&[], &["--by", "label:app=web"]];
     for words in by {
@@ -43,8 +45,9 @@ fn stateful_selections_print_no_resume_versions() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn signal_ends_a_watch_blocked_on_its_output() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let large = json!({"metadata": {"name": "large"}, "data": {"x": "x".repeat(LARGE)}});
     api.create(&config_maps(&namespace), &large);
     for (signal, code) in [("TERM", 143), ("INT", 130)] {

@@ -22,8 +22,9 @@ fn next_line(running: &Running) -> String {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn update_lines_have_changes_and_the_old_object() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let made = api.create_config_map(&namespace, "a", &json!({"x": "1"}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--changes", "--old"];
     let running = env.kdelta_on(testbed, &watch).start();
@@ -46,8 +47,9 @@ fn update_lines_have_changes_and_the_old_object() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn fields_flag_selects_the_printed_fields() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let made = api.create_config_map(&namespace, "a", &json!({}));
     let (uid, version) = (&made["metadata"]["uid"], &made["metadata"]["resourceVersion"]);
     let watch = ["watch", "cm", "a", "-n", &namespace, "-o", "json", "--until-synced"];
@@ -65,8 +67,9 @@ fn fields_flag_selects_the_printed_fields() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn changes_are_printed_under_their_row_with_secrets_redacted() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
     api.create(&secrets, &json!({"metadata": {"name": "s"}, "stringData": {"k": "old-value"}}));
     let watch = ["watch", "secrets", "-n", &namespace, "--changes"];
@@ -93,8 +96,9 @@ fn changes_are_printed_under_their_row_with_secrets_redacted() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn resync_reports_every_object_again() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({}));
     api.create_config_map(&namespace, "b", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--resync", "1s", "--changes", "--old"];
@@ -113,8 +117,9 @@ fn resync_reports_every_object_again() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn usr1_prints_the_counts_and_the_watch_continues() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--only", "data"];
     let mut running = env.kdelta_on(testbed, &watch).start();
@@ -135,8 +140,9 @@ fn usr1_prints_the_counts_and_the_watch_continues() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn coalesced_changes_of_a_slow_reader_are_counted() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "-o", "json", "--on-slow=coalesce"];
     let mut command = env.kdelta_on(testbed, &watch).into_command();
@@ -172,14 +178,14 @@ fn coalesced_changes_of_a_slow_reader_are_counted() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn terminal_output_escapes_control_characters() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let data = json!({"k": "a\u{9b}31m\u{202e}b"});
     on.api.create(&config_maps(&on.namespace), &json!({"metadata": {"name": "one"}, "data": data}));
     let words = ["watch", "cm", "-n", &on.namespace, "-o", "json", "--until-synced"];
     let call = || on.env.kdelta_on(on.testbed, &words);
-    let Some(shown) = call().at_a_terminal() else { return };
-    let shown = shown.finish_at_a_terminal();
+    let shown = call().at_a_terminal().finish_at_a_terminal();
     assert!(shown.contains(r"a\u009b31m\u202eb") && !shown.contains('\u{9b}'), "{shown}");
     let line: Value = serde_json::from_str(shown.lines().next().expect("a line").trim()).expect("JSON");
     assert_eq!(line["object"]["data"], data);
@@ -193,8 +199,7 @@ fn terminal_output_escapes_control_characters() {
         ([&["watch"], &one[..], &["-o", "yaml", "--until-synced"]].concat(), r#""a\x9B31m\u202Eb""#),
     ] {
         let call = || on.env.kdelta_on(on.testbed, &words);
-        let Some(shown) = call().at_a_terminal() else { return };
-        let shown = shown.finish_at_a_terminal();
+        let shown = call().at_a_terminal().finish_at_a_terminal();
         assert!(shown.contains(escaped), "{words:?}: {shown}");
         assert!(call().finish().quiet_success().contains('\u{202e}'), "{words:?}: as kubectl prints it");
     }

@@ -36,8 +36,9 @@ pub(super) fn is(expected: String) -> impl FnMut(&Value) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn types_and_names_can_be_mixed() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     for name in ["a", "b"] {
         api.create_config_map(&namespace, name, &json!({}));
         let secret = json!({"metadata": {"name": name}});
@@ -59,8 +60,9 @@ fn types_and_names_can_be_mixed() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn namespaces_matched_by_name_join_and_leave() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let [first, second] = ["a", "b"].map(|end| format!("{namespace}-team-{end}"));
     create_namespace(&api, &first, &json!({}));
     api.create_config_map(&first, "x", &json!({}));
@@ -93,8 +95,9 @@ fn namespaces_matched_by_name_join_and_leave() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn namespaces_matched_by_label_join_and_leave() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "x", &json!({}));
     let selector = format!("env={namespace}");
     let words = ["watch", "cm", "--namespace-selector", &selector, "-o", "json", "--watch-only"];
@@ -147,8 +150,9 @@ pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource:
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_cluster_wide_list_falls_back_to_each_namespace() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("user-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
     let words = ["watch", "cm", "-A", "-o", "name", "--count", "2", "--as", &user];
@@ -186,8 +190,9 @@ fn forbidden_cluster_wide_list_falls_back_to_each_namespace() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn named_namespace_is_watched_without_permission_to_list_namespaces() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("user-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
     allow(&api, &user, Some(&namespace), "configmaps");
@@ -229,8 +234,9 @@ fn named_namespace_is_watched_without_permission_to_list_namespaces() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn each_context_reports_its_own_fallback() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let [lists, names] = ["lists", "names"].map(|what| format!("{what}-{namespace}"));
     api.create_config_map(&namespace, "x", &json!({}));
     allow(&api, &lists, Some(&namespace), "configmaps");
@@ -253,8 +259,9 @@ fn each_context_reports_its_own_fallback() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn joining_namespace_is_watched_once_allowed_and_the_last_leaving_does_not_end_the_watch() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("late-{namespace}");
     allow(&api, &user, None, "namespaces");
     let [never, first, late] = ["never", "first", "late"].map(|end| format!("{namespace}-{end}"));
@@ -277,8 +284,9 @@ fn joining_namespace_is_watched_once_allowed_and_the_last_leaving_does_not_end_t
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn each_kind_is_watched_once() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "x", &json!({}));
     let words = ["watch", "--all-kinds", "-n", &namespace, "--until-synced", "-o", "json"];
     let done = env.kdelta_on(testbed, &words).finish();
@@ -322,18 +330,20 @@ fn define(api: &Api, group: &str, plural: &str, kind: &str) {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn types_of_a_group_join_and_leave() {
     types_join_and_leave(|group| format!("*.{group}"));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn types_of_a_category_join_and_leave() {
     types_join_and_leave(|group| group.split('.').next().expect("a category").to_owned());
 }
 
 /// Watches the types that a word selects while types are created and deleted.
 fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let group = format!("{namespace}.kdelta.test");
     let create = |plural: &str, kind: &str, name: &str| {
         let path = format!("/apis/{group}/v1/namespaces/{namespace}/{plural}");
@@ -401,8 +411,9 @@ fn change(config: &str, change: impl FnOnce(&mut Value)) {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn contexts_with_different_namespaces_always_have_a_namespace_column() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let other = format!("{namespace}-other");
     create_namespace(&api, &other, &json!({}));
     api.create_config_map(&namespace, "x", &json!({}));
@@ -421,9 +432,10 @@ fn contexts_with_different_namespaces_always_have_a_namespace_column() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn loss_of_one_cluster_does_not_stop_the_other() {
-    let Some(OnServer { env, testbed: stays, api, namespace }) = TestEnv::on_server() else { return };
-    let Some(goes) = env.own_server() else { return };
+    let OnServer { env, testbed: stays, api, namespace } = TestEnv::on_server();
+    let goes = env.own_server();
     let config = contexts(&env, &[("stays", stays), ("goes", &goes)]);
     let other = Api::of(&goes);
     create_namespace(&other, &namespace, &json!({}));
@@ -463,15 +475,16 @@ fn loss_of_one_cluster_does_not_stop_the_other() {
         let lines = running.stdout.json_until("it", is(format!("ADDED {namespace}/meanwhile-{number}")));
         assert!(lines.iter().all(|line| line["context"] == "stays"), "{lines:#?}");
     }
-    let goes = env.own_server().expect("it was there before");
+    let goes = env.own_server();
     Api::of(&goes).create_config_map(&namespace, "back", &json!({}));
     let lines = running.stdout.json_until("it is back", is(format!("ADDED {namespace}/back")));
     assert!(lines.iter().all(|line| line["context"] == "goes"), "{lines:#?}");
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn unreachable_context_does_not_end_the_others() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let config = contexts(&env, &[("up", testbed)]);
     api.create_config_map(&namespace, "x", &json!({}));
     let on = |words: &[&str]| env.kdelta(words).env("KUBECONFIG", &config).finish();
@@ -501,8 +514,9 @@ fn unreachable_context_does_not_end_the_others() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn five_hundred_watches_share_a_few_connections() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let names: Vec<String> = (0..500).map(|number| format!("c{number}")).collect();
     let proxy = crate::support::Proxy::before(testbed.port());
     let config = env.kubeconfig(testbed, "admin", &namespace, proxy.port());

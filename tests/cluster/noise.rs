@@ -10,8 +10,9 @@ fn words(running: &Running) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn lease_renewals_are_hidden_and_holder_changes_shown() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases");
     let lease = format!("{leases}/l");
     api.create(&leases, &json!({"metadata": {"name": "l"}, "spec": {"holderIdentity": "one"}}));
@@ -59,8 +60,9 @@ fn lease_renewals_are_hidden_and_holder_changes_shown() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn node_heartbeats_are_hidden() {
-    let Some(OnServer { env, testbed, api, namespace: name }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace: name } = TestEnv::on_server();
     api.create("/api/v1/nodes", &json!({"metadata": {"name": name}}));
     let node = format!("/api/v1/nodes/{name}");
     let beat = |time: u8, status: &str| {
@@ -82,8 +84,9 @@ fn node_heartbeats_are_hidden() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn repeated_events_are_shown_each_time() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let events = format!("/api/v1/namespaces/{namespace}/events");
     let about = json!({"kind": "Pod", "name": "p", "namespace": namespace});
     api.create(&events, &json!({"metadata": {"name": "e"}, "involvedObject": about, "reason": "Back", "message": "off", "type": "Warning", "count": 1}));
@@ -95,8 +98,9 @@ fn repeated_events_are_shown_each_time() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn selected_paths_decide_about_updates() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "a", &json!({}));
     let watch = ["watch", "cm", "-n", &namespace, "--only", "data.n", "-o"];
     let formats = ["json", "name"].map(|format| {

@@ -15,8 +15,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn set() -> Option<Self> {
-        let OnServer { env, testbed, api, namespace } = TestEnv::on_server()?;
+    fn set() -> Self {
+        let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
         for number in 0..MAPS {
             let metadata = json!({"name": format!("m{number:02}"), "labels": {"of": "test"}});
             let map = json!({"metadata": metadata, "data": {"of": "test"}});
@@ -30,7 +30,7 @@ impl Scene {
             done.stderr.contains(r#"path="/version" status=200"#).then_some(())
         });
         proxy.take_requests();
-        Some(Self { env, proxy, config })
+        Self { env, proxy, config }
     }
 
     /// Returns the output, and the parameters of the requests for config maps that select the amount.
@@ -56,8 +56,9 @@ fn counted(table: &str) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn one_shot_commands_list_in_pages() {
-    let Some(scene) = Scene::set() else { return };
+    let scene = Scene::set();
     let (table, requests) = scene.run(&COUNT);
     assert!(counted(&table), "{table}");
     assert_eq!(requests, ["limit=500"]);
@@ -74,8 +75,9 @@ fn one_shot_commands_list_in_pages() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn list_method_is_configurable() {
-    let Some(scene) = Scene::set() else { return };
+    let scene = Scene::set();
     let first = |words: &[&str], more: &[&str]| scene.run(&[words, more].concat()).1[0];
     for words in [&COUNT[..], &BY] {
         assert_eq!(first(words, &["--list-mode", "list"]), "limit=500");
@@ -88,8 +90,9 @@ fn list_method_is_configurable() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn old_server_gets_a_streaming_list() {
-    let Some(scene) = Scene::set() else { return };
+    let scene = Scene::set();
     scene.run(&COUNT);
     let known = DiscoveryCache::of(&scene.env);
     let minor = known.value["version"]["minor"].as_u64().expect("a version");
@@ -101,8 +104,9 @@ fn old_server_gets_a_streaming_list() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn interrupted_list_falls_back_to_the_other_method() {
-    let Some(scene) = Scene::set() else { return };
+    let scene = Scene::set();
     for bytes in [100, 5_000] {
         scene.proxy.break_lists(bytes);
         let (table, requests) = scene.run(&COUNT);
@@ -122,8 +126,9 @@ fn interrupted_list_falls_back_to_the_other_method() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn refused_prefetch_is_retried_and_expired_pages_become_one_list() {
-    let Some(scene) = Scene::set() else { return };
+    let scene = Scene::set();
     let sevens = || scene.run(&[&BY[..], &["--chunk-size", "7"]].concat());
     let pages = MAPS.div_ceil(7);
     let (names, requests) = sevens();

@@ -11,10 +11,11 @@ use crate::support::{Api, Bookmarks, FaultProxy, OnServer, TestEnv, eventually};
 const TYPES: [&str; 6] = ["configmaps", "endpoints", "pods", "secrets", "serviceaccounts", "services"];
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn unavailable_parts_join_once_allowed() {
     let env = TestEnv::new();
     // A server of its own: other namespaces would take turns as well.
-    let Some(testbed) = env.own_server() else { return };
+    let testbed = env.own_server();
     let api = Api::of(&testbed);
     let namespace = api.namespace();
     let user = format!("patient-{namespace}");
@@ -45,9 +46,10 @@ fn unavailable_parts_join_once_allowed() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn unavailable_parts_are_probed_gradually_by_lists_and_join_together() {
     let env = TestEnv::new();
-    let Some(testbed) = env.own_server() else { return };
+    let testbed = env.own_server();
     let api = Api::of(&testbed);
     let namespace = api.namespace();
     let user = format!("modest-{namespace}");
@@ -79,9 +81,10 @@ fn unavailable_parts_are_probed_gradually_by_lists_and_join_together() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_late_parts_are_unavailable_like_initial_ones() {
     let env = TestEnv::new();
-    let Some(testbed) = env.own_server() else { return };
+    let testbed = env.own_server();
     let api = Api::of(&testbed);
     let namespace = api.namespace();
     let user = format!("late-{namespace}");
@@ -143,8 +146,9 @@ fn label(api: &Api, namespace: &str, matches: bool) {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn part_that_leaves_before_its_refusal_does_not_end_the_watch() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("brief-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
     allow(&api, &user, None, "namespaces");
@@ -175,8 +179,9 @@ fn part_that_leaves_before_its_refusal_does_not_end_the_watch() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn late_part_with_list_permission_is_watched_once_allowed() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("slow-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
     allow(&api, &user, None, "namespaces");
@@ -198,8 +203,9 @@ fn late_part_with_list_permission_is_watched_once_allowed() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn type_forbidden_everywhere_is_one_error() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("nobody-{namespace}");
     let watch = ["watch", "cm", "-A", "-o", "json", "--as", &user];
     let done = env.kdelta_on(testbed, &watch).finish();
@@ -218,8 +224,9 @@ fn type_forbidden_everywhere_is_one_error() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn list_permission_without_watch_prints_objects_and_then_fails() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("lists-{namespace}");
     api.create_config_map(&namespace, "x", &json!({}));
     allow_to(&api, &user, Some(&namespace), "configmaps", &["get", "list"]);
@@ -249,8 +256,9 @@ fn list_permission_without_watch_prints_objects_and_then_fails() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn one_shot_command_prints_available_parts_and_exits_with_a_part_failure() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let user = format!("some-{namespace}");
     let other = format!("{namespace}-other");
     create_namespace(&api, &other, &json!({}));

@@ -135,21 +135,9 @@ fn large_lists_do_not_block_other_requests() {
     });
 }
 
-/// Returns whether kubectl is installed; reports the skipped test if not.
-fn kubectl_or_skip(test: &str) -> bool {
-    let is_there = Command::new("kubectl").arg("version").arg("--client").output().is_ok();
-    if !is_there {
-        let line = format!("SKIPPED {test}: there is no kubectl on this machine\n");
-        let _told = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-    }
-    is_there
-}
-
 #[test]
+#[cfg_attr(not(has_kubectl), ignore = "needs kubectl")]
 fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
-    if !kubectl_or_skip("kubectl_rolls_back_drains_and_gets_an_error_for_logs") {
-        return;
-    }
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "5"]);
     let run = |arguments: &[&str]| {
@@ -193,10 +181,8 @@ fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
 }
 
 #[test]
+#[cfg_attr(not(has_kubectl), ignore = "needs kubectl")]
 fn kubectl_creates_changes_scales_and_deletes() {
-    if !kubectl_or_skip("kubectl_creates_changes_scales_and_deletes") {
-        return;
-    }
     let env = TestEnv::new();
     // At the default speed: the oldest Events are evicted, and the test reads the one about scaling.
     let demo = DemoServer::start(&env, &[]);

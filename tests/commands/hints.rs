@@ -4,43 +4,39 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually, print_line};
+use crate::support::{DemoServer, Kdelta, OnServer, TestEnv, eventually};
 
-/// Returns the output on a terminal created by `script`, or `None` without `script`.
-fn on_terminal(env: &TestEnv, line: &str) -> Option<String> {
-    if Command::new("script").arg("--version").output().is_err() {
-        print_line("NOT TRIED, because script is not on this machine: hints on a terminal");
-        return None;
-    }
+/// Returns the output on a terminal created by `script`.
+fn on_terminal(env: &TestEnv, line: &str) -> String {
     let mut command = Command::new("script");
     let program = env!("CARGO_BIN_EXE_kdelta");
     command.env_clear().env("HOME", env.home()).current_dir(env.home()).env("PATH", "/usr/bin:/bin");
     command.env("SHELL", "/bin/sh").env("TERM", "dumb");
     command.args(["-q", "-e", "-c", &format!("{program} {line}"), "/dev/null"]);
-    Some(Kdelta::other(command).finish().stdout.replace('\r', ""))
+    Kdelta::other(command).finish().stdout.replace('\r', "")
 }
 
 /// The same where a hint is expected: a call is repeated if the server took longer than the hint's limit of one
 /// second.
-fn output_with_hint(env: &TestEnv, line: &str) -> Option<String> {
-    eventually(&format!("a hint after {line:?}"), || match on_terminal(env, line) {
-        Some(reported) if !reported.contains("  hint: ") => None,
-        reported => Some(reported),
+fn output_with_hint(env: &TestEnv, line: &str) -> String {
+    eventually(&format!("a hint after {line:?}"), || {
+        Some(on_terminal(env, line)).filter(|reported| reported.contains("  hint: "))
     })
 }
 
 /// The same where no hint is expected although this response arrived in time.
-fn output_after_response(env: &TestEnv, line: &str, answer: &str) -> Option<String> {
+fn output_after_response(env: &TestEnv, line: &str, answer: &str) -> String {
     eventually(&format!("{answer} for {line:?}"), || {
-        let Some(reported) = on_terminal(env, &format!("{line} -v=6")) else { return Some(None) };
+        let reported = on_terminal(env, &format!("{line} -v=6"));
         let (log, reported): (Vec<_>, Vec<_>) =
             reported.split_inclusive('\n').partition(|line| line.contains(" DEBUG "));
         let is_answered = log.iter().any(|line| line.contains(answer));
-        (is_answered || reported.iter().any(|line| line.contains("hint"))).then(|| Some(reported.concat()))
+        (is_answered || reported.iter().any(|line| line.contains("hint"))).then(|| reported.concat())
     })
 }
 
 #[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
 fn unknown_namespace_gets_a_similar_suggestion() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "0.01"]);
@@ -55,7 +51,7 @@ fn unknown_namespace_gets_a_similar_suggestion() {
             "No resources found in defualt namespace.\n  hint: there is no namespace \"defualt\"; did you mean default?\n",
         ),
     ] {
-        let Some(reported) = output_with_hint(&env, &format!("{line} {on}")) else { return };
+        let reported = output_with_hint(&env, &format!("{line} {on}"));
         assert_eq!(reported, printed, "{line}");
     }
     for (namespace, answer) in [
@@ -63,7 +59,7 @@ fn unknown_namespace_gets_a_similar_suggestion() {
         ("kube-public", r#"path="/api/v1/namespaces/kube-public" status=200"#),
     ] {
         let get = format!("get pods -n {namespace} {on}");
-        let Some(reported) = output_after_response(&env, &get, answer) else { return };
+        let reported = output_after_response(&env, &get, answer);
         assert_eq!(reported, format!("No resources found in {namespace} namespace.\n"));
     }
     let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();
@@ -71,8 +67,9 @@ fn unknown_namespace_gets_a_similar_suggestion() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn no_namespace_hint_without_permission() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let (role, user) = (format!("lister-{namespace}"), format!("user-{namespace}"));
     let rbac = "/apis/rbac.authorization.k8s.io/v1";
     let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
@@ -87,27 +84,30 @@ fn no_namespace_hint_without_permission() {
     );
     let get = format!("get cm -n {namespace}x --kubeconfig {}", testbed.kubeconfig());
     let nothing = format!("No resources found in {namespace}x namespace.\n");
-    let Some(reported) = output_with_hint(&env, &get) else { return };
+    let reported = output_with_hint(&env, &get);
     assert!(reported.contains(&format!("did you mean {namespace}")), "{reported}");
     // The permission takes effect on the server with a delay.
     let refusal = format!(r#"path="/api/v1/namespaces/{namespace}x" status=403"#);
     let reported = eventually("the user may list", || {
-        on_terminal(&env, &format!("{get} --as {user}")).filter(|reported| !reported.contains("Forbidden"))
+        Some(on_terminal(&env, &format!("{get} --as {user}")))
+            .filter(|reported| !reported.contains("Forbidden"))
     });
     assert_eq!(reported, nothing);
-    assert_eq!(output_after_response(&env, &format!("{get} --as {user}"), &refusal), Some(nothing));
+    assert_eq!(output_after_response(&env, &format!("{get} --as {user}"), &refusal), nothing);
 }
 
 #[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
 fn missing_kubeconfig_hints_at_the_demo() {
     let env = TestEnv::new();
-    let Some(reported) = on_terminal(&env, "get pods") else { return };
+    let reported = on_terminal(&env, "get pods");
     let (error, hint) = reported.split_once('\n').expect("two lines");
     assert!(error.starts_with("error: invalid configuration: no configuration has been provided"), "{error}");
     assert!(hint.starts_with("  hint: ") && hint.contains("--demo"), "{hint}");
 }
 
 #[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
 fn unknown_context_cluster_or_user_gets_a_similar_suggestion() {
     let env = TestEnv::new();
     let config = "{contexts: [{name: prod, context: {cluster: c}}], clusters: [{name: cluster-eu, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: admin, user: {}}]}";
@@ -124,18 +124,17 @@ fn unknown_context_cluster_or_user_gets_a_similar_suggestion() {
             "error: auth info \"amdin\" does not exist\n  hint: did you mean admin?\n",
         ),
     ] {
-        let Some(reported) = on_terminal(&env, &format!("get pods --kubeconfig config {flag}")) else {
-            return;
-        };
+        let reported = on_terminal(&env, &format!("get pods --kubeconfig config {flag}"));
         assert_eq!(reported, printed, "{flag}");
     }
 }
 
 #[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
 fn misspelled_types_get_a_suggestion_in_every_command() {
     let env = TestEnv::new();
     for command in ["get deploymets", "watch deploymets", "index deploymets --by node"] {
-        let Some(reported) = on_terminal(&env, &format!("{command} --demo")) else { return };
+        let reported = on_terminal(&env, &format!("{command} --demo"));
         let printed = "error: the server doesn't have a resource type \"deploymets\"\n  hint: did you mean deployments.apps?\n";
         assert_eq!(reported, printed, "{command}");
     }

@@ -23,17 +23,16 @@ pub(crate) struct OnServer {
 }
 
 impl TestEnv {
-    /// Sets up a test on the shared real server; returns `None` and reports on stderr if there is none.
-    pub(crate) fn on_server() -> Option<OnServer> {
-        let testbed = Testbed::shared()?;
+    /// Sets up a test on the shared real server.
+    pub(crate) fn on_server() -> OnServer {
+        let testbed = Testbed::shared();
         let api = Api::of(testbed);
         let namespace = api.namespace();
-        Some(OnServer { env: Self::new(), testbed, api, namespace })
+        OnServer { env: Self::new(), testbed, api, namespace }
     }
 
-    /// Starts a real server of the test's own, on the state of an earlier one if it was stopped; returns `None` and
-    /// reports on stderr if there is none.
-    pub(crate) fn own_server(&self) -> Option<Testbed> {
+    /// Starts a real server of the test's own, on the state of an earlier one if it was stopped.
+    pub(crate) fn own_server(&self) -> Testbed {
         Testbed::own(&self.home().join("state"))
     }
 

@@ -68,13 +68,8 @@ impl Kdelta {
     }
 
     /// Runs it on a terminal of its own through util-linux' `script`: both output streams arrive on stdout with the
-    /// terminal's line ends, and [`Running::type_line`] types. Returns `None` if the machine has no `script`.
-    pub(crate) fn at_a_terminal(self) -> Option<Self> {
-        let has_script = Command::new("script").arg("--version").output().is_ok();
-        if !has_script {
-            super::print_line("SKIPPED: there is no `script` to run the program at a terminal");
-            return None;
-        }
+    /// terminal's line ends, and [`Running::type_line`] types.
+    pub(crate) fn at_a_terminal(self) -> Self {
         let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
         let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
         let line = words.map(quoted).collect::<Vec<_>>().join(" ");
@@ -82,7 +77,7 @@ impl Kdelta {
         command.args(["-qefc", &line, "/dev/null"]).env_clear().stdin(Stdio::piped());
         command.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(self.command.get_current_dir().expect("a folder"));
-        Some(Self { command, contract: None })
+        Self { command, contract: None }
     }
 
     /// Runs it on a terminal and returns its output; fails the test unless it exits with 0.

@@ -1,7 +1,7 @@
 //! Finds, builds and starts the testbed: a real kube-apiserver with etcd, and the Go peers (`tests/testbed`).
 //!
 //! The binary is built once per content of its folder, in the user's cache folder, so a clean clone reuses it. On a
-//! machine without Go, tests that need it are skipped with a message; `KDELTA_REQUIRE_TESTBED=1` makes that a failure.
+//! machine without Go, tests that need it are ignored (`build.rs`).
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,33 +21,25 @@ pub(crate) struct Testbed {
 }
 
 impl Testbed {
-    /// Returns the shared server, or `None` after a line on stderr that names the skipped test.
-    pub(super) fn shared() -> Option<&'static Self> {
+    /// Returns the shared server; fails the test if it can't be built.
+    pub(super) fn shared() -> &'static Self {
         // A static is never dropped: the server ends when this process ends and its standard input closes.
-        static SHARED: OnceLock<Option<Testbed>> = OnceLock::new();
-        let shared = SHARED.get_or_init(|| binary().ok().map(|_| Self::start(None, &[])));
-        if shared.is_none() {
-            skip();
-        }
-        shared.as_ref()
+        static SHARED: OnceLock<Testbed> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(None, &[]))
     }
 
     /// Starts a server of the test's own, on a state folder that a later server can reuse.
-    pub(super) fn own(state: &Path) -> Option<Self> {
+    pub(super) fn own(state: &Path) -> Self {
         Self::own_with(state, &[])
     }
 
     /// The same with additional flags of kube-apiserver.
-    pub(super) fn own_with(state: &Path, flags: &[String]) -> Option<Self> {
-        if binary().is_err() {
-            skip();
-            return None;
-        }
-        Some(Self::start(Some(state), flags))
+    pub(super) fn own_with(state: &Path, flags: &[String]) -> Self {
+        Self::start(Some(state), flags)
     }
 
     fn start(state: Option<&Path>, flags: &[String]) -> Self {
-        let mut command = Command::new(binary().expect("asked before"));
+        let mut command = Command::new(binary());
         command.arg("serve");
         if let Some(state) = state {
             command.arg("--state").arg(state);
@@ -139,25 +131,14 @@ impl Drop for Testbed {
 
 /// Returns the testbed as a command, for its subcommands `load`, `churn` and `informer`.
 pub(crate) fn tool() -> Command {
-    Command::new(binary().expect("a test that has a server has the binary"))
+    Command::new(binary())
 }
 
-/// Writes one line directly to stderr, since the harness shows captured output only for failures. The harness names a
-/// test's thread after the test.
-fn skip() {
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or("a test");
-    let reason = binary().err().unwrap_or_default();
-    let required = std::env::var("KDELTA_REQUIRE_TESTBED").is_ok_and(|value| value == "1");
-    assert!(!required, "{test} needs the real kube-apiserver: {reason}");
-    let line = format!("SKIPPED {test}: it needs the real kube-apiserver: {reason}\n");
-    let _told = std::io::stderr().write_all(line.as_bytes());
-}
-
-/// Returns the built testbed, or the reason why there is none.
-fn binary() -> Result<&'static Path, String> {
+/// Returns the built testbed; fails the test if it can't be built.
+fn binary() -> &'static Path {
     static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    BINARY.get_or_init(build).as_deref().map_err(Clone::clone)
+    let built = BINARY.get_or_init(build).as_deref();
+    built.unwrap_or_else(|reason| panic!("the kube-apiserver can't be built: {reason}"))
 }
 
 /// The environment variable that names the module file of the testbed, `newest.mod` instead of `go.mod`.

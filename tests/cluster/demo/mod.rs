@@ -286,8 +286,9 @@ fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step, second
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn demo_responses_equal_those_of_the_real_server() {
-    let Some(OnServer { env, api: real, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, api: real, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &[]);
     let own = Api::open(&demo.url);
     compare(&real, &own, &SCRIPT[..1]);
@@ -316,8 +317,9 @@ fn compare(real: &Api, demo: &Api, script: &[Step]) {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn both_servers_continue_pages_and_serve_a_new_kind() {
-    let Some(OnServer { env, api, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, api, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &[]);
     let both = [api, Api::open(&demo.url)].map(|api| {
         let namespace = api.namespace();
@@ -365,9 +367,10 @@ fn both_servers_continue_pages_and_serve_a_new_kind() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn client_go_informer_follows_the_demo() {
     // Needed only for the testbed's informer.
-    let Some(OnServer { env, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &["--speed", "5"]);
     let file = browse::kubeconfig(&env, &demo);
     for how in [&["--watch-list=true"][..], &["--watch-list=false"], &["--mode", "typed"]] {

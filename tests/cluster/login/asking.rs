@@ -7,7 +7,7 @@ use crate::support::{Kdelta, OnServer, Plugin, TestEnv, config_maps, eventually}
 /// The prompt of the plugin: it requests a word and accepts only the right one.
 const PROMPT: &str = "echo 'Which word?' >&2\nread -r word\n[ \"$word\" = sesame ] || exit 5\n";
 
-fn call(on: &OnServer, mode: &str, words: &[&str]) -> (Plugin, Option<Kdelta>) {
+fn call(on: &OnServer, mode: &str, words: &[&str]) -> (Plugin, Kdelta) {
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let mut user = plugin.user("v1");
     user["exec"]["interactiveMode"] = json!(mode);
@@ -17,11 +17,11 @@ fn call(on: &OnServer, mode: &str, words: &[&str]) -> (Plugin, Option<Kdelta>) {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn plugin_prompts_on_the_terminal_before_rows() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     for mode in ["Always", "IfAvailable"] {
         let (plugin, call) = call(&on, mode, &["get", "ns", "default", "-o", "name"]);
-        let Some(call) = call else { return };
         on.env.file("ending", PROMPT);
         let mut running = call.start();
         running.stdout.find("the question", |line| line == "Which word?\r\n");
@@ -36,10 +36,10 @@ fn plugin_prompts_on_the_terminal_before_rows() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn wrong_input_fails_with_the_plugins_exit_code() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let (plugin, call) = call(&on, "Always", &["get", "ns"]);
-    let Some(call) = call else { return };
     on.env.file("ending", PROMPT);
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
@@ -50,12 +50,12 @@ fn wrong_input_fails_with_the_plugins_exit_code() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn watch_of_several_parts_prompts_once() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     on.api.create(&config_maps(&on.namespace), &json!({"metadata": {"name": "one"}}));
     let words = ["watch", "cm,secrets,sa", "-n", &on.namespace, "-o", "name"];
     let (plugin, call) = call(&on, "Always", &words);
-    let Some(call) = call else { return };
     on.env.file("ending", PROMPT);
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
@@ -65,10 +65,10 @@ fn watch_of_several_parts_prompts_once() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn plugin_may_open_the_terminal_itself() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let (_plugin, call) = call(&on, "Never", &["get", "ns", "default", "-o", "name"]);
-    let Some(call) = call else { return };
     on.env.file("ending", &PROMPT.replace("read -r word", "read -r word < /dev/tty"));
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
@@ -78,8 +78,9 @@ fn plugin_may_open_the_terminal_itself() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn signal_ends_a_plugin_and_its_children_without_a_terminal() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     on.env.file("ending", "sleep 600 & echo $! > child.new && mv child.new child\nwait\n");
     let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
@@ -103,8 +104,9 @@ fn signal_ends_a_plugin_and_its_children_without_a_terminal() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn first_signal_lets_a_plugin_clean_up_and_the_second_kills_it() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let config = on.env.login(on.testbed, on.testbed.server(), &plugin.user("v1"));
     let (started, cache) = (on.env.home().join("begun"), on.env.home().join("cache"));

@@ -25,8 +25,9 @@ fn files(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn certificate_is_accepted_with_each_key_format() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     for form in ["sec1", "pkcs8", "pkcs1"] {
         let pair = on.env.certificate(on.testbed, form, &["--form", form]);
         assert_eq!(on.ask_as(&files(&pair), &["PRIVATE KEY"]), Ok(String::new()), "{form}");
@@ -38,8 +39,9 @@ fn certificate_is_accepted_with_each_key_format() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn version_one_certificate_is_accepted_from_files_data_and_a_plugin() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     for form in ["sec1", "pkcs1"] {
         let pair = on.env.certificate(on.testbed, form, &["--v1", "--form", form]);
         assert_eq!(on.ask_as(&files(&pair), &["PRIVATE KEY"]), Ok(String::new()), "{form}");
@@ -58,8 +60,9 @@ fn version_one_certificate_is_accepted_from_files_data_and_a_plugin() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn certificate_of_an_unknown_authority_is_rejected() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]);
     assert_eq!(on.ask_as(&files(&stranger), &["PRIVATE KEY"]), Err(UNAUTHORIZED.into()));
     let expired = on.env.certificate(on.testbed, "expired", &["--life", "-1m"]);
@@ -67,8 +70,9 @@ fn certificate_of_an_unknown_authority_is_rejected() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn unusable_certificate_fails_before_any_request() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let (one, other) = (on.env.certificate(on.testbed, "a", &[]), on.env.certificate(on.testbed, "b", &[]));
     let unusable = "error: unable to use the client certificate: ";
     let result_of = |pair: (&Path, &Path)| on.ask_as(&files(&pair), &[]);
@@ -88,8 +92,9 @@ fn unusable_certificate_fails_before_any_request() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_reconnects_with_a_replaced_certificate_file() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let OnServer { env, testbed, api, namespace } = &on;
     let pair = env.certificate(testbed, "mine", &["--life", "8s"]);
     let mut proxy = Proxy::before(testbed.port());
@@ -161,8 +166,9 @@ impl Drop for Strict {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn missing_client_certificate_is_one_error_in_each_http_and_tls_version() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let stranger = on.env.certificate(on.testbed, "stranger", &["--stranger"]);
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
         for protocol in ["h2", "http/1.1"] {

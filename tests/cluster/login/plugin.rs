@@ -17,8 +17,9 @@ fn certificate(pair: &(impl AsRef<Path>, impl AsRef<Path>)) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn plugin_token_takes_one_run_and_a_rejected_one_takes_two() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let token = on.testbed.token("reader");
     for version in ["v1", "v1beta1"] {
         let plugin = Plugin::new(&on.env, version, &json!({"token": token}));
@@ -36,8 +37,9 @@ fn plugin_token_takes_one_run_and_a_rejected_one_takes_two() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn plugin_certificate_takes_one_run_with_or_without_a_token() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     for form in ["sec1", "pkcs8", "pkcs1"] {
         let mut status = certificate(&on.env.certificate(on.testbed, form, &["--form", form]));
         let plugin = Plugin::new(&on.env, "v1", &status);
@@ -56,8 +58,9 @@ fn plugin_certificate_takes_one_run_with_or_without_a_token() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn untrusted_server_does_not_rerun_the_plugin() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let plugin = Plugin::new(&env, "v1", &certificate(&env.certificate(testbed, "good", &[])));
     let mut user = plugin.user("v1");
     user["token"] = Value::Null;
@@ -68,8 +71,9 @@ fn untrusted_server_does_not_rerun_the_plugin() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn many_watches_with_a_revoked_token_cause_one_plugin_run() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let account = ServiceAccount::new(&api, &namespace);
     let (old, new) = (account.token("old"), account.token("new"));
     let plugin = Plugin::new(&env, "v1", &json!({"token": old}));
@@ -105,8 +109,9 @@ fn soon(seconds: i64) -> String {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn contexts_with_the_same_user_share_a_login() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let plugin = Plugin::new(&env, "v1", &json!({"token": testbed.token("reader")}));
     let config = env.login(testbed, testbed.server(), &plugin.user("v1"));
     let text = std::fs::read_to_string(&config).expect("the kubeconfig");
@@ -126,8 +131,9 @@ fn contexts_with_the_same_user_share_a_login() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_renews_credentials_before_they_expire() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let OnServer { env, testbed, api, namespace } = &on;
     let account = ServiceAccount::new(api, namespace);
     // Valid for longer than declared: none is rejected, and only the clock causes a renewal.
@@ -165,8 +171,9 @@ fn watch_renews_credentials_before_they_expire() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_reconnects_with_a_renewed_certificate() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let OnServer { env, testbed, api, namespace } = &on;
     let old = env.certificate(testbed, "old", &["--life", "8s"]);
     let plugin = Plugin::new(env, "v1", &certificate(&old));
@@ -189,8 +196,9 @@ fn watch_reconnects_with_a_renewed_certificate() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn plugin_failure_shows_its_stderr_only() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": "s3cret-token"}));
     let user = plugin.user("v1");
     on.env.file("ending", "cat said\nprintf 'no luck\\nask \\033[31mmother\\n' >&2\nexit 7\n");
@@ -219,8 +227,9 @@ fn plugin_failure_shows_its_stderr_only() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn interactive_plugin_is_not_run_without_a_terminal() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let mut user = plugin.user("v1");
     user["exec"]["interactiveMode"] = json!("Always");
@@ -231,8 +240,9 @@ fn interactive_plugin_is_not_run_without_a_terminal() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_kubectl)), ignore = "needs Go and kubectl")]
 fn plugin_gets_the_same_cluster_info_as_from_kubectl() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let audience =
         json!([{"name": "client.authentication.k8s.io/exec", "extension": {"audience": ["x", 1]}}]);
@@ -248,9 +258,7 @@ fn plugin_gets_the_same_cluster_info_as_from_kubectl() {
         let input = plugin.last_input();
         assert_eq!(input["apiVersion"], format!("client.authentication.k8s.io/{version}"));
         assert_eq!(input["spec"]["interactive"], false);
-        let Some(mut command) = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]) else {
-            return;
-        };
+        let mut command = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]);
         let output = command.env("HOME", on.env.home()).stdin(std::process::Stdio::null()).output();
         let output = output.expect("kubectl runs");
         assert!(output.status.success(), "{output:?}");
@@ -259,8 +267,9 @@ fn plugin_gets_the_same_cluster_info_as_from_kubectl() {
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_kubectl)), ignore = "needs Go and kubectl")]
 fn missing_plugin_is_reported_like_kubectl() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let user = json!({"exec": {
         "apiVersion": "client.authentication.k8s.io/v1", "command": "kdelta-no-such-plugin",
         "interactiveMode": "Never", "installHint": "get it from the cellar",
@@ -272,17 +281,16 @@ fn missing_plugin_is_reported_like_kubectl() {
     let error: String = error.lines().map(unindented).collect();
     let start = "Unable to connect to the server: getting credentials: exec: executable kdelta-no-such-plugin not found";
     assert!(error.starts_with(start) && error.ends_with("\n\nget it from the cellar\n"), "{error}");
-    let Some(mut command) = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]) else {
-        return;
-    };
+    let mut command = kubectl(config.to_str().expect("UTF-8"), &["get", "ns", "default"]);
     let output = command.env("HOME", on.env.home()).output().expect("kubectl runs");
     let theirs = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(theirs.contains(error.trim_end()), "ours: {error}\ntheirs: {theirs}");
 }
 
 #[test]
+#[cfg_attr(not(all(has_go, has_kubectl)), ignore = "needs Go and kubectl")]
 fn plugin_in_a_relative_path_entry_fails_like_kubectl() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     std::fs::create_dir(on.env.home().join("bin")).expect("a folder");
     // Links to the shell: see [`Plugin::new`] for why the script itself is not executed.
@@ -309,11 +317,9 @@ fn plugin_in_a_relative_path_entry_fails_like_kubectl() {
             "Unable to connect to the server: getting credentials: exec: executable kdelta-plugin not found";
         assert!(output.status.code() == Some(1) && error.starts_with(start), "{path:?}: {output:?}");
         assert!(error.contains(&format!("relative entry {entry:?}")), "{error}");
-        if let Some(command) = kubectl(config, &["get", "ns", "default"]) {
-            let output = ask(command, path);
-            let theirs = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(theirs.contains(start) && !output.status.success(), "{path:?}: {theirs}");
-        }
+        let output = ask(kubectl(config, &["get", "ns", "default"]), path);
+        let theirs = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(theirs.contains(start) && !output.status.success(), "{path:?}: {theirs}");
     }
     assert_eq!(plugin.runs(), 0);
     let absolute = on.env.home().join("bin");
@@ -322,8 +328,9 @@ fn plugin_in_a_relative_path_entry_fails_like_kubectl() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn plugin_command_is_relative_to_its_kubeconfig() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": on.testbed.token("reader")}));
     let mut user = plugin.user("v1");
     // A link to the shell: see [`Plugin::new`] for why the script itself is not executed.

@@ -18,8 +18,9 @@ fn hidden(port: u16, proxy_url: Option<&str>) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn each_proxy_type_resolves_names_and_takes_a_password() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let target = format!("api.kdelta.test:{}", testbed.port());
     for (scheme, proxy) in
         [("http", Forward::http(ME)), ("https", Forward::https(ME, testbed)), ("socks5", Forward::socks5(ME))]
@@ -63,8 +64,9 @@ fn each_proxy_type_resolves_names_and_takes_a_password() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn proxy_failures_name_the_proxy() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let error_of = |cluster: Value, environment: &str| {
         let config = env.kubeconfig_with(testbed, cluster, json!({}));
         let call = env.kdelta(&DEFAULT).env("KUBECONFIG", &config).env("HTTPS_PROXY", environment);
@@ -99,8 +101,9 @@ fn proxy_failures_name_the_proxy() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn proxy_variables_follow_go_and_the_clusters_proxy_wins() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let named = Forward::http(None);
     let in_environment = Forward::http(ME);
     let url = format!("http://me:s3cr3t@{}", in_environment.address());
@@ -177,8 +180,9 @@ fn http_proxy_forwards_plain_requests() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_resumes_when_its_proxy_returns() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     for (scheme, mut proxy) in [("http", Forward::http(None)), ("socks5", Forward::socks5(None))] {
         let url = format!("{scheme}://{}", proxy.address());
         let config = env.kubeconfig_with(testbed, hidden(testbed.port(), Some(&url)), json!({}));
@@ -201,8 +205,9 @@ fn watch_resumes_when_its_proxy_returns() {
 
 /// The default takes 45 seconds.
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn ping_variables_set_the_time_until_a_silent_connection_is_closed() {
-    let Some(OnServer { env, testbed, namespace, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, namespace, .. } = TestEnv::on_server();
     let proxy = Forward::http(None);
     let url = format!("http://{}", proxy.address());
     let config = env.kubeconfig_with(testbed, hidden(testbed.port(), Some(&url)), json!({}));

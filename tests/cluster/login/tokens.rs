@@ -9,16 +9,18 @@ use crate::support::{OnServer, Proxy, ServiceAccount, TestEnv, config_maps};
 const UNAUTHORIZED: &str = "error: You must be logged in to the server (Unauthorized)\n";
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn token_is_accepted_and_a_wrong_one_rejected() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let token = on.testbed.token("reader");
     assert_eq!(on.ask_as(&json!({"token": token}), &[token]), Ok(String::new()));
     assert_eq!(on.ask_as(&json!({"token": "wr0ng"}), &["wr0ng"]), Err(UNAUTHORIZED.into()));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn token_file_takes_precedence_over_a_token() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let token = on.testbed.token("reader");
     let file = on.env.file("token", &format!("{token}\n"));
     // The path is relative to the kubeconfig.
@@ -39,8 +41,9 @@ fn token_file_takes_precedence_over_a_token() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_reconnects_with_a_replaced_token_file() {
-    let Some(OnServer { env, testbed, api, namespace }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let account = ServiceAccount::new(&api, &namespace);
     let (old, new) = (account.token("old"), account.token("new"));
     let file = env.file("token", &old);
@@ -64,8 +67,9 @@ fn watch_reconnects_with_a_replaced_token_file() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn password_is_accepted_and_a_wrong_one_rejected() {
-    let Some(on) = TestEnv::on_server() else { return };
+    let on = TestEnv::on_server();
     let password = on.testbed.password();
     let at_front = |user| on.env.login(on.testbed, on.testbed.front(), &user);
     let right = at_front(json!({"username": "reader", "password": password}));

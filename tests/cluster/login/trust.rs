@@ -37,8 +37,9 @@ fn unverified(why: &str) -> Result<String, String> {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn server_certificate_is_trusted_by_authority_or_itself() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let ca = fs::read_to_string(testbed.ca_file()).expect("the authority");
     let own = fs::read_to_string(testbed.state().join("apiserver.crt")).expect("the server's certificate");
     let data = |pem: &str| json!({"certificate-authority": null, "certificate-authority-data": BASE64_STANDARD.encode(pem)});
@@ -70,8 +71,9 @@ fn server_certificate_is_trusted_by_authority_or_itself() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn tls_server_name_is_verified_directly_and_behind_each_proxy() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let port = testbed.port();
     let not_named = unverified("certificate is valid for localhost, not wrong.example");
     let not_at = unverified("certificate is valid for 127.0.0.1, ::1, not 10.9.9.9");
@@ -111,8 +113,9 @@ fn tls_server_name_is_verified_directly_and_behind_each_proxy() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn server_flag_discards_the_files_tls_server_name() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     let cluster = || json!({"server": "https://gone.invalid", "tls-server-name": "wrong.example"});
     let server = testbed.server();
     outcome(&env, testbed, cluster(), &["--server", server]).expect("its own name");
@@ -161,8 +164,9 @@ fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<St
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn tls_server_name_sets_sni_but_not_the_host_header() {
-    let Some(OnServer { env, testbed, .. }) = TestEnv::on_server() else { return };
+    let OnServer { env, testbed, .. } = TestEnv::on_server();
     for (host, name, asked_for) in [
         ("127.0.0.1", "localhost", Some("localhost")),
         ("localhost", "127.0.0.1", None),

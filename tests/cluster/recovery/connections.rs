@@ -6,24 +6,27 @@ use super::Scene;
 use crate::support::Strike;
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn closed_connection_is_reopened() {
-    let Some(scene) = Scene::synced() else { return };
+    let scene = Scene::synced();
     scene.change_unseen();
     scene.proxy.strike(Strike::Cut);
     scene.assert_recovered();
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn reset_connection_is_reopened() {
-    let Some(scene) = Scene::synced() else { return };
+    let scene = Scene::synced();
     scene.change_unseen();
     scene.proxy.strike(Strike::Reset);
     scene.assert_recovered();
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn refused_connection_is_retried() {
-    let Some(mut scene) = Scene::synced() else { return };
+    let mut scene = Scene::synced();
     scene.proxy.refuse();
     scene.wait_for_lines(2);
     scene.change();
@@ -32,8 +35,9 @@ fn refused_connection_is_retried() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn wrong_certificate_is_retried() {
-    let Some(mut scene) = Scene::synced() else { return };
+    let mut scene = Scene::synced();
     scene.proxy.use_unknown_certificate(true);
     scene.proxy.strike(Strike::Cut);
     scene.wait_for_lines(2);
@@ -43,8 +47,9 @@ fn wrong_certificate_is_retried() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn goaway_moves_later_watches_to_another_connection() {
-    let Some(scene) = Scene::synced() else { return };
+    let scene = Scene::synced();
     scene.proxy.strike(Strike::GoAway);
     // The open watch continues until its timeout; the next one uses another connection.
     std::thread::sleep(Duration::from_secs(1));

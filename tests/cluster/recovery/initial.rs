@@ -13,7 +13,7 @@ fn ways(requests: &[String]) -> (usize, usize) {
 
 /// Gives the first matching request this response, and expects the watch to start normally afterwards.
 fn starts_after(which: Which, answer: FaultResponse, arguments: &[&str]) {
-    let Some(mut scene) = Scene::set() else { return };
+    let mut scene = Scene::set();
     scene.proxy.answer_each(which, answer);
     scene.start(arguments);
     scene.change();
@@ -21,16 +21,19 @@ fn starts_after(which: Which, answer: FaultResponse, arguments: &[&str]) {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_streaming_list_with_an_expired_version_is_retried() {
     starts_after(Which::WatchLists, FaultResponse::status(410), &[]);
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_list_with_an_expired_version_is_retried() {
     starts_after(Which::Lists, FaultResponse::status(410), &["--list-mode", "list", "--cached"]);
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn expired_continue_token_causes_one_unpaged_list() {
     starts_after(
         Which::LaterPages,
@@ -40,18 +43,21 @@ fn expired_continue_token_causes_one_unpaged_list() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_request_backs_off_under_overload() {
     starts_after(Which::WatchLists, FaultResponse::status(429).retry_after(1), &[]);
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn server_without_watch_list_is_listed() {
     starts_after(Which::WatchLists, FaultResponse::status(500), &[]);
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn missing_initial_events_end_falls_back_to_a_list() {
-    let Some(mut scene) = Scene::set() else { return };
+    let mut scene = Scene::set();
     scene.proxy.bookmarks(Bookmarks::NoEnd);
     scene.start(&[]);
     assert_eq!(ways(&scene.proxy.take_requests()), (2, 2), "each tried once and then listed");
@@ -63,8 +69,9 @@ fn missing_initial_events_end_falls_back_to_a_list() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn server_that_ignores_send_initial_events_is_listed() {
-    let Some(scene) = Scene::synced() else { return };
+    let scene = Scene::synced();
     scene.proxy.swallow_initial_events(true);
     scene.change_unseen();
     scene.proxy.strike(Strike::Error(410));
@@ -72,8 +79,9 @@ fn server_that_ignores_send_initial_events_is_listed() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_list_method_is_configurable() {
-    let Some(mut scene) = Scene::set() else { return };
+    let mut scene = Scene::set();
     scene.start(&["--list-mode", "list"]);
     assert_eq!(ways(&scene.proxy.take_requests()), (0, 2));
     let ask = |arguments: &[&str], feature: &str| {

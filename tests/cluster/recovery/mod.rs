@@ -33,22 +33,22 @@ struct Watcher {
 }
 
 impl Scene {
-    /// Starts both watches and waits for their sync; returns `None` without a server.
-    fn synced() -> Option<Self> {
-        let mut scene = Self::set()?;
+    /// Starts both watches and waits for their sync.
+    fn synced() -> Self {
+        let mut scene = Self::set();
         scene.start(&[]);
-        Some(scene)
+        scene
     }
 
     /// Creates the objects and the proxy without watches.
-    fn set() -> Option<Self> {
+    fn set() -> Self {
         let row = Row::of_this_test();
-        let OnServer { env, testbed, api, namespace } = TestEnv::on_server()?;
+        let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
         for name in ["changed", "gone", "kept"] {
             api.create_config_map(&namespace, name, &json!({}));
         }
         let proxy = FaultProxy::before(testbed);
-        Some(Self { row, env, api, namespace, proxy, watchers: Vec::new() })
+        Self { row, env, api, namespace, proxy, watchers: Vec::new() }
     }
 
     /// Starts both watches and reads them up to their sync.

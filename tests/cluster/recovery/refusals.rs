@@ -5,7 +5,7 @@ use crate::support::{FaultResponse, Strike, Which};
 
 /// Makes both watches miss changes and cuts them; the next request of each gets this response.
 fn rejected_once(answer: FaultResponse) {
-    let Some(scene) = Scene::synced() else { return };
+    let scene = Scene::synced();
     scene.change_unseen();
     scene.proxy.answer_each(Which::Rewatches, answer);
     scene.proxy.strike(Strike::Cut);
@@ -13,38 +13,45 @@ fn rejected_once(answer: FaultResponse) {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn expired_version_in_the_watch_response_causes_a_gap() {
     rejected_once(FaultResponse::status(410));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn expired_version_in_the_first_watch_frame_causes_a_gap() {
     rejected_once(FaultResponse::error_frame(410));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn overload_backs_off_for_the_servers_retry_after() {
     rejected_once(FaultResponse::status(429).retry_after(1));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn internal_server_error_causes_a_relist() {
     rejected_once(FaultResponse::status(500));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn bad_gateway_is_retried() {
     rejected_once(FaultResponse::page(503));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn future_version_error_causes_a_relist() {
     rejected_once(FaultResponse::status(504));
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_watch_resumes_when_permission_returns() {
-    let Some(mut scene) = Scene::synced() else { return };
+    let mut scene = Scene::synced();
     scene.proxy.answer(Which::All, FaultResponse::status(403), usize::MAX);
     scene.proxy.strike(Strike::Cut);
     scene.wait_for_lines(2);
@@ -54,8 +61,9 @@ fn forbidden_watch_resumes_when_permission_returns() {
 }
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn expired_token_is_reread_from_its_file() {
-    let Some(mut scene) = Scene::synced() else { return };
+    let mut scene = Scene::synced();
     scene.proxy.take_token("the second");
     scene.proxy.strike(Strike::Cut);
     scene.wait_for_lines(2);
