@@ -1,7 +1,7 @@
 //! Informers of two kinds read through the types of `k8s-openapi`: the pods on each node and their restarts.
 //!
 //! `cargo run --example typed` uses a demo cluster inside the process, `cargo run --example typed -- URL` any server
-//! without authentication, such as `kdelta demo` or `kubectl proxy`. For a kubeconfig use `kdelta::api::Config::load`.
+//! without authentication, such as `kdelta demo` or `kubectl proxy`. For a kubeconfig use `kdelta::kubeconfig::Config::load`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kdelta::api::{Client, Config, Discovery, DiscoveryOptions, ResourceClient};
+use kdelta::api::{Client, Discovery, DiscoveryOptions, ResourceClient};
 use kdelta::demo::{Demo, Options};
 use kdelta::informer::{GenericInformer, ResourceEventHandler, SharedIndexInformer, SharedInformerFactory};
+use kdelta::kubeconfig::Config;
 use kdelta::object::{LabelSelector, Object};
 use kdelta::store::{Indexer, index_funcs};
 use tokio_util::sync::CancellationToken;

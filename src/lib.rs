@@ -26,7 +26,7 @@
 //! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
 #![cfg_attr(
     feature = "api",
-    doc = "- [`api`] is the network: the only room that knows HTTP, TLS and kubeconfig files."
+    doc = "- [`api`] requests from a server what [`kubeconfig`] names, over the connections and with the credentials of [`client`]; [`wire`] decodes the responses."
 )]
 #![cfg_attr(
     feature = "demo",
@@ -106,11 +106,15 @@
 
 #[cfg(feature = "api")]
 pub mod api;
+#[cfg(feature = "api")]
+pub mod client;
 pub mod clock;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod diff;
 pub mod informer;
+#[cfg(feature = "api")]
+pub mod kubeconfig;
 pub mod listwatch;
 pub mod object;
 pub mod queue;
@@ -119,3 +123,5 @@ pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod watchtools;
+#[cfg(feature = "api")]
+pub mod wire;

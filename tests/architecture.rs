@@ -17,7 +17,10 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("store", &["object"]),
     ("queue", &["object"]),
     ("reflector", &["clock", "listwatch", "object"]),
-    ("api", &["clock", "listwatch", "object"]),
+    ("wire", &["clock", "listwatch", "object"]),
+    ("kubeconfig", &["clock", "listwatch", "object"]),
+    ("client", &["clock", "kubeconfig", "listwatch", "object", "wire"]),
+    ("api", &["client", "clock", "kubeconfig", "listwatch", "object", "wire"]),
     ("demo", &["listwatch", "object"]),
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
@@ -60,7 +63,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
     (
         &["thread::sleep"],
         // Threads see plugins out, when the runtime may be gone.
-        &["api/credentials/family.rs"],
+        &["client/login/plugin/process_tree.rs"],
         "it blocks a thread of the runtime",
     ),
     (
@@ -69,17 +72,17 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             "clock/mod.rs",
             "demo/cluster.rs",
             // The caller's time limit of a whole response.
-            "api/transport/mod.rs",
+            "client/connection/mod.rs",
             // The time limit of hyper's pool.
-            "api/transport/opening.rs",
+            "client/connection/shared_dial.rs",
             // The silence limit of a connection, which the HTTP/2 library measures itself.
-            "api/transport/pulse.rs",
+            "client/connection/liveness.rs",
             // The silence after which a server is reported.
-            "api/silence.rs",
+            "client/silence.rs",
             // The silence of an external wait before it is reported.
-            "api/credentials/renewing.rs",
+            "client/login/refresh.rs",
             // The silence limit of one of several list requests, and the server's Retry-After.
-            "api/bare/pace.rs",
+            "api/row_list/pace.rs",
             // `--duration`, batching of lines, parts that leave before they end, repeated discovery, screen updates,
             // and the time limit of a clean end.
             "bin/kdelta/commands/watch/mod.rs",
@@ -104,7 +107,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
     (&["block_on("], &["bin/kdelta/cli.rs"], "there is one runtime, and main waits for it"),
     (
         &["env::var", "env::vars", "env::args", "env::current_dir"],
-        &["api/config/options.rs", "bin/kdelta/settings/environment.rs", "bin/kdelta/main.rs"],
+        &["kubeconfig/options.rs", "bin/kdelta/settings/environment.rs", "bin/kdelta/main.rs"],
         "the environment is read in one place and handed on",
     ),
     (
@@ -290,7 +293,7 @@ fn http_status_numbers_are_in_http_code_only() {
     let numbers = ["400", "401", "403", "404", "405", "406", "409", "410", "422", "429", "500", "503", "504"];
     let found: Vec<_> = library()
         .iter()
-        .filter(|source| !["api", "demo", "testing"].contains(&source.room.as_str()))
+        .filter(|source| !["client", "demo", "testing", "wire"].contains(&source.room.as_str()))
         .flat_map(|source| {
             let words: Vec<_> = source.code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
             // client-go's list page size is 500, which is not a status here.
@@ -306,10 +309,10 @@ fn http_status_numbers_are_in_http_code_only() {
 }
 
 #[test]
-fn library_reads_the_environment_in_api_only() {
+fn library_reads_the_environment_in_kubeconfig_only() {
     let found: Vec<_> = library()
         .iter()
-        .filter(|source| source.room != "api" && source.code.contains("env::"))
+        .filter(|source| source.room != "kubeconfig" && source.code.contains("env::"))
         .map(|source| source.path.display().to_string())
         .collect();
     assert_none(&found);
@@ -441,6 +444,9 @@ fn rules_detect_violations() {
         ("reflector", "use crate::queue::DeltaFifo;"),
         ("queue", "fn f() -> crate::store::Cache {}"),
         ("informer", "use crate::api::Client;"),
+        ("wire", "use crate::kubeconfig::Config;"),
+        ("kubeconfig", "use crate::wire::Limits;"),
+        ("client", "use crate::api::Client;"),
         ("object", "use super::listwatch::Error;"),
         ("store", "use super::super::object::Object;"),
         ("store", "use crate::Object;"),

@@ -119,7 +119,7 @@ fn help_lists_exactly_the_variables_that_are_read() {
     let reported: BTreeSet<&str> = text.iter().map(|(name, _)| name.as_str()).collect();
     let program = read("src/bin/kdelta/settings/environment.rs");
     let (table, reading) = program.split_once("impl Environment").expect("both");
-    let sources = [reading.to_owned(), read("src/api/config/options.rs")];
+    let sources = [reading.to_owned(), read("src/kubeconfig/options.rs")];
     let mut known: BTreeSet<&str> = sources.iter().flat_map(|source| variables(source)).collect();
     assert!(known.len() > 12 && table.contains("VARIABLES"), "{known:?}");
     // Two that count only together, and the executable suffixes, on Windows.

@@ -18,10 +18,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kdelta::api::{Limits, ListSplitter, Piece, WatchSplitter};
 use kdelta::object::{self, Compressor, FieldPath, Ingest, KeyGetter, Object, Origin, TypeMeta};
 use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
+use kdelta::wire::{Limits, ListSplitter, Piece, WatchSplitter};
 use synthetic::Workload;
 
 const WORKLOADS: u32 = 50;

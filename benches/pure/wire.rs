@@ -1,7 +1,7 @@
 //! Table rows, from a server's text to cells. The library's own source file is included, since the public API returns
 //! whole objects.
 
-#[path = "../../src/api/table.rs"]
+#[path = "../../src/wire/table.rs"]
 #[expect(dead_code, reason = "a list has more than rows")]
 mod read;
 

@@ -16,16 +16,18 @@ use tokio::time;
 use tower::BoxError;
 use tracing::debug;
 
-use super::config::{Config, Proxy};
-use super::credentials::{Credentials, Proof};
-use super::log_ins::LogIns;
-use super::notice::Listener;
-use super::redaction::Redaction;
-use super::session::Session;
-use super::silence::Silence;
-use super::transport::{Answer, Pulse, unless_it_stops};
-use super::warnings::Warnings;
-use super::{Error, Notice, Request, Response, failure, status};
+use super::{Request, Response};
+use crate::client::connection::{Answer, Pulse, unless_it_stops};
+use crate::client::login::progress::LogIns;
+use crate::client::login::{Credentials, Proof};
+use crate::client::notice::Listener;
+use crate::client::redaction::Redaction;
+use crate::client::session::Session;
+use crate::client::silence::Silence;
+use crate::client::warnings::Warnings;
+use crate::client::{Notice, failure};
+use crate::kubeconfig::Error;
+use crate::kubeconfig::{Config, Proxy};
 use crate::listwatch;
 use crate::object::ApiResource;
 
@@ -85,7 +87,7 @@ impl Client {
         let session = Session::open(config)?;
         let redaction = Redaction::default();
         if let Some(proxy) = &config.way().proxy {
-            proxy.add_to(&redaction);
+            redaction.add_proxy(proxy);
         }
         let inner = Inner {
             authority: config.authority().into(),
@@ -153,7 +155,7 @@ impl Client {
 
     /// For how long, in all, requests have waited for credentials that somebody else makes: a plugin that asks its user
     /// may take minutes, and no server is silent meanwhile.
-    pub(super) fn external_wait(&self) -> Duration {
+    pub(crate) fn external_wait(&self) -> Duration {
         self.inner.log_ins.waited()
     }
 
@@ -229,7 +231,7 @@ impl Client {
         }
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
         Err(misunderstood.unwrap_or_else(|| {
-            status::from_response(code.as_u16(), retry_after, &body, &self.inner.redaction)
+            failure::of_response(code.as_u16(), retry_after, &body, &self.inner.redaction)
         }))
     }
 
@@ -372,8 +374,8 @@ fn proves_who_we_are(code: StatusCode) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ConfigOptions;
-    use crate::api::test_server::{TestServer, json, with_headers};
+    use crate::client::test_server::{TestServer, json, with_headers};
+    use crate::kubeconfig::ConfigOptions;
 
     fn client(server: &str) -> Client {
         Client::new(&Config::for_server(server).unwrap()).unwrap()

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::Representation;
-use super::decode::{Decoder, Naming};
 use crate::listwatch::Error;
 use crate::object::{Ingest, Object};
+use crate::wire::Representation;
+use crate::wire::decode::{Decoder, Naming};
 
 /// The objects of the items of a list in Protocol Buffers, or why one is refused.
 pub fn packed_objects<'a>(

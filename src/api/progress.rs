@@ -11,9 +11,9 @@
 use std::cmp::Ordering;
 
 use super::ResourceClient;
-use super::decode::Naming;
 use crate::listwatch::{Error, ListOptions};
 use crate::object::ResourceVersion;
+use crate::wire::decode::Naming;
 
 /// No object by this name is needed, and one does no harm: one object is found by its name, however many there are.
 const ANY_NAME: &str = "metadata.name=kdelta";
@@ -85,9 +85,11 @@ fn is_about_who_answers(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::test_server::{TestServer, json};
-    use crate::api::{Client, Config, IncludeObject, Representation};
+    use crate::api::Client;
+    use crate::client::test_server::{TestServer, json};
+    use crate::kubeconfig::Config;
     use crate::object::ApiResource;
+    use crate::wire::{IncludeObject, Representation};
 
     fn resource(server: &TestServer, plural: &str, kind: &str, namespaced: bool) -> ResourceClient {
         let client = Client::new(&Config::for_server(&server.url).expect("a config")).expect("a client");

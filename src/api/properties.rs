@@ -6,16 +6,18 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::config::{Config, ConfigOptions};
-use super::decode::{Decoder, Naming};
-use super::discovery::{Catalog, Discovered};
-use super::frames::{
-    ListSplitter, Next, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchFrame, WatchSplitter,
-};
-use super::redaction::Redaction;
-use super::representation::{IncludeObject, Representation};
-use super::{Limits, protobuf, status};
+use super::discovery::Catalog;
+use crate::client::failure;
+use crate::client::redaction::Redaction;
+use crate::kubeconfig::{Config, ConfigOptions};
 use crate::object::{ApiResource, Ingest, Row};
+use crate::wire::Discovered;
+use crate::wire::decode::{Decoder, Naming};
+use crate::wire::frames::{
+    ListSplitter, Next, Packed, Piece, ProtobufListSplitter, ProtobufWatchSplitter, WatchFrame, WatchSplitter,
+};
+use crate::wire::representation::{IncludeObject, Representation};
+use crate::wire::{Limits, protobuf, status};
 
 /// Small enough to be met.
 const LIMITS: Limits = Limits { frame: 4096, depth: 32 };
@@ -74,7 +76,7 @@ fn in_chunks<E>(
 /// # Panics
 /// It does not hold.
 pub fn refusal(code: u16, body: &[u8]) {
-    let error = status::from_response(code, None, body, &Redaction::default());
+    let error = failure::of_response(code, None, body, &Redaction::default());
     assert!(!error.to_string().is_empty(), "a refusal without a word");
     if let Some(status) = error.status() {
         let json: Option<Value> = serde_json::from_str(&status.json).ok();
@@ -201,7 +203,7 @@ pub fn packed(body: &[u8]) {
 
 /// The events of a watch in chunks of so many bytes, and whether it ended well.
 fn packed_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
-    let mut splitter = PackedWatchSplitter::new(LIMITS);
+    let mut splitter = ProtobufWatchSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| splitter.next(chunk).map(|frame| frame.map(<[u8]>::to_vec));
     let (frames, whole) = in_chunks(body, size, next);
     (frames, whole && splitter.finish().is_ok())
@@ -209,7 +211,7 @@ fn packed_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
 
 /// The items of a list in chunks of so many bytes, and whether it ended well.
 fn packed_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
-    let mut splitter = PackedListSplitter::new(LIMITS);
+    let mut splitter = ProtobufListSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| loop {
         match splitter.next(chunk) {
             Ok(Some(Packed::Item(item))) => break Ok(Some(item.to_vec())),

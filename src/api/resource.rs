@@ -7,13 +7,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-use super::bare::{Bare, Pace};
-use super::decode::{Decoder, Naming};
-use super::representation::{Asked, IncludeObject, Representation};
+use super::row_list::{Bare, Pace};
 use super::streams::{Items, ResourceList, ResourceWatch};
-use super::{Client, Limits, Request};
+use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta, path_segment_problems};
+use crate::wire::Limits;
+use crate::wire::decode::{Decoder, Naming};
+use crate::wire::representation::{Asked, IncludeObject, Representation};
 
 /// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
 #[derive(Clone)]
@@ -383,10 +384,11 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::api::protobuf::testing::field;
-    use crate::api::test_server::{TestServer, json};
-    use crate::api::{Config, IncludeObject};
+    use crate::client::test_server::{TestServer, json};
+    use crate::kubeconfig::Config;
     use crate::listwatch::{ListStream, ResourceVersionMatch, WatchEvent, WatchStream};
+    use crate::wire::IncludeObject;
+    use crate::wire::protobuf::testing::field;
 
     fn deployments() -> ApiResource {
         ApiResource {

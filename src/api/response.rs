@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
-use super::failure;
-use super::redaction::Redaction;
-use super::silence::SilentBody;
-use super::transport::{Answer, Pulse, unless_it_stops};
+use crate::client::connection::{Answer, Pulse, unless_it_stops};
+use crate::client::failure;
+use crate::client::redaction::Redaction;
+use crate::client::silence::SilentBody;
 use crate::listwatch::Error;
 
 /// A 2xx answer, its body still to come. Dropping it ends the exchange.

@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 
-use super::bare::Bare;
-use super::decode::{Decoder, Naming, list_meta, packed_list_meta};
-use super::frames::{
-    ListSplitter, Next, Packed, PackedListSplitter, PackedWatchSplitter, Piece, WatchSplitter,
-};
-use super::list_type::ListType;
-use super::register::Register;
-use super::{Limits, Response, protobuf};
+use super::Response;
+use super::row_list::Bare;
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use crate::object::{Object, ResourceVersion, TypeMeta};
+use crate::wire::decode::{Decoder, Naming, list_meta, packed_list_meta};
+use crate::wire::frames::{
+    ListSplitter, Next, Packed, Piece, ProtobufListSplitter, ProtobufWatchSplitter, WatchSplitter,
+};
+use crate::wire::list_type::ListType;
+use crate::wire::row_matcher::Register;
+use crate::wire::{Limits, protobuf};
 
 /// A page of a list as it arrives.
 pub struct ResourceList(Kind);
@@ -74,7 +75,7 @@ pub(super) struct Items {
 /// By what the server's words are told apart.
 enum Splitter {
     Json(ListSplitter),
-    Protobuf(PackedListSplitter),
+    Protobuf(ProtobufListSplitter),
 }
 
 fn is_packed(response: &Response) -> bool {
@@ -84,7 +85,7 @@ fn is_packed(response: &Response) -> bool {
 impl Items {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
         let splitter = if is_packed(&response) {
-            Splitter::Protobuf(PackedListSplitter::new(limits))
+            Splitter::Protobuf(ProtobufListSplitter::new(limits))
         } else {
             Splitter::Json(ListSplitter::new(limits))
         };
@@ -286,7 +287,7 @@ pub struct ResourceWatch {
 enum WatchedBy {
     /// Boxed: futures hold it.
     Json(Box<WatchSplitter>),
-    Protobuf(PackedWatchSplitter),
+    Protobuf(ProtobufWatchSplitter),
 }
 
 impl WatchedBy {
@@ -302,7 +303,7 @@ impl WatchedBy {
 impl ResourceWatch {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
         let splitter = if is_packed(&response) {
-            WatchedBy::Protobuf(PackedWatchSplitter::new(limits))
+            WatchedBy::Protobuf(ProtobufWatchSplitter::new(limits))
         } else {
             WatchedBy::Json(Box::new(WatchSplitter::new(limits)))
         };

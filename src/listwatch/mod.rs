@@ -5,9 +5,12 @@
 
 mod closures;
 mod error;
+mod system_words;
 
 pub use closures::{ListWatch, PageStream};
 pub use error::{Error, Status};
+#[doc(hidden)]
+pub use system_words::system_words;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use h2::Reason;
-use kdelta::api::{Client, Config, ConfigOptions, Request};
+use kdelta::api::{Client, Request};
+use kdelta::kubeconfig::{Config, ConfigOptions};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;

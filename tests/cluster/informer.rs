@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kdelta::api::{Client, Config, ConfigOptions, ResourceClient};
+use kdelta::api::{Client, ResourceClient};
 use kdelta::informer::{
     HandlerOptions, Notification, NotificationFn, OnSlow, QueueKind, Registration, SharedIndexInformer,
 };
+use kdelta::kubeconfig::{Config, ConfigOptions};
 use kdelta::object::{ApiResource, Object};
 use kdelta::store::{Indexer, index_funcs};
 use serde_json::{Value, json};

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use kdelta::api::{Client, Config, ConfigOptions, Representation, Request, ResourceClient};
+use kdelta::api::{Client, Request, ResourceClient};
+use kdelta::kubeconfig::{Config, ConfigOptions};
 use kdelta::listwatch::{
     ListOptions, ListStream, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream,
 };
 use kdelta::object::{ApiResource, Object};
+use kdelta::wire::Representation;
 use serde_json::{Value, json};
 
 use super::known::DiscoveryCache;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use kdelta::api::{Client, Config, ConfigOptions, ResourceClient, ResourceWatch};
+use kdelta::api::{Client, ResourceClient, ResourceWatch};
+use kdelta::kubeconfig::{Config, ConfigOptions};
 use kdelta::listwatch::{ListOptions, ListStream, ListerWatcher, WatchEvent, WatchOptions, WatchStream};
 use kdelta::object::ApiResource;
 use serde_json::json;

@@ -10,10 +10,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::Told;
-use super::catalog::{Catalog, Discovered, Missing};
+use super::catalog::Catalog;
 use super::version::ServerVersion;
-use crate::api::local_file;
+use crate::kubeconfig::local_file;
 use crate::object::ApiResource;
+use crate::wire::{Discovered, Missing};
 
 /// Counts up with every change of the form below.
 const FORM: u32 = 1;

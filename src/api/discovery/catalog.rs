@@ -4,46 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::api::suggest::nearest;
 use crate::object::ApiResource;
-
-/// A resource as discovery told it. Subresources are no resources of their own here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Discovered {
-    /// Where it is kept and what its objects are.
-    pub resource: ApiResource,
-    /// The singular name; the kind in lower case where the server told none.
-    pub singular: String,
-    /// Short names, as `po`.
-    pub short_names: Vec<String>,
-    /// The categories it belongs to, as `all`.
-    pub categories: Vec<String>,
-    /// What can be done with it: `get`, `list`, `watch`, …
-    pub verbs: Vec<String>,
-    /// Whether this is the version of the resource that the server prefers.
-    pub preferred: bool,
-}
-
-impl Discovered {
-    /// Whether the server does this with the resource.
-    #[must_use]
-    pub fn can(&self, verb: &str) -> bool {
-        self.verbs.iter().any(|known| known == verb)
-    }
-
-    fn same_resource(&self, other: &Self) -> bool {
-        self.resource.group == other.resource.group && self.resource.resource == other.resource.resource
-    }
-}
-
-/// A group and version of which nothing is known because asking for it failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    /// The group; empty for the core group.
-    pub group: String,
-    /// The version; empty when all of the group, or all groups, are missing.
-    pub version: String,
-    /// Why, as one sentence.
-    pub reason: String,
-}
+use crate::wire::{Discovered, Missing};
 
 /// Everything a server offers.
 ///
@@ -105,7 +66,7 @@ pub(super) fn is_built_in(group: &str) -> bool {
 
 /// Why a word names nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::api) enum NoMatch {
+pub(crate) enum NoMatch {
     Unknown,
     /// It names something that has no list.
     NotListable(ApiResource),
@@ -113,7 +74,7 @@ pub(in crate::api) enum NoMatch {
 
 impl Catalog {
     /// Puts the parts in order: what the server told, group by group and version by version, preferred ones first.
-    pub(in crate::api) fn new(mut resources: Vec<Discovered>, missing: Vec<Missing>) -> Self {
+    pub(crate) fn new(mut resources: Vec<Discovered>, missing: Vec<Missing>) -> Self {
         // Stable, so only the core group moves.
         resources.sort_by_key(|found| !found.resource.group.is_empty());
         let mut seen = BTreeSet::new();
@@ -141,7 +102,7 @@ impl Catalog {
     }
 
     /// What a word names, among what can be listed: a category, or one resource.
-    pub(in crate::api) fn find(&self, text: &str) -> Result<Vec<Discovered>, NoMatch> {
+    pub(crate) fn find(&self, text: &str) -> Result<Vec<Discovered>, NoMatch> {
         let members = self.category(text);
         if !members.is_empty() {
             return Ok(members);
@@ -231,7 +192,7 @@ impl Catalog {
     }
 
     /// Words near to one that names nothing, the nearest first, at most three.
-    pub(in crate::api) fn near(&self, text: &str) -> Vec<String> {
+    pub(crate) fn near(&self, text: &str) -> Vec<String> {
         let word = Word::new(text);
         let listable = self.preferred().filter(|found| found.can("list"));
         nearest(

@@ -8,12 +8,13 @@ use futures_util::stream;
 use serde::de::DeserializeOwned;
 
 use super::Told;
-use super::catalog::{Catalog, Discovered, Missing};
+use super::catalog::Catalog;
 use super::version::{Info, ServerVersion};
-use super::wire::{Answer, GroupVersion, ResourceList, Root, UnusableNames};
 use crate::api::{Client, Request};
 use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
+use crate::wire::discovery::{Answer, GroupVersion, ResourceList, Root, UnusableNames};
+use crate::wire::{Discovered, Missing};
 
 /// Both forms of the aggregated answer, then whatever the server has.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -201,8 +202,8 @@ fn is_small(json: &[u8], limits: &Limits) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::config::Config;
-    use crate::api::test_server::{TestServer, json};
+    use crate::client::test_server::{TestServer, json};
+    use crate::kubeconfig::Config;
 
     async fn refused(body: String) -> String {
         let server = TestServer::start(move |_| json(200, &body)).await;

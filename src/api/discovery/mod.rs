@@ -11,9 +11,8 @@ mod tests;
 #[cfg(test)]
 mod untrusted_names;
 mod version;
-mod wire;
 
-pub use catalog::{Catalog, Discovered, Missing};
+pub use catalog::Catalog;
 pub use version::ServerVersion;
 
 use std::fmt;
@@ -25,8 +24,10 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
 use tracing::debug;
 
-use super::{Client, Error};
+use super::Client;
+use crate::kubeconfig::Error;
 use crate::object::ApiResource;
+use crate::wire::{Discovered, Missing};
 use cache::Cache;
 use catalog::NoMatch;
 

@@ -8,8 +8,9 @@ use tempfile::TempDir;
 
 use super::cache::Cache;
 use super::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion, Told};
-use crate::api::test_server::{TestServer, json};
-use crate::api::{Client, Config};
+use crate::api::Client;
+use crate::client::test_server::{TestServer, json};
+use crate::kubeconfig::Config;
 use crate::listwatch::Error;
 
 const CORE: &str = r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{},"versions":[
@@ -297,7 +298,7 @@ async fn one_half_of_the_server_is_enough_and_none_is_an_error() {
     let refusing = TestServer::start(|_| json(403, "{}")).await;
     let error = discovery(&refusing, None).resolve("pods").await.unwrap_err();
     assert!(
-        matches!(error, ResolveError::Discovery(crate::api::Error::Server(Error::Forbidden(_)))),
+        matches!(error, ResolveError::Discovery(crate::kubeconfig::Error::Server(Error::Forbidden(_)))),
         "{error:?}"
     );
 }

@@ -3,8 +3,10 @@
 use tempfile::TempDir;
 
 use super::{Discovery, DiscoveryOptions};
-use crate::api::test_server::{TestServer, json};
-use crate::api::{Client, Config, Notice, ResourceClient};
+use crate::api::{Client, ResourceClient};
+use crate::client::Notice;
+use crate::client::test_server::{TestServer, json};
+use crate::kubeconfig::Config;
 use crate::listwatch::{ListOptions, ListerWatcher};
 
 /// Names that are no part of a URL, in every role.

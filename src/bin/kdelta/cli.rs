@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use kdelta::api::{Notice, end_plugins, nearest};
+use kdelta::api::nearest;
+use kdelta::client::{Notice, end_plugins};
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};

@@ -5,7 +5,8 @@
 use std::fmt;
 use std::io;
 
-use kdelta::api::{self, ResolveError};
+use kdelta::api::ResolveError;
+use kdelta::kubeconfig;
 use kdelta::listwatch;
 
 /// The exit codes, which are part of the interface.
@@ -161,7 +162,7 @@ impl Report {
 /// Returns a hint for users without a server.
 fn hint_without_server(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref() {
-        Some(api::Error::NotConfigured) => {
+        Some(kubeconfig::Error::NotConfigured) => {
             Some("select a kubeconfig with --kubeconfig, or use the embedded cluster with --demo")
         }
         _ => None,
@@ -172,10 +173,10 @@ fn hint_without_server(error: &anyhow::Error) -> Option<&'static str> {
 fn server_error(error: &anyhow::Error) -> Option<&listwatch::Error> {
     let api_error = match error.downcast_ref::<ResolveError>() {
         Some(ResolveError::Discovery(error)) => Some(error),
-        _ => error.downcast_ref::<api::Error>(),
+        _ => error.downcast_ref::<kubeconfig::Error>(),
     };
     match api_error {
-        Some(api::Error::Server(error)) => Some(error),
+        Some(kubeconfig::Error::Server(error)) => Some(error),
         _ => error.downcast_ref(),
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kdelta::api::{Client, Config, ConfigOptions, InCluster, Request};
+use kdelta::api::{Client, Request};
+use kdelta::kubeconfig::{Config, ConfigOptions, InCluster};
 use kdelta::listwatch::Error;
 
 use crate::support::{Kdelta, OnServer, TestEnv, Testbed};

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::Command;
 
-use kdelta::api::{Config, ConfigOptions, Contexts};
+use kdelta::kubeconfig::{Config, ConfigOptions, Contexts};
 use serde_json::{Value, json};
 
 use crate::support::{OnServer, TestEnv};

@@ -16,7 +16,7 @@ use crate::support::{Forward, OnServer, TestEnv, Testbed, server_tls};
 const DEFAULT: [&str; 5] = ["get", "ns", "default", "-o", "name"];
 
 /// An authority that signed none of the certificates.
-const OTHER_AUTHORITY: &str = include_str!("../../../src/api/testdata/self_signed.pem");
+const OTHER_AUTHORITY: &str = include_str!("../../../src/kubeconfig/testdata/self_signed.pem");
 
 /// Returns stdout or the error of a call with these cluster fields and flags.
 fn outcome(env: &TestEnv, testbed: &Testbed, cluster: Value, flags: &[&str]) -> Result<String, String> {

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kdelta::api::{Client, Config, ConfigOptions, ResourceClient};
+use kdelta::api::{Client, ResourceClient};
+use kdelta::kubeconfig::{Config, ConfigOptions};
 use kdelta::object::{ApiResource, KeyLister};
 use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorOptions};
 use kdelta::store::Cache;

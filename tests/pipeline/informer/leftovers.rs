@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::api::{Client, Config, ResourceClient};
+use kdelta::api::{Client, ResourceClient};
 use kdelta::demo::{Demo, Options};
 use kdelta::informer::{
     HandlerOptions, MutationDetector, OnSlow, SharedIndexInformer, SharedInformerFactory,
 };
+use kdelta::kubeconfig::Config;
 use kdelta::object::ApiResource;
 use kdelta::testing::{FakeSource, pod};
 use tokio::runtime::{Builder, Handle, Runtime};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use kdelta::api::Secret;
+use kdelta::kubeconfig::Secret;
 
 /// The flags of a connection. They are global: kubectl takes them before and after the command.
 #[derive(Debug, Args)]

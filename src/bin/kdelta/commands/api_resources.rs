@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kdelta::api::Discovered;
+use kdelta::wire::Discovered;
 
 use super::reporter::Reporter;
 use crate::output::{Column, columns};

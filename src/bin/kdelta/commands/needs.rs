@@ -1,6 +1,6 @@
 //! The least representation that a command needs from the server.
 
-use kdelta::api::{IncludeObject, Representation};
+use kdelta::wire::{IncludeObject, Representation};
 
 use crate::session::needs_body;
 use crate::settings::{Format, IndexName, Lines, Print};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use colored::Colorize;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kdelta::api::Redaction;
+use kdelta::client::Redaction;
 
 use crate::view::{escape_line, escape_message};
 

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, PipeWriter, Write};
 use std::os::fd::AsFd;
 use std::thread::{self, JoinHandle};
 
-use kdelta::api::system_words;
+use kdelta::listwatch::system_words;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::api::{
-    Client, Config, Discovery, DiscoveryOptions, IncludeObject, Notice, Representation, ResourceClient,
-};
+use kdelta::api::{Client, Discovery, DiscoveryOptions, ResourceClient};
+use kdelta::client::Notice;
+use kdelta::kubeconfig::Config;
 use kdelta::object::{ApiResource, FieldSelector, SelectorError};
+use kdelta::wire::{IncludeObject, Representation};
 
 use super::names::namespaces;
 use super::plan::Plan;

@@ -1,6 +1,7 @@
 //! Conversion of the connection settings to the library's configuration options.
 
-use kdelta::api::{ConfigOptions, Contexts as Known, Error};
+use kdelta::kubeconfig::Contexts as Known;
+use kdelta::kubeconfig::{ConfigOptions, Error};
 
 use crate::settings::{Connection, Contexts, Pattern};
 

@@ -3,8 +3,8 @@
 use std::io;
 
 use jiff::Timestamp;
-use kdelta::api::system_words;
 use kdelta::demo::{Demo, Error, Options};
+use kdelta::listwatch::system_words;
 
 use crate::settings;
 

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use kdelta::api::{Representation, ResourceClient};
+use kdelta::api::ResourceClient;
 use kdelta::listwatch::{Error, ListOptions, ListStream, ListerWatcher};
 use kdelta::object::{ApiResource, Object};
+use kdelta::wire::Representation;
 
 use super::Cluster;
 

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use kdelta::api::{end_plugins, kill_plugins};
+use kdelta::client::{end_plugins, kill_plugins};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

@@ -34,10 +34,12 @@ pub(crate) use target_watcher::is_unreachable;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::api::{Config, Notice, Redaction, Representation};
+use kdelta::client::{Notice, Redaction};
 use kdelta::demo::Demo;
+use kdelta::kubeconfig::Config;
 use kdelta::object::{ResourceVersion, SelectorError};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
+use kdelta::wire::Representation;
 
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
 use cluster::{NoticeHandlers, ServerSelectors};

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use kdelta::api::{Contexts, Error, Representation, ResourceClient, nearest};
+use kdelta::api::{ResourceClient, nearest};
+use kdelta::kubeconfig::{Contexts, Error};
 use kdelta::listwatch;
 use kdelta::object::ApiResource;
+use kdelta::wire::Representation;
 use tokio::time::timeout;
 
 use super::plan::PlannedPart;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kdelta::api::{Discovered, Missing};
 use kdelta::object::ApiResource;
+use kdelta::wire::{Discovered, Missing};
 
 use super::Part;
 use crate::settings::{Namespaces, Pattern, Selection, Types};

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kdelta::api::{Representation, ResourceClient, ResourceList, ResourceWatch};
+use kdelta::api::{ResourceClient, ResourceList, ResourceWatch};
 use kdelta::clock::{Clock, TokioClock};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
 use kdelta::object::{FieldSelector, Object, ResourceVersion, TypeMeta};
 use kdelta::reflector::GiveUp;
+use kdelta::wire::Representation;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::filtered_stream::FilteredStream;
@@ -321,7 +322,8 @@ impl ListerWatcher for PartSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kdelta::api::{Client, Config};
+    use kdelta::api::Client;
+    use kdelta::kubeconfig::Config;
     use kdelta::listwatch::{ListStream, WatchEvent, WatchStream};
     use kdelta::object::ApiResource;
     use kdelta::reflector::{Reflector, ReflectorOptions};

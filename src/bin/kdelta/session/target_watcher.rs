@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kdelta::api::{self, Catalog, Representation, ResolveError};
+use kdelta::api::{Catalog, ResolveError};
 use kdelta::informer::{Notification, QueueKind, SharedIndexInformer, Subscription};
+use kdelta::kubeconfig;
 use kdelta::listwatch::Error;
 use kdelta::object::ApiResource;
 use kdelta::queue::Mark;
 use kdelta::reflector::{Observer, ReflectorEvent, ReflectorOptions};
+use kdelta::wire::Representation;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -183,7 +185,7 @@ fn is_cluster_unreachable(error: &anyhow::Error) -> bool {
         _ => error.downcast_ref(),
     };
     let status = match api_error {
-        Some(api::Error::Server(error)) => Some(error),
+        Some(kubeconfig::Error::Server(error)) => Some(error),
         _ => error.downcast_ref(),
     };
     status.is_some_and(is_unreachable)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kdelta::api::Secret;
+use kdelta::kubeconfig::Secret;
 
 use super::environment::Environment;
 use super::{Pattern, UsageError, duration};

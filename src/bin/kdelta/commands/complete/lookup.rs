@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kdelta::api::{Catalog, Discovered, IncludeObject, Representation};
+use kdelta::api::Catalog;
+
 use kdelta::object::{ApiResource, Object, path_segment_problems};
+use kdelta::wire::Discovered;
+use kdelta::wire::{IncludeObject, Representation};
 
 use super::completion::{Candidate, Completion, ValueSource};
 use super::line::TypedLine;

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Command, CommandFactory, FromArgMatches};
-use kdelta::api::a_plugin_runs;
+use kdelta::client::a_plugin_runs;
 use tokio::time::timeout;
 
 use crate::args::{Cli, accept_kubectl_spelling};

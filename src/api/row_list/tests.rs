@@ -1,0 +1,456 @@
+//! Bare lists from a server that sends what each case needs, and what it is asked for.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+
+use crate::api::Client;
+use crate::api::resource::ResourceClient;
+use crate::client::test_server::{TestServer, json, with_headers};
+use crate::kubeconfig::Config;
+use crate::listwatch::{Error, ListOptions, ListStream, ListerWatcher};
+use crate::object::ApiResource;
+use crate::wire::representation::Representation;
+
+const NAMED: &str = r#"[{"name":"Name","format":"name"},{"name":"Status"}]"#;
+const ROWS: &str = r#"{"cells":["x",1]},{"cells":["y",2]},{"cells":["z",3]}"#;
+const EXPIRED: &str = r#"{"kind":"Status","reason":"Expired","code":410}"#;
+
+fn table(version: &str, columns: &str, rows: &str) -> String {
+    format!(
+        r#"{{"kind":"Table","metadata":{{"resourceVersion":"{version}"}},"columnDefinitions":{columns},"rows":[{rows}]}}"#
+    )
+}
+
+fn names(token: &str) -> String {
+    names_of(token, [("a", "x"), ("a", "y"), ("b", "z")])
+}
+
+fn names_of(token: &str, keys: [(&str, &str); 3]) -> String {
+    let item = |(namespace, name): (&str, &str)| {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"{namespace}","resourceVersion":"7"}}}}"#)
+    };
+    let items = keys.map(item).join(",");
+    format!(
+        r#"{{"kind":"PartialObjectMetadataList","metadata":{{"resourceVersion":"40","continue":"{token}"}},"items":[{items}]}}"#
+    )
+}
+
+/// The same three as rows with metadata, the first last.
+fn whole() -> String {
+    let row = |namespace: &str, name: &str, cell: u8| {
+        format!(
+            r#"{{"cells":["{name}",{cell}],"object":{{"metadata":{{"name":"{name}","namespace":"{namespace}"}}}}}}"#
+        )
+    };
+    table("40", NAMED, &[row("a", "y", 2), row("b", "z", 3), row("a", "x", 1)].join(","))
+}
+
+/// What a list of that form brings, and the targets that were asked for.
+async fn listed(
+    form: Representation,
+    names: String,
+    rows: impl Fn(bool) -> (u16, String) + Send + Sync + 'static,
+) -> (Vec<String>, Vec<String>, Result<(), Error>) {
+    let server = TestServer::start(move |head| {
+        let (target, _) = head.split_once(" HTTP").expect("a request");
+        if target.contains("includeObject=None") {
+            let (code, text) = rows(target.contains("Exact"));
+            json(code, &text)
+        } else if target.contains("limit=500") {
+            json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
+        } else if head.contains("as=PartialObjectMetadataList") {
+            json(200, &names)
+        } else {
+            json(200, &whole())
+        }
+    })
+    .await;
+    of(&server, form).await
+}
+
+/// The same of that server.
+async fn of(server: &TestServer, form: Representation) -> (Vec<String>, Vec<String>, Result<(), Error>) {
+    let (found, ended) = taken(&pods(&server.url, form)).await;
+    let target = |head: &String| head.split(' ').nth(1).expect("a target").replace("/api/v1/pods", "");
+    (found, server.asked().iter().map(target).collect(), ended)
+}
+
+fn pods(url: &str, form: Representation) -> ResourceClient {
+    let client = Client::new(&Config::for_server(url).expect("a config")).expect("a client");
+    let pods = ApiResource {
+        group: String::new(),
+        version: "v1".into(),
+        resource: "pods".into(),
+        kind: "Pod".into(),
+        namespaced: true,
+    };
+    ResourceClient::new(client, pods).representation(form)
+}
+
+/// What a list hands on, and how it ends. A refusal that says how long to wait is asked again, as a reflector does.
+async fn taken(resource: &ResourceClient) -> (Vec<String>, Result<(), Error>) {
+    let mut list = loop {
+        match resource.list(&ListOptions::default()).await {
+            Ok(list) => break list,
+            Err(error) if error.retry_after().is_some() => {}
+            Err(error) => return (Vec::new(), Err(error)),
+        }
+    };
+    let mut found = Vec::new();
+    let ended = loop {
+        match list.next().await {
+            Ok(Some(object)) => {
+                let cell = object.row().and_then(|row| row.cells().nth(1)).unwrap_or_default();
+                found.push(format!("{} {cell}", object.key()));
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    (found, ended)
+}
+
+const PROBE: &str = "?limit=500";
+const LATER: &str = "?includeObject=None&resourceVersion=40&resourceVersionMatch=NotOlderThan";
+const EXACT: &str = "?includeObject=None&resourceVersion=40&resourceVersionMatch=Exact";
+const JOINED: [&str; 3] = ["a/x 1", "a/y 2", "b/z 3"];
+
+/// The same, whatever version is asked for.
+fn always(code: u16, text: impl Into<String>) -> impl Fn(bool) -> (u16, String) {
+    let text = text.into();
+    move |_| (code, text.clone())
+}
+
+#[tokio::test]
+async fn rows_of_all_namespaces_are_joined_with_their_names_at_one_version() {
+    let rows = always(200, table("40", NAMED, ROWS));
+    let (found, asked, ended) = listed(Representation::Rows, names(""), rows).await;
+    assert_eq!(found, JOINED);
+    assert_eq!(asked, [PROBE, "", LATER]);
+    assert!(ended.is_ok());
+}
+
+#[tokio::test]
+async fn what_has_moved_on_is_asked_for_at_exactly_the_version_of_the_names() {
+    for later in [
+        (200, table("41", NAMED, ROWS)),
+        (504, r#"{"kind":"Status","reason":"Timeout","code":504,"details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}"#.to_owned()),
+        (410, EXPIRED.to_owned()),
+    ] {
+        let rows = move |exact| if exact { (200, table("40", NAMED, ROWS)) } else { later.clone() };
+        let (found, asked, ended) = listed(Representation::Rows, names(""), rows).await;
+        assert_eq!(found, JOINED);
+        assert_eq!(asked, [PROBE, "", LATER, EXACT]);
+        assert!(ended.is_ok());
+    }
+}
+
+const TWINS: [(&str, &str); 3] = [("a", "x"), ("a", "y"), ("b", "x")];
+const ROWS_OF_TWINS: &str = r#"{"cells":["x",1]},{"cells":["y",2]},{"cells":["x",3]}"#;
+const SWAPPED: &str = r#"{"cells":["x",3]},{"cells":["y",2]},{"cells":["x",1]}"#;
+
+#[tokio::test]
+async fn rows_of_names_that_occur_twice_come_from_where_the_order_is_kept() {
+    let rows = |exact| (200, table("40", NAMED, if exact { ROWS_OF_TWINS } else { SWAPPED }));
+    let (found, asked, ended) = listed(Representation::Rows, names_of("", TWINS), rows).await;
+    assert_eq!(found, ["a/x 1", "a/y 2", "b/x 3"]);
+    assert_eq!(asked, [PROBE, "", EXACT]);
+    assert!(ended.is_ok());
+}
+
+#[tokio::test]
+async fn rows_of_names_that_occur_twice_are_not_joined_where_no_order_is_kept() {
+    let whole_list = ["a/y 2", "b/z 3", "a/x 1"];
+    let unsorted = names_of("", [("b", "x"), ("a", "y"), ("a", "x")]);
+    let rows = always(200, table("40", NAMED, SWAPPED));
+    let (found, asked, ended) = listed(Representation::Rows, unsorted, rows).await;
+    assert_eq!(found, whole_list);
+    assert_eq!(asked, [PROBE, "", ""]);
+    assert!(ended.is_ok());
+    // The first row lines up, and is not handed on before the others do.
+    for rows in [r#"{"cells":["x",3]},{"cells":["x",1]},{"cells":["y",2]}"#, r#"{"cells":["x",3]}"#] {
+        let rows = always(200, table("40", NAMED, rows));
+        let (found, asked, ended) = listed(Representation::Rows, names_of("", TWINS), rows).await;
+        assert_eq!(found, whole_list);
+        assert_eq!(asked, [PROBE, "", EXACT, ""]);
+        assert!(ended.is_ok());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_any_request_of_a_join_is_asked_again() {
+    // The rows end early, so that there is a fourth, behind a row that was handed on.
+    for refused in 0..4 {
+        let count = AtomicUsize::new(0);
+        let server = TestServer::start(move |head| {
+            if count.fetch_add(1, Ordering::SeqCst) == refused {
+                let status = r#"{"kind":"Status","reason":"TooManyRequests"}"#;
+                return with_headers(429, "Retry-After: 1\r\n", status);
+            }
+            if head.contains("includeObject=None") {
+                return json(200, &table("40", NAMED, r#"{"cells":["x",1]}"#));
+            }
+            if head.contains("as=PartialObjectMetadataList") {
+                return json(200, &names(""));
+            }
+            let page = head.contains("limit=500");
+            json(
+                200,
+                &if page { whole().replace(r#"":"40""#, r#"":"40","continue":"more""#) } else { whole() },
+            )
+        })
+        .await;
+        let (found, asked, ended) = of(&server, Representation::Rows).await;
+        assert_eq!(found, JOINED, "{refused}: {asked:?}");
+        assert!(ended.is_ok(), "{refused}: {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn rows_that_can_not_be_gone_on_with_are_an_error_for_which_nobody_lists_anew() {
+    for (code, rest) in [(410, EXPIRED.to_owned()), (200, whole().replace("40", "41"))] {
+        let server = TestServer::start(move |head| {
+            if head.contains("includeObject=None") {
+                json(200, &table("40", NAMED, r#"{"cells":["x",1]}"#))
+            } else if head.contains("as=PartialObjectMetadataList") {
+                json(200, &names(""))
+            } else if head.contains("limit=500") {
+                json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
+            } else {
+                json(code, &rest)
+            }
+        })
+        .await;
+        let (found, _, ended) = of(&server, Representation::Rows).await;
+        assert_eq!(found, ["a/x 1"]);
+        assert!(matches!(ended, Err(Error::Decode(_))), "{ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn names_go_on_from_metadata_where_a_row_has_none() {
+    let rows = || always(200, table("40", NAMED, r#"{"cells":["x",1]},{"cells":["",2]}"#));
+    let (found, asked, ended) = listed(Representation::Names, names(""), rows()).await;
+    assert_eq!(found, ["x ", "a/y ", "b/z "]);
+    assert_eq!(asked, ["?includeObject=None", "?resourceVersion=40&resourceVersionMatch=Exact"]);
+    assert!(ended.is_ok());
+    let others = names_of("", [("a", "w"), ("a", "x"), ("b", "z")]);
+    let (found, _, ended) = listed(Representation::Names, others, rows()).await;
+    assert_eq!(found, ["x "]);
+    assert!(matches!(ended, Err(Error::Decode(_))), "{ended:?}");
+}
+
+/// Answers names in three pieces, with that long before each.
+async fn answer_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Result<()> {
+    // The network's own pauses are not those of this clock.
+    stream.set_nodelay(true)?;
+    let mut head = Vec::new();
+    loop {
+        head.push(stream.read_u8().await?);
+        if !head.ends_with(b"\r\n\r\n") {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&std::mem::take(&mut head)).into_owned();
+        let answer = if text.contains("includeObject=None") {
+            json(200, &table("40", NAMED, ROWS))
+        } else if text.contains("limit=500") {
+            json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
+        } else {
+            let answer = json(200, &names(""));
+            for piece in answer.as_bytes().chunks(answer.len().div_ceil(3)) {
+                // In small steps: in each the clock waits for what the network has.
+                for _ in 0..pause.as_secs() {
+                    sleep(Duration::from_secs(1)).await;
+                }
+                stream.write_all(piece).await?;
+            }
+            continue;
+        };
+        stream.write_all(answer.as_bytes()).await?;
+    }
+}
+
+// The clock runs ahead whenever nothing but the network is waited for.
+#[tokio::test(start_paused = true)]
+async fn names_that_come_slowly_are_no_silence() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let pause = Duration::from_secs(35);
+    let serving = tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer_slowly(stream, pause));
+        }
+    });
+    let resource = pods(&url, Representation::Rows);
+    let (found, ended) = taken(&resource).await;
+    assert_eq!(found, JOINED, "{:?}", resource.external_wait());
+    assert!(ended.is_ok(), "{ended:?}");
+    assert!(resource.external_wait() >= pause * 3, "{:?}", resource.external_wait());
+    serving.abort();
+}
+
+#[tokio::test]
+async fn what_fits_a_page_is_one_request() {
+    let server = TestServer::start(|_| json(200, &whole())).await;
+    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
+    assert_eq!(asked, [PROBE]);
+    assert!(ended.is_ok());
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_all_there_is_is_given_up_after_its_first_object() {
+    let server = TestServer::start(|head| {
+        if head.contains("limit=500") {
+            let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
+            let (first, _) = page.split_once("}}},").expect("rows");
+            return json(200, &format!("{first}}}}}}}, and no JSON from here on"));
+        }
+        if head.contains("includeObject=None") {
+            return json(200, &table("40", NAMED, ROWS));
+        }
+        json(200, &names(""))
+    })
+    .await;
+    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    assert_eq!(found, JOINED);
+    assert_eq!(asked, [PROBE, "", LATER]);
+    assert!(ended.is_ok(), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_page_that_says_at_its_end_that_there_is_more_is_no_whole_list() {
+    let server = TestServer::start(|head| {
+        if head.contains("limit=500") {
+            let rows = r#"{"cells":["y",2],"object":{"metadata":{"name":"y","namespace":"a"}}}"#;
+            return json(
+                200,
+                &format!(
+                    r#"{{"columnDefinitions":{NAMED},"rows":[{rows}],"metadata":{{"continue":"more"}}}}"#
+                ),
+            );
+        }
+        let rows = table("40", NAMED, ROWS);
+        json(200, &if head.contains("includeObject=None") { rows } else { names("") })
+    })
+    .await;
+    let (found, asked, _) = of(&server, Representation::Rows).await;
+    assert_eq!(found, JOINED);
+    assert_eq!(asked, [PROBE, "", LATER]);
+}
+
+#[tokio::test]
+async fn a_server_that_sends_more_than_a_page_has_sent_all() {
+    let row = |at: usize| {
+        format!(r#"{{"cells":["x{at}",1],"object":{{"metadata":{{"name":"x{at}","namespace":"a"}}}}}}"#)
+    };
+    let rows: Vec<_> = (0..1200).map(row).collect();
+    let server = TestServer::start(move |_| json(200, &table("40", NAMED, &rows.join(",")))).await;
+    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    assert_eq!((found.len(), found[1199].as_str()), (1200, "a/x1199 1"));
+    assert_eq!(asked, [PROBE]);
+    assert!(ended.is_ok());
+}
+
+#[tokio::test]
+async fn on_any_doubt_rows_with_metadata_come_and_none_comes_twice() {
+    let ok = |text: String| (200, text);
+    let whole_list = ["a/y 2", "b/z 3", "a/x 1"];
+    let then = "?resourceVersion=40&resourceVersionMatch=Exact";
+    for (what, names, rows, wanted, last) in [
+        ("refused", names(""), (410, EXPIRED.to_owned()), whole_list, ""),
+        ("in pages", names("more"), ok(String::new()), whole_list, ""),
+        ("of another version", names(""), ok(table("41", NAMED, ROWS)), whole_list, ""),
+        ("without names", names(""), ok(table("40", r#"[{"name":"Name"}]"#, ROWS)), whole_list, ""),
+        ("no list", names(""), ok("<html>".to_owned()), whole_list, ""),
+        ("none", names(""), ok(table("40", NAMED, "")), whole_list, ""),
+        ("too few", names(""), ok(table("40", NAMED, r#"{"cells":["x",1]}"#)), JOINED, then),
+        ("too many", names(""), ok(table("40", NAMED, &format!("{ROWS},{ROWS}"))), JOINED, then),
+        (
+            "in another order",
+            names(""),
+            ok(table("40", NAMED, r#"{"cells":["x",1]},{"cells":["z",3]},{"cells":["y",2]}"#)),
+            JOINED,
+            then,
+        ),
+    ] {
+        let (found, asked, ended) = listed(Representation::Rows, names, always(rows.0, rows.1)).await;
+        assert_eq!(found, wanted, "{what}");
+        assert_eq!(asked.last().map(String::as_str), Some(last), "{what}: {asked:?}");
+        assert!(ended.is_ok(), "{what}");
+    }
+}
+
+// The clock runs ahead whenever nothing but the network is waited for.
+#[tokio::test(start_paused = true)]
+async fn names_that_do_not_end_are_not_waited_for() {
+    let server = TestServer::start(|head| {
+        if head.contains("as=PartialObjectMetadataList") {
+            let headers = "Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
+            return format!("HTTP/1.1 200 Said\r\n{headers}{}", names(""));
+        }
+        let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
+        let all = whole();
+        json(200, if head.contains("limit=500") { &page } else { &all })
+    })
+    .await;
+    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
+    assert_eq!(asked, [PROBE, "", ""]);
+    assert!(ended.is_ok(), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_server_without_tables_sends_the_objects_themselves() {
+    for (form, wanted, age) in
+        [(Representation::Rows, PROBE, "<unknown>"), (Representation::Names, "?includeObject=None", "")]
+    {
+        let server = TestServer::start(|_| json(200, &names(""))).await;
+        let (found, asked, ended) = of(&server, form).await;
+        assert_eq!(found, ["a/x", "a/y", "b/z"].map(|key| format!("{key} {age}")));
+        assert_eq!(asked, [wanted]);
+        assert!(ended.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn names_come_from_the_cell_that_is_said_to_be_one_or_else_from_metadata() {
+    let alone = always(200, table("40", NAMED, ROWS));
+    let (found, asked, _) = listed(Representation::Names, names(""), alone).await;
+    assert_eq!(found, ["x ", "y ", "z "]);
+    assert_eq!(asked, ["?includeObject=None"]);
+    for (code, text) in
+        [(200, table("40", r#"[{"name":"Name"}]"#, ROWS)), (410, EXPIRED.to_owned()), (200, "<html>".into())]
+    {
+        let (found, asked, ended) = listed(Representation::Names, names(""), always(code, text)).await;
+        assert_eq!(found, ["a/x ", "a/y ", "b/z "]);
+        assert_eq!(asked, ["?includeObject=None", ""]);
+        assert!(ended.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_holds_for_every_form_is_told_at_once() {
+    let server = TestServer::start(|_| {
+        with_headers(429, "Retry-After: 1\r\n", r#"{"kind":"Status","reason":"TooManyRequests"}"#)
+    })
+    .await;
+    let client = Client::new(&Config::for_server(&server.url).expect("a config")).expect("a client");
+    let nodes = ApiResource {
+        group: String::new(),
+        version: "v1".into(),
+        resource: "nodes".into(),
+        kind: "Node".into(),
+        namespaced: false,
+    };
+    for form in [Representation::Names, Representation::Rows] {
+        let resource = ResourceClient::new(client.clone(), nodes.clone()).representation(form);
+        let error = resource.list(&ListOptions::default()).await.err().expect("a refusal");
+        assert!(matches!(error, Error::TooManyRequests { .. }), "{error:?}");
+    }
+    assert_eq!(server.asked().len(), 2);
+}

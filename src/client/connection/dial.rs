@@ -1,0 +1,142 @@
+//! Opens connections: to the server or to the proxy before it, and TLS to the server in either.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{io, vec};
+
+use http::Uri;
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, ServiceExt, service_fn};
+
+use super::link::Link;
+use super::proxied;
+use crate::kubeconfig::Way;
+use crate::listwatch::system_words;
+
+/// How long it may take until a connection is open, TLS and the wait for another's included.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const KEEPALIVE: Duration = Duration::from_secs(30);
+pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
+pub(super) const KEEPALIVE_RETRIES: u32 = 3;
+
+/// What makes the connections of an HTTP client.
+pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Link>, BoxError>;
+
+/// Opens plain connections.
+pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, Undialed>;
+
+/// What opens connections that way, with that TLS to the server, and to the proxy where that speaks TLS as well. How long
+/// that may take is the caller's to say.
+pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
+    tls.alpn_protocols.clear();
+    let tcp = tcp();
+    let to_proxy = Arc::new(tls.clone());
+    let proxy = way.proxy.clone().map(Arc::new);
+    let dial = service_fn(move |server: Uri| {
+        let (tcp, tls, proxy) = (tcp.clone(), Arc::clone(&to_proxy), proxy.clone());
+        async move {
+            match proxy {
+                None => Ok::<_, BoxError>(Link::to_server(tcp.oneshot(server).await?)),
+                Some(proxy) => Ok(proxied::open(&proxy, tcp, tls, &server).await?),
+            }
+        }
+    });
+    tls.alpn_protocols = protocols(way);
+    let https = match &way.server_name {
+        Some(name) => {
+            let resolver = Arc::new(FixedServerNameResolver::new(name.clone()));
+            HttpsConnector::new(dial, tls, false, resolver)
+        }
+        None => HttpsConnector::from((dial, tls)),
+    };
+    BoxCloneSyncService::new(https)
+}
+
+/// What is offered to the server, the best first.
+pub(super) fn protocols(way: &Way) -> Vec<Vec<u8>> {
+    let http2 = (!way.http1_only).then(|| b"h2".to_vec());
+    http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
+}
+
+fn tcp() -> Tcp {
+    let mut tcp =
+        HttpConnector::new_with_resolver(service_fn(async |name: Name| lookup(name.as_str()).await));
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    // Shared by the addresses of a host, so that one that swallows everything leaves time for the next.
+    tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    tcp.set_keepalive(Some(KEEPALIVE));
+    tcp.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
+    tcp.set_keepalive_retries(Some(KEEPALIVE_RETRIES));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    tcp.set_tcp_user_timeout(Some(KEEPALIVE));
+    BoxCloneSyncService::new(service_fn(move |to: Uri| {
+        let tcp = tcp.clone();
+        async move { tcp.oneshot(to.clone()).await.map_err(|error| Undialed::new(&to, error.into())) }
+    }))
+}
+
+/// The addresses of a host.
+///
+/// # Errors
+/// It has none, in Go's words.
+pub(super) async fn lookup(host: &str) -> Result<vec::IntoIter<SocketAddr>, Unknown> {
+    match tokio::net::lookup_host((host, 0)).await {
+        Ok(found) => Ok(found.collect::<Vec<_>>().into_iter()),
+        Err(error) => Err(Unknown::new(host, &error)),
+    }
+}
+
+/// A name without an address.
+#[derive(Debug, thiserror::Error)]
+#[error("lookup {host}: {why}")]
+pub(super) struct Unknown {
+    host: String,
+    why: String,
+}
+
+impl Unknown {
+    fn new(host: &str, error: &io::Error) -> Self {
+        let said = error.to_string();
+        let said = said.rsplit(": ").next().unwrap_or_default();
+        let unknown = ["Name or service not known", "nodename nor servname", "No such host is known"];
+        let why = if unknown.iter().any(|words| said.contains(words)) { "no such host" } else { said };
+        Self { host: host.to_owned(), why: why.to_owned() }
+    }
+}
+
+/// A connection that could not be opened, in the words of Go's `net.OpError`.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(super) struct Undialed {
+    words: String,
+    source: BoxError,
+}
+
+impl Undialed {
+    pub(super) fn new(to: &Uri, source: BoxError) -> Self {
+        let root = root_of(source.as_ref());
+        let words = match (root.downcast_ref::<Unknown>(), root.downcast_ref::<io::Error>()) {
+            (Some(unknown), _) => format!("dial tcp: {unknown}"),
+            (None, Some(error)) => format!("dial tcp {}: connect: {}", target(to), system_words(error)),
+            (None, None) => format!("dial tcp {}: {root}", target(to)),
+        };
+        Self { words, source }
+    }
+}
+
+fn root_of<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
+    std::iter::successors(Some(error), |error| error.source()).last().unwrap_or(error)
+}
+
+/// `host:port` of a URL.
+pub(super) fn target(uri: &Uri) -> String {
+    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
+    format!("{}:{port}", uri.host().unwrap_or_default())
+}

@@ -1,0 +1,442 @@
+//! What the network breaks, by meaning: one sentence for people, without URL, credential or chain of wrappers.
+
+use std::error::Error as StdError;
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use http::StatusCode;
+use rustls::AlertDescription;
+use rustls::pki_types::{ServerName, UnixTime};
+
+use super::connection::{ByProxy, Damaged};
+use super::redaction::Redaction;
+use crate::listwatch::{Error, system_words};
+use crate::wire::status;
+
+/// An error, and those that it was made from.
+type Cause<'a> = &'a (dyn StdError + 'static);
+
+/// Wrappers that say nothing a person would want to read.
+const EMPTY_WORDS: [&str; 10] = [
+    "error sending request",
+    "request or response body error",
+    "client error (Connect)",
+    "client error (SendRequest)",
+    "client error (Canceled)",
+    "tcp connect error",
+    "error reading a body from connection",
+    "connection error",
+    "dns error",
+    "error decoding response body",
+];
+
+/// How Go's programs say that the other side ended TLS.
+const TOLD_BY_ALERT: &str = "remote error: tls: ";
+
+/// Returns the error of a response with another code than 2xx. It contains no credential of `redaction`.
+///
+/// `retry_after` is the response's header. The caller bounds `body`; none of its content is trusted.
+pub(crate) fn of_response(
+    code: u16,
+    retry_after: Option<Duration>,
+    body: &[u8],
+    redaction: &Redaction,
+) -> Error {
+    match status::from_body(code, retry_after, body) {
+        Some(error) => redaction.error(error),
+        // Masked before the text is cut: the beginning of a credential would not be recognized.
+        None => status::from_text(code, retry_after, &redaction.apply(&String::from_utf8_lossy(body))),
+    }
+}
+
+/// The meaning of a request that got no answer. `authority` is the server's `host:port`, `proxy` that of the proxy on
+/// the way.
+pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&str>) -> Error {
+    let chain = Chain::of(error);
+    let unable = format!("Unable to connect to the server: {}", chain.sentence);
+    match chain.nature {
+        Nature::Refused if chain.by_proxy => Error::Refused(unable),
+        Nature::Refused => Error::Refused(format!(
+            "The connection to the server {authority} was refused - did you specify the right host or port?"
+        )),
+        Nature::Tls => Error::Tls(unable),
+        Nature::Timeout => {
+            let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
+            Error::Timeout(format!("Unable to connect to the server: {authority} did not answer in time{by}"))
+        }
+        Nature::Other => Error::Transport(unable),
+    }
+}
+
+/// Whether the other side ended TLS, and not we for distrust of it.
+pub(crate) fn is_told_by_alert(error: &Error) -> bool {
+    matches!(error, Error::Tls(said) if said.contains(TOLD_BY_ALERT))
+}
+
+/// Whether this is the alert itself by which the other side ended TLS.
+pub(crate) fn is_alert(error: Cause<'_>) -> bool {
+    has_alert(error, |_| true)
+}
+
+/// Whether the other side speaks none of the protocols that it was offered: it ended TLS for that (RFC 7301, 3.2), or did not
+/// look and said something else.
+pub(crate) fn is_other_protocol(error: Cause<'_>) -> bool {
+    let mut is_no_http = false;
+    walk(error, &mut |cause| {
+        is_no_http |= cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
+    });
+    is_no_http || has_alert(error, |alert| alert == AlertDescription::NoApplicationProtocol)
+}
+
+fn has_alert(error: Cause<'_>, wanted: fn(AlertDescription) -> bool) -> bool {
+    let mut found = false;
+    walk(error, &mut |cause| {
+        found |= matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(alert)) if wanted(*alert));
+    });
+    found
+}
+
+/// What went wrong with a request to somebody else than the server.
+pub(crate) fn sentence(error: Cause<'_>) -> String {
+    Chain::of(error).sentence
+}
+
+/// What a proxy that passes plain requests on refuses itself.
+pub(crate) fn of_proxy(code: StatusCode, proxy: &str) -> Option<Error> {
+    (code == StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| {
+        Error::Transport(format!("Unable to connect to the server: the proxy {proxy} answered: {code}"))
+    })
+}
+
+/// What a refusal means that no API server speaks: a TLS server answers a plain request so (Go's `net/http`).
+pub(crate) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
+    let said = "Client sent an HTTP request to an HTTPS server";
+    body.starts_with(said.as_bytes()).then(|| {
+        Error::Tls(format!(
+            "Unable to connect to the server: {authority} speaks TLS: its URL begins with https://"
+        ))
+    })
+}
+
+/// The meaning of a body that broke off, of which nothing had come for so long.
+pub(crate) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
+    // No connection broke, but what is to be done is the same: another answer may be right.
+    if let Some(Damaged::Wrong(_)) = error.downcast_ref() {
+        return Error::Transport(format!(
+            "the answer of the server {authority} is damaged: {}",
+            sentence(error)
+        ));
+    }
+    let chain = Chain::of(error);
+    // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.
+    let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {
+        Some(before) => format!("{before}{}", nothing_heard(silent)),
+        None => chain.sentence,
+    };
+    match chain.nature {
+        Nature::Timeout => Error::Timeout(format!("the server {authority} stopped answering: {why}")),
+        Nature::Refused | Nature::Tls | Nature::Other => {
+            Error::Transport(format!("the connection to the server {authority} broke: {why}"))
+        }
+    }
+}
+
+/// The meaning of an answer that says no more, whose server gave no sign of life either.
+pub(crate) fn silence(authority: &str, silent: Duration) -> Error {
+    Error::Transport(format!("the connection to the server {authority} broke: {}", nothing_heard(silent)))
+}
+
+fn nothing_heard(silent: Duration) -> String {
+    format!("nothing was heard of it for {:.0}s", silent.as_secs_f64())
+}
+
+/// What kind of failure a chain of causes holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nature {
+    Refused,
+    Tls,
+    Timeout,
+    Other,
+}
+
+/// A chain of causes, folded.
+struct Chain {
+    nature: Nature,
+    /// Whether the proxy failed, or told what did.
+    by_proxy: bool,
+    sentence: String,
+}
+
+impl Chain {
+    fn of(error: Cause<'_>) -> Self {
+        let mut chain = Self { nature: Nature::Other, by_proxy: false, sentence: String::new() };
+        let mut words = Vec::new();
+        walk(error, &mut |cause| {
+            if let Some(found) = nature_of(cause)
+                && chain.nature == Nature::Other
+            {
+                chain.nature = found;
+            }
+            chain.by_proxy |= cause.is::<ByProxy>();
+            words.extend(words_of(cause));
+        });
+        chain.sentence = fold(&words);
+        chain
+    }
+}
+
+/// Visits an error and its causes. An `io::Error` made from another error hides that one from `source`.
+fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        visit(cause);
+        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        next = match inner {
+            Some(inner) => Some(inner as Cause<'_>),
+            None => cause.source(),
+        };
+    }
+}
+
+fn nature_of(cause: Cause<'_>) -> Option<Nature> {
+    if cause.is::<rustls::Error>() || alert(&cause.to_string()).is_some() {
+        return Some(Nature::Tls);
+    }
+    let timed_out = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
+        || cause.is::<tokio::time::error::Elapsed>()
+        || cause.is::<tower::timeout::error::Elapsed>();
+    if timed_out {
+        return Some(Nature::Timeout);
+    }
+    match cause.downcast_ref::<io::Error>()?.kind() {
+        io::ErrorKind::ConnectionRefused => Some(Nature::Refused),
+        io::ErrorKind::TimedOut => Some(Nature::Timeout),
+        _ => None,
+    }
+}
+
+/// What a cause says for itself; nothing when it only repeats the error it was made from.
+fn words_of(cause: Cause<'_>) -> Option<String> {
+    if let Some(error) = cause.downcast_ref::<io::Error>() {
+        return error.get_ref().is_none().then(|| system_words(error));
+    }
+    Some(match cause.downcast_ref::<rustls::Error>() {
+        Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
+            "tls: the server gave a plain HTTP answer to an HTTPS client".to_owned()
+        }
+        Some(rustls::Error::InvalidCertificate(why)) => {
+            format!("tls: failed to verify certificate: x509: {}", certificate_words(why))
+        }
+        Some(rustls::Error::AlertReceived(alert)) => alert_words(&format!("{alert:?}")),
+        Some(other) => format!("tls: {other}"),
+        None => plain_words(cause.to_string()),
+    })
+}
+
+/// The alert that the other side ended TLS with, as rustls names it. HTTP/2 keeps of such an error only its words.
+fn alert(words: &str) -> Option<&str> {
+    words.split_once("received fatal alert: ").map(|(_, alert)| alert)
+}
+
+/// The same in Go's words: `CertificateRequired` is `certificate required`. Those that tell of our certificate say what
+/// it is about.
+fn alert_words(alert: &str) -> String {
+    let ours = match alert {
+        "CertificateRequired" => ": the server wants a client certificate",
+        "BadCertificate"
+        | "UnsupportedCertificate"
+        | "CertificateUnknown"
+        | "UnknownCA"
+        | "DecryptError"
+        | "CertificateRevoked"
+        | "CertificateExpired"
+        | "AccessDenied" => ": the server does not take the client certificate",
+        _ => "",
+    };
+    let name = match alert {
+        "UnknownCA" => "unknown certificate authority".to_owned(),
+        "DecryptError" => "error decrypting message".to_owned(),
+        other => spaced(other),
+    };
+    format!("{TOLD_BY_ALERT}{name}{ours}")
+}
+
+/// `BadCertificate` as `bad certificate`.
+fn spaced(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+/// What rustls has a page of explanations for is an end without notice.
+fn plain_words(words: String) -> String {
+    if let Some(alert) = alert(&words) {
+        return alert_words(alert);
+    }
+    if words.starts_with("peer closed connection without sending TLS close_notify") {
+        return "unexpected EOF".to_owned();
+    }
+    match words.as_str() {
+        "deadline has elapsed" => "operation timed out".to_owned(),
+        "tls handshake eof"
+        | "connection closed before message completed"
+        | "operation was canceled"
+        | "connection closed" => "EOF".to_owned(),
+        _ => words,
+    }
+}
+
+/// The usual troubles with certificates in the words that people search for.
+fn certificate_words(why: &rustls::CertificateError) -> String {
+    use rustls::CertificateError::{
+        BadSignature, ExpiredContext, NotValidForNameContext, NotValidYetContext, UnknownIssuer,
+    };
+    let not_now = "certificate has expired or is not yet valid: current time";
+    match why {
+        // The second is an authority of the same name, as that of a cluster made anew.
+        UnknownIssuer | BadSignature => "certificate signed by unknown authority".to_owned(),
+        ExpiredContext { time, not_after } => {
+            format!("{not_now} {} is after {}", moment(*time), moment(*not_after))
+        }
+        NotValidYetContext { time, not_before } => {
+            format!("{not_now} {} is before {}", moment(*time), moment(*not_before))
+        }
+        NotValidForNameContext { expected, presented } => {
+            let is_address = matches!(expected, ServerName::IpAddress(_));
+            let alike = presented.iter().filter(|name| name.starts_with("IpAddress") == is_address);
+            let names: Vec<String> = alike.map(|name| bare_name(name)).collect();
+            let expected = expected.to_str();
+            match (names.join(", "), is_address) {
+                (none, true) if none.is_empty() => {
+                    format!(
+                        "cannot validate certificate for {expected} because it doesn't contain any IP SANs"
+                    )
+                }
+                (none, false) if none.is_empty() => {
+                    format!("certificate is not valid for any names, but wanted to match {expected}")
+                }
+                (names, _) => format!("certificate is valid for {names}, not {expected}"),
+            }
+        }
+        // An authority that shows its own certificate, which nobody has been told to trust.
+        other if other.to_string().contains("CaUsedAsEndEntity") => {
+            "certificate signed by unknown authority".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A time as Go writes it: RFC 3339 with whole seconds.
+fn moment(time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| "then".to_owned(), |time| time.to_string())
+}
+
+/// `DnsName("a.example")` and `IpAddress(10.0.0.1)` without their wrapping, addresses in their usual form.
+fn bare_name(name: &str) -> String {
+    let inner = name.split_once('(').map_or(name, |(_, inner)| inner);
+    let bare = inner.trim_end_matches(')').trim_matches('"');
+    bare.parse::<IpAddr>().map_or_else(|_| bare.to_owned(), |address| address.to_string())
+}
+
+/// Joins what the causes say from the outermost to the innermost, leaving out empty words and repetitions.
+fn fold(words: &[String]) -> String {
+    let mut out: Vec<&str> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let said_below = words[at + 1..].iter().any(|below| below.contains(word.as_str()));
+        let said_above = out.iter().any(|above| above.contains(word.as_str()));
+        if !EMPTY_WORDS.contains(&word.as_str()) && !said_below && !said_above {
+            out.push(word);
+        }
+    }
+    if out.is_empty() {
+        return words.last().map_or_else(|| "unknown reason".to_owned(), Clone::clone);
+    }
+    out.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listwatch::Status;
+
+    #[test]
+    fn credentials_that_a_server_repeats_are_masked() {
+        let redaction = Redaction::default();
+        redaction.add("t0k3n-of-status");
+        let json = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no t0k3n-of-\u0073tatus","reason":"Forbidden","code":403,"details":{"name":"t0k3n-of-status"}}"#;
+        // The excerpt of a page ends inside the credential.
+        let page = format!("{}t0k3n-of-status", "x".repeat(507));
+        for (code, body) in [(403, json), (403, &page), (500, "<p>t0k3n-of-status</p>")] {
+            let error = of_response(code, None, body.as_bytes(), &redaction);
+            let Status { reason, message, json } = error.status().expect("a Status");
+            let shown = format!("{reason} {message} {json} {error}");
+            assert!(message.contains("***") && !shown.contains("t0k3"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_just_ends_is_an_unexpected_end() {
+        let said = "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/x";
+        let words = ["error decoding response body", "error reading a body from connection", said];
+        let words = words.map(|word| plain_words(word.to_owned()));
+        assert_eq!(fold(&words), "unexpected EOF");
+    }
+
+    #[test]
+    fn an_end_where_an_answer_should_be_is_an_end_of_the_file() {
+        for said in
+            ["connection closed before message completed", "tls handshake eof", "operation was canceled"]
+        {
+            let words = ["client error (Canceled)", said].map(|word| plain_words(word.to_owned()));
+            assert_eq!(fold(&words), "EOF");
+        }
+    }
+
+    #[test]
+    fn a_chain_is_told_without_empty_words_and_repetitions() {
+        let words = ["client error (Connect)", "dns error", "no such host: a", "no such host"];
+        assert_eq!(fold(&words.map(str::to_owned)), "no such host: a");
+        assert_eq!(fold(&["dns error".to_owned()]), "dns error");
+        assert_eq!(fold(&["stream: reset".to_owned(), "reset".to_owned()]), "stream: reset");
+    }
+
+    #[test]
+    fn a_certificate_for_other_names_is_told_as_go_tells_it() {
+        let told = |expected: &'static str, presented: &[&str]| {
+            certificate_words(&rustls::CertificateError::NotValidForNameContext {
+                expected: ServerName::try_from(expected).unwrap(),
+                presented: presented.iter().map(|name| (*name).to_owned()).collect(),
+            })
+        };
+        let both = ["DnsName(\"localhost\")", "IpAddress(127.0.0.1)"];
+        assert_eq!(told("10.0.0.1", &["IpAddress(0::1)"]), "certificate is valid for ::1, not 10.0.0.1");
+        assert_eq!(told("kubernetes", &both), "certificate is valid for localhost, not kubernetes");
+        assert_eq!(told("10.0.0.1", &both), "certificate is valid for 127.0.0.1, not 10.0.0.1");
+        assert_eq!(
+            told("10.0.0.1", &both[..1]),
+            "cannot validate certificate for 10.0.0.1 because it doesn't contain any IP SANs"
+        );
+        assert_eq!(
+            told("kubernetes", &both[1..]),
+            "certificate is not valid for any names, but wanted to match kubernetes"
+        );
+    }
+
+    #[test]
+    fn a_certificate_of_another_time_is_told_as_go_tells_it() {
+        let at = |seconds| UnixTime::since_unix_epoch(std::time::Duration::from_secs(seconds));
+        let why = rustls::CertificateError::ExpiredContext { time: at(86400), not_after: at(60) };
+        assert_eq!(
+            certificate_words(&why),
+            "certificate has expired or is not yet valid: current time 1970-01-02T00:00:00Z is after \
+             1970-01-01T00:01:00Z"
+        );
+    }
+}

@@ -1,0 +1,372 @@
+//! `OpenID` Connect (`auth-provider` of name `oidc`): the token of the kubeconfig while it is good, then a new one from its
+//! issuer.
+//!
+//! As client-go does it: new tokens are written into the kubeconfig, for the next program. Beyond that a token that the
+//! server refuses is renewed as well, tokens that another program has put into the kubeconfig are taken before one is
+//! spent, and a kubeconfig that can't be written is said and no reason to fail. `extra-scopes` has no meaning when a token
+//! is refreshed.
+
+mod id_token;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::request::Builder;
+use http::{Request, StatusCode};
+use jiff::Timestamp;
+use serde::Deserialize;
+use tower::BoxError;
+use url::Url;
+
+use super::refresh::{Issued, Issuer, Occasion};
+use super::shared::Registry;
+use super::{basic, bearer, cut};
+use crate::client::connection::Transport;
+use crate::client::connection::tls;
+use crate::client::failure::sentence;
+use crate::client::notice::Notice;
+use crate::client::redaction::Redaction;
+use crate::kubeconfig::Error;
+use crate::kubeconfig::Secret;
+use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
+use crate::kubeconfig::{Config, Trust, Way, certificates};
+use crate::listwatch::system_words;
+
+/// An answer of an issuer is some kilobytes.
+const ANSWER_LIMIT: usize = 1024 * 1024;
+/// How long an issuer may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The issuers of this process: contexts of one user have one log-in, and no refresh token is spent twice.
+pub(super) static ISSUERS: Registry<Oidc> = Registry::new();
+
+/// An issuer and what it takes to be known by it.
+pub(super) struct Oidc {
+    issuer: Url,
+    client_id: String,
+    client_secret: Secret,
+    /// The kubeconfig's token, until it is used up.
+    id_token: Option<Secret>,
+    /// The last one that the issuer gave, or the kubeconfig's.
+    refresh_token: Option<Secret>,
+    /// The tokens that stood in the kubeconfig when it was last looked at: another id-token there is somebody else's, and
+    /// another refresh token here is still to be put there.
+    seen: Option<Secret>,
+    seen_refresh_token: Option<Secret>,
+    /// Whether somebody has heard that the kubeconfig can't be written.
+    told: bool,
+    /// The authorities that the issuer's certificate is verified against.
+    trust: Trust,
+    config: Config,
+    /// The credentials that the issuer may repeat.
+    redaction: Redaction,
+    /// Made for the first refresh: while the token is good nothing is needed that may be missing.
+    http: Option<Transport>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    token_endpoint: Option<String>,
+}
+
+/// What the token endpoint answers. Without `Debug`: it is a credential.
+#[derive(Deserialize, Default)]
+struct Answer {
+    id_token: Option<String>,
+    refresh_token: Option<String>,
+    error: Option<String>,
+    error_description: Option<String>,
+}
+
+impl Oidc {
+    /// Reads the settings of a kubeconfig; connects to nothing.
+    ///
+    /// # Errors
+    /// [`Error::Credentials`] and [`Error::Invalid`] naming what is missing or can't be used.
+    pub(super) fn of(settings: &BTreeMap<String, String>, config: &Config) -> Result<Self, Error> {
+        let given = |name: &str| settings.get(name).filter(|text| !text.is_empty());
+        let must = |name: &str| given(name).ok_or_else(|| Error::Credentials(format!("Must provide {name}")));
+        let url = must("idp-issuer-url")?;
+        let client_id = must("client-id")?.clone();
+        let redaction = Redaction::default();
+        let secret = |name: &str| given(name).map(|text| remembered(&redaction, text.clone()));
+        let issuer = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
+        let issuer = issuer.ok_or_else(|| Error::Credentials("idp-issuer-url is not a URL".to_owned()))?;
+        Ok(Self {
+            issuer,
+            client_id,
+            client_secret: secret("client-secret").unwrap_or_else(|| Secret::new("")),
+            id_token: secret("id-token"),
+            refresh_token: secret("refresh-token"),
+            seen: secret("id-token"),
+            seen_refresh_token: secret("refresh-token"),
+            told: false,
+            trust: trust(settings)?,
+            config: config.clone(),
+            redaction: redaction.clone(),
+            http: None,
+        })
+    }
+
+    /// All that decides what it does. It holds credentials.
+    pub(super) fn made_of(&self) -> String {
+        let exposed = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
+        let known_by = (&self.client_id, self.client_secret.expose(), &self.trust);
+        let tokens = (exposed(&self.id_token), exposed(&self.refresh_token));
+        let (way, spares) = (self.config.way_to(&self.issuer).ok(), self.config.spares_refresh_tokens());
+        format!("{} {known_by:?} {tokens:?} {way:?} {spares} {:?}", self.issuer, self.config.origin())
+    }
+
+    /// The token of the kubeconfig where another program has put a new one there since.
+    fn found(&mut self) -> Option<Secret> {
+        let settings = self.config.origin()?.settings()?;
+        let given = |name: &str| {
+            let text = settings.get(name).filter(|text| !text.is_empty())?;
+            Some(remembered(&self.redaction, text.clone()))
+        };
+        let found = given("id-token").filter(|found| Some(found) != self.seen.as_ref())?;
+        if !is_named(&settings, &self.issuer, &self.client_id) {
+            return None;
+        }
+        self.seen = Some(found.clone());
+        self.seen_refresh_token = given("refresh-token");
+        self.refresh_token = self.seen_refresh_token.clone().or(self.refresh_token.take());
+        Some(found)
+    }
+
+    /// Writes a new token, and the one to renew it where the kubeconfig has another, where the next program looks for
+    /// them. What could not be written is written with the next.
+    async fn keep(&mut self, id_token: Option<&str>, why: Occasion<'_>) {
+        let Some(origin) = self.config.origin().cloned() else { return };
+        let other =
+            self.refresh_token.clone().filter(|token| Some(token) != self.seen_refresh_token.as_ref());
+        let new = [("id-token", id_token.map(Secret::new)), ("refresh-token", other.clone())];
+        let new: Vec<_> = new.into_iter().filter_map(|(name, token)| Some((name, token?))).collect();
+        if new.is_empty() {
+            return;
+        }
+        let (issuer, client_id, place) = (self.issuer.clone(), self.client_id.clone(), origin.clone());
+        // In a thread that may wait for other programs and for the disk; it goes on when the log-in is given up.
+        let written = tokio::task::spawn_blocking(move || {
+            let tokens: Vec<_> = new.iter().map(|(name, token)| (*name, token.expose())).collect();
+            place.keep(&tokens, |found| is_named(found, &issuer, &client_id))
+        });
+        match written.await.unwrap_or_else(|_| Err("it was given up".to_owned())) {
+            Ok(()) => {
+                self.seen = id_token.map(Secret::new).or(self.seen.take());
+                self.seen_refresh_token = other.or(self.seen_refresh_token.take());
+            }
+            Err(reason) if !self.told => {
+                self.told = true;
+                let next = if other.is_some() { "; other programs will have to log in again" } else { "" };
+                let (user, file) = (&origin.user, origin.file.display());
+                let text = format!("the new tokens of user {user:?} can't be kept in {file}: {reason}{next}");
+                why.tell(Notice::TokensNotKept(&text));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Asks the issuer for a new token. Another one to renew it is taken whatever else the answer lacks: the one before
+    /// may be spent.
+    async fn refresh(&mut self, refresh_token: &Secret) -> Result<String, String> {
+        if self.http.is_none() {
+            let made = transport(&self.issuer, &self.trust, &self.config);
+            self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
+            if let Some(proxy) = self.config.way_to(&self.issuer).ok().and_then(|way| way.proxy) {
+                self.redaction.add_proxy(&proxy);
+            }
+        }
+        let endpoint = self.token_endpoint().await?;
+        let in_header = !self.client_secret.expose().is_empty();
+        let mut answer = self.ask(&endpoint, refresh_token, in_header).await?;
+        // Some issuers want the client's secret in the body instead, and say only that they don't know the client.
+        if in_header && answer.error.as_deref().is_some_and(|error| error != "invalid_grant") {
+            answer = self.ask(&endpoint, refresh_token, false).await?;
+        }
+        if let Some(error) = &answer.error {
+            let why = answer.error_description.as_deref().unwrap_or_default();
+            // Masked before they are cut: the beginning of a credential is not found.
+            let [error, why] = [error, why].map(|text| cut(&self.redaction.apply(text)));
+            return Err(format!("failed to refresh token: oauth2: {error:?} {why:?}"));
+        }
+        let next = answer.refresh_token.filter(|token| !token.is_empty());
+        let next = next.map(|token| remembered(&self.redaction, token));
+        self.refresh_token = next.or(self.refresh_token.take());
+        answer.id_token.filter(|token| !token.is_empty()).ok_or_else(|| {
+            "token response did not contain an id_token, either the scope \"openid\" wasn't requested upon login, \
+             or the provider doesn't support id_tokens as part of the refresh response"
+                .to_owned()
+        })
+    }
+
+    async fn token_endpoint(&self) -> Result<Url, String> {
+        let well_known =
+            format!("{}/.well-known/openid-configuration", self.issuer.as_str().trim_end_matches('/'));
+        let (status, body) = self.send(Request::get(well_known), String::new()).await?;
+        if !status.is_success() {
+            return Err(format!("oidc: failed to query metadata endpoint {status}"));
+        }
+        let metadata: Metadata = serde_json::from_slice(&body)
+            .map_err(|_| "oidc: failed to decode provider discovery object".to_owned())?;
+        let endpoint =
+            metadata.token_endpoint.ok_or("oidc: discovery object doesn't contain a token_endpoint")?;
+        // A secret that is safe on its way to the issuer stays so.
+        let is_safe = |url: &Url| url.scheme() == "https" || url.scheme() == self.issuer.scheme();
+        let endpoint = Url::parse(&endpoint).ok().filter(is_safe);
+        endpoint.ok_or_else(|| "oidc: the issuer's token_endpoint is not a https URL".to_owned())
+    }
+
+    /// One refresh, with the client's id and secret in the header or in the body (RFC 6749, 2.3.1).
+    async fn ask(&self, endpoint: &Url, refresh_token: &Secret, in_header: bool) -> Result<Answer, String> {
+        let (head, form) = self.refreshing(endpoint, refresh_token, in_header)?;
+        let (status, body) = self.send(head, form).await?;
+        let answer: Option<Answer> = serde_json::from_slice(&body).ok();
+        match answer {
+            Some(answer) if status.is_success() || answer.error.is_some() => Ok(answer),
+            _ if status.is_success() => {
+                Err("failed to refresh token: the issuer's answer is not JSON".to_owned())
+            }
+            _ => Ok(Answer { error: Some(status.to_string()), ..Answer::default() }),
+        }
+    }
+
+    fn refreshing(
+        &self,
+        endpoint: &Url,
+        refresh_token: &Secret,
+        in_header: bool,
+    ) -> Result<(Builder, String), String> {
+        let (id, secret) = (&self.client_id, self.client_secret.expose());
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.append_pair("grant_type", "refresh_token").append_pair("refresh_token", refresh_token.expose());
+        let mut head = Request::post(endpoint.as_str());
+        if in_header {
+            let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+            let header = basic::header(&encoded(id), &encoded(secret)).map_err(|error| error.to_string())?;
+            self.redaction.add_header(&header);
+            head = head.header(AUTHORIZATION, header);
+        } else {
+            form.append_pair("client_id", id);
+            if !secret.is_empty() {
+                form.append_pair("client_secret", secret);
+            }
+        }
+        Ok((head.header(CONTENT_TYPE, "application/x-www-form-urlencoded"), form.finish()))
+    }
+
+    /// Redirections are not followed: one would take the refresh token elsewhere.
+    async fn send(&self, head: Builder, body: String) -> Result<(StatusCode, Vec<u8>), String> {
+        let failed = |error: BoxError| {
+            let host = self.issuer.host_str().unwrap_or_default();
+            format!("oidc: the issuer {host} does not answer: {}", sentence(error.as_ref()))
+        };
+        let request = head.header(ACCEPT, "application/json").body(Bytes::from(body));
+        let request = request.map_err(|error| failed(error.into()))?;
+        let Some(http) = &self.http else { return Err("oidc: there are no connections yet".to_owned()) };
+        let mut answer = http.send(request, Some(PATIENCE)).await.map_err(failed)?;
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(failed)? {
+            if body.len() + chunk.len() > ANSWER_LIMIT {
+                return Err("oidc: the issuer's answer is too long".to_owned());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok((answer.head.status, body))
+    }
+}
+
+impl Issuer for Oidc {
+    async fn issue(&mut self, why: Occasion<'_>) -> Result<Option<Issued>, Error> {
+        if let Some(token) = self.id_token.take().filter(|_| !why.refused)
+            && let Some(issued) = while_good(&token, why.now)?
+        {
+            return Ok(Some(issued));
+        }
+        if let Some(token) = self.found()
+            && let Ok(Some(issued)) = while_good(&token, why.now)
+        {
+            return Ok(Some(issued));
+        }
+        let Some(refresh_token) = self.refresh_token.clone() else {
+            if why.refused {
+                return Ok(None);
+            }
+            let text = "No valid id-token, and cannot refresh without refresh-token";
+            return Err(Error::Credentials(text.to_owned()));
+        };
+        if self.config.spares_refresh_tokens() {
+            if why.refused {
+                return Ok(None);
+            }
+            let text = "No valid id-token, and the refresh-token is to be left unspent";
+            return Err(Error::Credentials(text.to_owned()));
+        }
+        let made = self.refresh(&refresh_token).await.map_err(Error::Credentials);
+        let made = made.and_then(|token| {
+            self.redaction.add(&token);
+            Ok((issued(&token)?, token))
+        });
+        self.keep(made.as_ref().ok().map(|(_, token)| token.as_str()), why).await;
+        let masked = |error| match error {
+            Error::Credentials(text) => Error::Credentials(self.redaction.apply(&text).into_owned()),
+            other => other,
+        };
+        made.map(|(issued, _)| Some(issued)).map_err(masked)
+    }
+
+    fn name(&self) -> String {
+        format!("the issuer {}", self.issuer.host_str().unwrap_or_default())
+    }
+}
+
+/// A credential of a kubeconfig or of an issuer, which is masked from now on.
+fn remembered(redaction: &Redaction, text: String) -> Secret {
+    redaction.add(&text);
+    Secret::from(text)
+}
+
+/// Whether these settings are those of that issuer and client.
+fn is_named(settings: &BTreeMap<String, String>, issuer: &Url, client_id: &str) -> bool {
+    settings.get("idp-issuer-url").and_then(|text| Url::parse(text).ok()).as_ref() == Some(issuer)
+        && settings.get("client-id").is_some_and(|found| found == client_id)
+}
+
+/// A token to be shown until it expires.
+fn issued(token: &str) -> Result<Issued, Error> {
+    let expires = Some(id_token::expiry(token).map_err(Error::Credentials)?);
+    Ok(Issued { authorization: Some(bearer(token)?), expires, ..Issued::default() })
+}
+
+/// A token to be shown, unless it has expired.
+fn while_good(token: &Secret, now: Timestamp) -> Result<Option<Issued>, Error> {
+    let issued = issued(token.expose())?;
+    Ok(Some(issued).filter(|issued| issued.expires.is_none_or(|expires| now < expires)))
+}
+
+/// Returns the authorities that the issuer's certificate is verified against.
+fn trust(settings: &BTreeMap<String, String>) -> Result<Trust, Error> {
+    const NAME: &str = "idp-certificate-authority";
+    let given = |name: &str| settings.get(name).filter(|text| !text.is_empty());
+    let invalid = |why: &str| Error::Invalid(format!("{NAME}: {why}"));
+    let pem = if let Some(data) = given(&format!("{NAME}-data")) {
+        STANDARD.decode(data).map_err(|_| invalid("illegal base64 data"))?
+    } else if let Some(path) = given(NAME) {
+        local_file::read(Path::new(path), CREDENTIAL_LIMIT)
+            .map_err(|error| invalid(&format!("open {path}: {}", system_words(&error))))?
+    } else {
+        return Ok(Trust::System);
+    };
+    Ok(Trust::Authorities(certificates(&pem).map_err(invalid)?))
+}
+
+fn transport(issuer: &Url, trust: &Trust, config: &Config) -> Result<Transport, Error> {
+    // One request after the other, and to two hosts perhaps: there is nothing to share.
+    let way = Way { http1_only: true, ..config.way_to(issuer)? };
+    Ok(Transport::new(&way, tls::client_config(trust)?, true))
+}

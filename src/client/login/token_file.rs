@@ -1,0 +1,129 @@
+//! A file that holds a token, read again about every minute.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use http::header::HeaderValue;
+
+use super::{FILE_LIFE, bearer};
+use crate::kubeconfig::Error;
+use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
+use crate::listwatch::system_words;
+
+/// Such a file, as the header that its token is sent in.
+pub(super) struct TokenFile {
+    path: PathBuf,
+    /// What was read and when. A std lock: held for one small read of a local file, never across an await.
+    last: Mutex<(HeaderValue, Instant)>,
+}
+
+impl TokenFile {
+    /// Reads the file. A token given beside it is what is sent until the file can be read.
+    ///
+    /// # Errors
+    /// [`Error::Credentials`] when it can't be read, or holds no token, and there is nothing else.
+    pub(super) fn open(path: PathBuf, beside: Option<HeaderValue>, now: Instant) -> Result<Self, Error> {
+        let header = read(&path).or_else(|error| beside.ok_or(error))?;
+        Ok(Self { path, last: Mutex::new((header, now)) })
+    }
+
+    /// The file's token. One that can no longer be read keeps its last value: some take the file away on purpose.
+    pub(super) fn header(&self, now: Instant) -> HeaderValue {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.saturating_duration_since(last.1) >= FILE_LIFE {
+            self.read_again(&mut last, now);
+        }
+        last.0.clone()
+    }
+
+    /// The file's token when it is another one than the server has refused.
+    pub(super) fn instead_of(&self, refused: Option<&HeaderValue>, now: Instant) -> Option<HeaderValue> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if Some(&last.0) == refused {
+            self.read_again(&mut last, now);
+        }
+        (Some(&last.0) != refused).then(|| last.0.clone())
+    }
+
+    fn read_again(&self, last: &mut (HeaderValue, Instant), now: Instant) {
+        if let Ok(header) = read(&self.path) {
+            last.0 = header;
+        }
+        last.1 = now;
+    }
+}
+
+fn read(path: &Path) -> Result<HeaderValue, Error> {
+    let text = local_file::read_text(path, CREDENTIAL_LIMIT).map_err(|error| {
+        let shown = path.display().to_string();
+        let why = system_words(&error);
+        Error::Credentials(format!("failed to read token file {shown:?}: open {shown}: {why}"))
+    })?;
+    match text.trim() {
+        "" => Err(Error::Credentials(format!("read empty token from file {:?}", path.display()))),
+        token => bearer(token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn in_folder(text: &str) -> (TempDir, PathBuf) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("token");
+        fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_token_file_is_trimmed_and_read_again_after_a_while() {
+        let (_folder, path) = in_folder("one\n");
+        let start = Instant::now();
+        let file = TokenFile::open(path.clone(), None, start).unwrap();
+        assert!(file.header(start).is_sensitive());
+        fs::write(&path, " two\r\n").unwrap();
+        assert_eq!(file.header(start + FILE_LIFE / 2), "Bearer one");
+        assert_eq!(file.header(start + FILE_LIFE * 2), "Bearer two");
+        fs::write(&path, "").unwrap();
+        assert_eq!(file.header(start + FILE_LIFE * 4), "Bearer two", "an empty one is none");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(file.header(start + FILE_LIFE * 6), "Bearer two", "nor is a missing one");
+        assert!(TokenFile::open(path, None, start).is_err());
+    }
+
+    #[test]
+    fn a_refused_token_makes_the_file_be_read_at_once() {
+        let (_folder, path) = in_folder("one");
+        let now = Instant::now();
+        let file = TokenFile::open(path.clone(), None, now).unwrap();
+        let one = file.header(now);
+        assert_eq!(file.instead_of(Some(&one), now), None, "the same token is no other one");
+        fs::write(&path, "two").unwrap();
+        assert_eq!(file.instead_of(Some(&one), now).unwrap(), "Bearer two");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(
+            file.instead_of(Some(&one), now).unwrap(),
+            "Bearer two",
+            "what another one has read counts"
+        );
+    }
+
+    #[test]
+    fn a_token_beside_the_file_is_for_when_it_can_not_be_read() {
+        let (_folder, path) = in_folder("file");
+        let now = Instant::now();
+        let beside = || Some(bearer("beside").unwrap());
+        assert_eq!(TokenFile::open(path.clone(), beside(), now).unwrap().header(now), "Bearer file");
+        fs::remove_file(&path).unwrap();
+        let file = TokenFile::open(path.clone(), beside(), now).unwrap();
+        assert_eq!(file.header(now), "Bearer beside");
+        fs::write(&path, "late").unwrap();
+        assert_eq!(file.header(now + FILE_LIFE), "Bearer late");
+    }
+}

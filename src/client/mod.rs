@@ -1,0 +1,20 @@
+//! Connections to a server and the credentials that requests carry.
+//!
+//! - `login` obtains and renews credentials: files, credential plugins, `OpenID` Connect.
+//! - `connection` dials, directly or through a proxy, and checks that connections are alive.
+//! - `failure` maps errors of the network to [`crate::listwatch::Error`] by their meaning.
+
+pub(crate) mod connection;
+pub(crate) mod failure;
+pub(crate) mod login;
+pub(crate) mod notice;
+pub(crate) mod redaction;
+pub(crate) mod session;
+pub(crate) mod silence;
+#[cfg(test)]
+pub(crate) mod test_server;
+pub(crate) mod warnings;
+
+pub use login::{a_plugin_runs, end_plugins, kill_plugins};
+pub use notice::Notice;
+pub use redaction::Redaction;

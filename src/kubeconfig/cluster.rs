@@ -1,0 +1,120 @@
+//! The cluster of a configuration: the file's, the flags' above it, and what may not stand together.
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustls::pki_types::{CertificateDer, ServerName};
+use url::Url;
+
+use super::Error;
+use super::Secret;
+use super::file_format::Cluster;
+use super::{ConfigOptions, Proxy, Way, certificates, given, path_text};
+use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
+use crate::listwatch::system_words;
+
+/// Lays the flags over the cluster of the file, as kubectl does: a server takes the file's `tls-server-name` away, an
+/// authority takes its authority data and its insecurity, insecurity takes its authority.
+pub(crate) fn override_with(mut cluster: Cluster, options: &ConfigOptions) -> Cluster {
+    let server = given(options.server.as_ref());
+    let name = given(options.tls_server_name.as_ref());
+    if server.is_some() || name.is_some() {
+        cluster.tls_server_name = name;
+    }
+    if server.is_some() {
+        cluster.server = server;
+    }
+    cluster.server = given(cluster.server.as_ref()).or_else(|| given(options.default_server.as_ref()));
+    let authority = options.certificate_authority.as_deref().and_then(path_text);
+    if options.insecure_skip_tls_verify || authority.is_some() {
+        cluster.insecure_skip_tls_verify = Some(options.insecure_skip_tls_verify);
+        cluster.certificate_authority = authority;
+        cluster.certificate_authority_data = None;
+    }
+    let proxy = options.proxy_url.as_ref().map(Secret::expose).filter(|proxy| !proxy.is_empty());
+    cluster.proxy_url = proxy.map(str::to_owned).or_else(|| given(cluster.proxy_url.as_ref()));
+    if options.disable_compression {
+        cluster.disable_compression = Some(true);
+    }
+    cluster.tls_server_name = given(cluster.tls_server_name.as_ref());
+    cluster.certificate_authority = given(cluster.certificate_authority.as_ref());
+    cluster.certificate_authority_data = given(cluster.certificate_authority_data.as_ref());
+    cluster
+}
+
+/// Refuses what contradicts itself or can't be read, and replaces the authority's file by its data.
+pub(crate) fn settle(name: &str, cluster: &mut Cluster) -> Result<(), Error> {
+    let invalid = |why: String| Err(Error::Invalid(format!("invalid configuration: {why}")));
+    if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
+        return invalid(format!(
+            "certificate-authority-data and certificate-authority are both specified for {name}. \
+             certificate-authority-data will override."
+        ));
+    }
+    if let Some(file) = cluster.certificate_authority.take() {
+        match local_file::read(Path::new(&file), CREDENTIAL_LIMIT) {
+            Ok(bundle) => cluster.certificate_authority_data = Some(STANDARD.encode(bundle)),
+            Err(error) => {
+                return invalid(format!(
+                    "unable to read certificate-authority {file} for {name} due to open {file}: {}",
+                    system_words(&error)
+                ));
+            }
+        }
+    }
+    if cluster.certificate_authority_data.is_some() && cluster.insecure_skip_tls_verify == Some(true) {
+        return invalid(
+            "specifying a root certificates file with the insecure flag is not allowed".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Decodes the authority data of a resolved cluster: the PEM text, and the certificates in it.
+pub(crate) fn authorities(cluster: &Cluster) -> Result<Option<Authorities>, Error> {
+    let invalid = |why: &str| Error::Invalid(format!("unable to load root certificates: {why}"));
+    let Some(data) = &cluster.certificate_authority_data else { return Ok(None) };
+    // The data may be folded over several lines.
+    let bundle = STANDARD.decode(data.split_ascii_whitespace().collect::<String>());
+    let bundle = bundle.map_err(|_| invalid("illegal base64 data"))?;
+    let certificates = certificates(&bundle).map_err(invalid)?;
+    Ok(Some((bundle, certificates)))
+}
+
+type Authorities = (Vec<u8>, Vec<CertificateDer<'static>>);
+
+/// The way to the server at this URL: the cluster's proxy, else the environment's.
+pub(crate) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOptions) -> Result<Way, Error> {
+    let invalid = |why: String| Error::Invalid(format!("invalid configuration: {why}"));
+    let proxy = match &cluster.proxy_url {
+        Some(text) => Some(Proxy::parse(text).map_err(|why| {
+            let shown = without_login(text);
+            Error::Invalid(format!("invalid 'proxy-url' {shown:?} for cluster {name:?}: {why}"))
+        })?),
+        None => options
+            .proxies
+            .before(url)
+            .map_err(|why| invalid(format!("the proxy of the environment has an {why}")))?,
+    };
+    let server_name = cluster.tls_server_name.as_ref().filter(|_| url.scheme() == "https");
+    let server_name = server_name.map(|text| {
+        ServerName::try_from(text.clone())
+            .map_err(|_| invalid(format!("tls-server-name {text:?} is neither a host name nor an address")))
+    });
+    let way = Way {
+        proxy,
+        server_name: server_name.transpose()?,
+        http1_only: options.http1_only,
+        ..Way::default()
+    };
+    let way = way.with_watches_alone(options.watch_connections.as_deref());
+    Ok(way.with_pings(options.http2_read_idle_timeout.as_deref(), options.http2_ping_timeout.as_deref()))
+}
+
+/// A URL without what stands before its `@`.
+fn without_login(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let separator = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{separator}{}", rest.rsplit('@').next().unwrap_or_default())
+}

@@ -1,0 +1,203 @@
+//! Reads kubeconfig files and merges them: per name the first file wins, and nothing of a file's text is ever shown.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use super::ConfigOptions;
+use super::Error;
+use super::file_format::Kubeconfig;
+use crate::kubeconfig::local_file;
+use crate::listwatch::system_words;
+
+/// What the files hold, and where its users stand. Each file is read once: it may be a pipe.
+#[derive(Default)]
+pub(crate) struct Files {
+    pub(crate) merged: Kubeconfig,
+    /// The file whose user of that name counts.
+    pub(crate) users: HashMap<String, PathBuf>,
+}
+
+impl Files {
+    fn add(&mut self, path: &Path, config: Kubeconfig) {
+        for user in &config.users {
+            if !self.users.contains_key(&user.name) {
+                self.users.insert(user.name.clone(), path.to_owned());
+            }
+        }
+        self.merged = mem::take(&mut self.merged).merge(config);
+    }
+}
+
+/// The files that are there, merged.
+///
+/// # Errors
+/// [`Error::Unreadable`] when the one file that was named is missing, [`Error::File`] for one that is no kubeconfig.
+pub(crate) fn read(options: &ConfigOptions) -> Result<Files, Error> {
+    let mut files = Files::default();
+    if let Some(path) = options.kubeconfig.as_ref().filter(|path| !path.as_os_str().is_empty()) {
+        let Some(config) = read_file(path)? else {
+            let reason = "no such file or directory".to_owned();
+            return Err(Error::Unreadable { path: path.clone(), reason });
+        };
+        files.add(path, config);
+        return Ok(files);
+    }
+    for path in paths(options) {
+        if let Some(config) = read_file(&path)? {
+            files.add(&path, config);
+        }
+    }
+    Ok(files)
+}
+
+/// The files to merge, in order, each once.
+fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
+    let Some(list) = options.kubeconfig_env.as_ref().filter(|list| !list.is_empty()) else {
+        return options.home.iter().map(|home| home.join(".kube").join("config")).collect();
+    };
+    let mut seen = HashSet::new();
+    let named = std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty());
+    named.filter(|path| seen.insert(path.clone())).collect()
+}
+
+/// One file with its relative paths made relative to it; `None` when it is missing.
+fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
+    let unreadable = |reason| Error::File { path: path.to_owned(), reason };
+    let bytes = match local_file::read_kubeconfig(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(system_words(&error))),
+    };
+    let text = decode(bytes).map_err(|reason| unreadable(reason.to_owned()))?;
+    let mut config = Kubeconfig::from_yaml(&text).map_err(|error| broken(path, &error))?;
+    make_absolute(&mut config, path.parent().unwrap_or(Path::new("")));
+    one_of_each("clusters", path, config.clusters.iter().map(|named| &named.name))?;
+    one_of_each("contexts", path, config.contexts.iter().map(|named| &named.name))?;
+    one_of_each("users", path, config.users.iter().map(|named| &named.name))?;
+    // As for kubectl, an empty current-context is none.
+    config.current_context = config.current_context.filter(|name| !name.is_empty());
+    Ok(Some(config))
+}
+
+/// The text of a file: UTF-8, or UTF-16 where its first character is a byte order mark.
+fn decode(bytes: Vec<u8>) -> Result<String, &'static str> {
+    let units = |unit: fn([u8; 2]) -> u16| {
+        let (units, rest) = bytes[2..].as_chunks();
+        if !rest.is_empty() {
+            return Err("it ends in the middle of a character of UTF-16");
+        }
+        let units: Vec<u16> = units.iter().copied().map(unit).collect();
+        String::from_utf16(&units).map_err(|_| "invalid UTF-16")
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, text @ ..] => String::from_utf8(text.to_vec()).map_err(|_| "invalid UTF-8"),
+        _ => String::from_utf8(bytes).map_err(|_| "invalid UTF-8"),
+    }
+}
+
+/// Resolves the relative paths of a kubeconfig against its folder. A plugin's command is one if it has a separator.
+fn make_absolute(config: &mut Kubeconfig, folder: &Path) {
+    let resolve = |path: &mut Option<String>| {
+        if let Some(relative) = path.as_mut().filter(|path| !path.is_empty() && Path::new(path).is_relative())
+            && let Some(absolute) = folder.join(&*relative).to_str()
+        {
+            absolute.clone_into(relative);
+        }
+    };
+    for cluster in config.clusters.iter_mut().map(|named| &mut named.cluster) {
+        resolve(&mut cluster.certificate_authority);
+    }
+    for user in config.users.iter_mut().map(|named| &mut named.user) {
+        resolve(&mut user.client_certificate);
+        resolve(&mut user.client_key);
+        resolve(&mut user.token_file);
+        if let Some(exec) = &mut user.exec
+            && exec.command.as_ref().is_some_and(|command| command.contains(std::path::MAIN_SEPARATOR))
+        {
+            resolve(&mut exec.command);
+        }
+    }
+}
+
+fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            let reason = format!("duplicate name {name:?} in list: {what}");
+            return Err(Error::File { path: path.to_owned(), reason });
+        }
+    }
+    Ok(())
+}
+
+fn broken(path: &Path, error: &serde_saphyr::Error) -> Error {
+    // A snippet of the file, or a value of a wrong type, may be a token.
+    let message = redact(&error.without_snippet().to_string());
+    let reason = match error.location() {
+        Some(place) if !message.contains("line") => format!("yaml: line {}: {message}", place.line()),
+        _ => format!("yaml: {message}"),
+    };
+    Error::File { path: path.to_owned(), reason }
+}
+
+/// The first line of a parser's message with every quoted text taken out, since it may be a value of the file.
+fn redact(message: &str) -> String {
+    let message = message.lines().next().unwrap_or_default();
+    if message.contains("missing field") {
+        return message.to_owned();
+    }
+    let mut out = String::with_capacity(message.len());
+    let mut chars = message.chars();
+    while let Some(char) = chars.next() {
+        out.push(char);
+        if char == '"' || char == '`' {
+            while let Some(inner) = chars.next() {
+                match inner {
+                    '\\' => drop(chars.next()),
+                    end if end == char => break,
+                    _ => {}
+                }
+            }
+            out.push('…');
+            out.push(char);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_ends_in_half_a_character_is_said_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config");
+        for bytes in [&[0xfe, 0xff, 0xff][..], &[0xff, 0xfe, 0x61]] {
+            std::fs::write(&path, bytes).expect("a file");
+            let error = read_file(&path).err().expect("it is broken");
+            assert!(error.to_string().contains("in the middle of a character of UTF-16"), "{error}");
+        }
+        std::fs::write(&path, [0xff, 0xfe, 0x61, 0x00]).expect("a file");
+        let error = read_file(&path).err().expect("a letter is no kubeconfig");
+        assert!(!error.to_string().contains("UTF-16"), "{error}");
+    }
+
+    #[test]
+    fn a_parsers_message_loses_what_it_quotes() {
+        assert_eq!(
+            redact(r#"invalid type: string "s3\"cret", expected a sequence at line 3"#),
+            r#"invalid type: string "…", expected a sequence at line 3"#
+        );
+        assert_eq!(
+            redact("invalid type: integer `123456`, expected a map"),
+            "invalid type: integer `…`, expected a map"
+        );
+        assert_eq!(redact("missing field `name` at line 2\nsnippet"), "missing field `name` at line 2");
+        assert_eq!(redact("open \"end"), "open \"…\"");
+    }
+}

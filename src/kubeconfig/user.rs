@@ -1,0 +1,204 @@
+//! The user of a configuration: the file's, the flags' above it, which one of several ways to log in counts, and what
+//! may not stand together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::Error;
+use super::Secret;
+use super::file_format::{AuthInfo, InteractiveMode};
+use super::{ConfigOptions, given, path_text};
+use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
+use crate::listwatch::system_words;
+
+const GCP_REMOVED: &str = "The gcp auth plugin has been removed.\nPlease use the \"gke-gcloud-auth-plugin\" \
+     kubectl/client-go credential plugin instead.\nSee \
+     https://cloud.google.com/blog/products/containers-kubernetes/kubectl-auth-changes-in-gke for further details";
+const AZURE_REMOVED: &str = "The azure auth plugin has been removed.\nPlease use the \
+     https://github.com/Azure/kubelogin kubectl/client-go credential plugin instead.\nSee \
+     https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins for \
+     further details";
+
+/// Lays the flags over the user of the file.
+pub(crate) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> AuthInfo {
+    let token = set(options.token.as_ref());
+    if token.is_some() {
+        user.token.clone_from(&token);
+        user.token_file = None;
+    }
+    if let Some(file) = options.token_file.as_deref().and_then(path_text) {
+        user.token_file = Some(file);
+        user.token = token;
+    }
+    user.username = given(options.username.as_ref()).or_else(|| given(user.username.as_ref()));
+    user.password = set(options.password.as_ref()).or(user.password);
+    if let Some(certificate) = options.client_certificate.as_deref().and_then(path_text) {
+        user.client_certificate = Some(certificate);
+        user.client_certificate_data = None;
+    }
+    if let Some(key) = options.client_key.as_deref().and_then(path_text) {
+        user.client_key = Some(key);
+        user.client_key_data = None;
+    }
+    impersonate(&mut user, options);
+    user
+}
+
+fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
+    user.impersonate = given(options.as_user.as_ref()).or_else(|| given(user.impersonate.as_ref()));
+    user.impersonate_uid = given(options.as_uid.as_ref()).or_else(|| given(user.impersonate_uid.as_ref()));
+    if !options.as_groups.is_empty() {
+        user.impersonate_groups = Some(options.as_groups.clone());
+    }
+    if !options.as_extra.is_empty() {
+        let extra = user.impersonate_user_extra.insert(BTreeMap::new());
+        for (key, value) in &options.as_extra {
+            extra.entry(key.clone()).or_default().push(value.clone());
+        }
+    }
+}
+
+/// What is left of a user when the connection is not encrypted: whom to act as, and no way to prove it.
+pub(crate) fn without_credentials(user: AuthInfo) -> AuthInfo {
+    AuthInfo {
+        impersonate: user.impersonate,
+        impersonate_uid: user.impersonate_uid,
+        impersonate_groups: user.impersonate_groups,
+        impersonate_user_extra: user.impersonate_user_extra,
+        ..AuthInfo::default()
+    }
+}
+
+/// Refuses what contradicts itself or can't be read, and leaves one way to log in: what is given directly stands
+/// before a provider or a plugin.
+pub(crate) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> {
+    user.token_file = given(user.token_file.as_ref());
+    user.token = set(user.token.as_ref());
+    user.password = set(user.password.as_ref());
+    let basic = user.username.is_some() || user.password.is_some();
+    if user.token.is_some() && basic {
+        return Err(invalid(format!(
+            "more than one authentication method found for {name}; found [token basicAuth], only one is allowed"
+        )));
+    }
+    if basic && user.token_file.is_some() {
+        return Err(invalid("username/password or bearer token may be set, but not both"));
+    }
+    if basic {
+        user.username.get_or_insert_default();
+        user.password.get_or_insert_with(|| Secret::new(""));
+    }
+    let has_certificate = check_certificate(name, &mut user)?;
+    check_impersonation(name, &user)?;
+    check_provider(name, &user)?;
+    check_plugin(name, &user)?;
+    let has_header = basic || user.token.is_some() || user.token_file.is_some();
+    if has_header {
+        user.auth_provider = None;
+    }
+    if has_header || has_certificate {
+        user.exec = None;
+    }
+    Ok(user)
+}
+
+/// Returns the secret unless it is empty.
+fn set(secret: Option<&Secret>) -> Option<Secret> {
+    secret.filter(|secret| !secret.expose().is_empty()).cloned()
+}
+
+fn invalid(why: impl AsRef<str>) -> Error {
+    Error::Invalid(format!("invalid configuration: {}", why.as_ref()))
+}
+
+fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
+    user.client_certificate = given(user.client_certificate.as_ref());
+    user.client_certificate_data = given(user.client_certificate_data.as_ref());
+    user.client_key = given(user.client_key.as_ref());
+    let (file, data) = (&user.client_certificate, &user.client_certificate_data);
+    if file.is_none() && data.is_none() {
+        // A key alone proves nothing; kubectl passes over it.
+        user.client_key = None;
+        user.client_key_data = None;
+        return Ok(false);
+    }
+    if file.is_some() && data.is_some() {
+        return Err(invalid(format!(
+            "client-cert-data and client-cert are both specified for {name}. client-cert-data will override."
+        )));
+    }
+    match (&user.client_key, &user.client_key_data) {
+        (Some(_), Some(_)) => {
+            return Err(invalid(format!(
+                "client-key-data and client-key are both specified for {name}; client-key-data will override"
+            )));
+        }
+        (None, None) => {
+            return Err(invalid(format!(
+                "client-key-data or client-key must be specified for {name} to use the clientCert authentication method."
+            )));
+        }
+        _ => {}
+    }
+    for (what, path) in [("client-cert", &user.client_certificate), ("client-key", &user.client_key)] {
+        if let Some(path) = path
+            && let Err(error) = local_file::read(Path::new(path), CREDENTIAL_LIMIT)
+        {
+            let why = system_words(&error);
+            return Err(invalid(format!(
+                "unable to read {what} {path} for {name} due to open {path}: {why}"
+            )));
+        }
+    }
+    Ok(true)
+}
+
+fn check_impersonation(name: &str, user: &AuthInfo) -> Result<(), Error> {
+    let groups = user.impersonate_groups.as_ref().is_some_and(|groups| !groups.is_empty());
+    let extra = user.impersonate_user_extra.as_ref().is_some_and(|extra| !extra.is_empty());
+    if user.impersonate.is_none() && (user.impersonate_uid.is_some() || groups || extra) {
+        return Err(invalid(format!(
+            "requesting uid, groups or user-extra for {name} without impersonating a user"
+        )));
+    }
+    Ok(())
+}
+
+fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
+    let Some(provider) = &user.auth_provider else { return Ok(()) };
+    if user.exec.is_some() {
+        return Err(invalid(format!(
+            "authProvider cannot be provided in combination with an exec plugin for {name}"
+        )));
+    }
+    match provider.name.as_str() {
+        "oidc" => Ok(()),
+        "gcp" => Err(Error::Credentials(GCP_REMOVED.to_owned())),
+        "azure" => Err(Error::Credentials(AZURE_REMOVED.to_owned())),
+        other => Err(Error::Credentials(format!("no Auth Provider found for name {other:?}"))),
+    }
+}
+
+fn check_plugin(name: &str, user: &AuthInfo) -> Result<(), Error> {
+    let Some(exec) = &user.exec else { return Ok(()) };
+    let to_use = format!("must be specified for {name} to use exec authentication plugin");
+    if given(exec.command.as_ref()).is_none() {
+        return Err(invalid(format!("command {to_use}")));
+    }
+    let version = given(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
+    if exec.env.iter().flatten().any(|variable| variable.name.is_empty()) {
+        return Err(invalid(format!("env variable name {to_use}")));
+    }
+    let mode = given(exec.interactive_mode.as_ref());
+    if let Some(mode) = mode.as_ref().filter(|mode| InteractiveMode::parse(mode).is_none()) {
+        return Err(invalid(format!("invalid interactiveMode for {name}: {mode:?}")));
+    }
+    match (version.as_str(), mode) {
+        ("client.authentication.k8s.io/v1", None) => {
+            return Err(invalid(format!("interactiveMode {to_use}")));
+        }
+        ("client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1", _) => {}
+        (other, _) => return Err(Error::Invalid(format!("exec plugin: invalid apiVersion {other:?}"))),
+    }
+    Ok(())
+}

@@ -1,0 +1,748 @@
+//! JSON of one object, row or event → [`Object`] or [`WatchEvent`], whatever representation it came in.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::age::age;
+use super::frames::{FrameType, WatchFrame};
+use super::representation::{IncludeObject, Representation};
+use super::row_matcher::Register;
+use super::table::{self, PlainRow, WireRow, WireTable};
+use super::{protobuf, status};
+use crate::listwatch::{Error, ListMeta, WatchEvent};
+use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row, TypeMeta};
+
+/// How a Kubernetes server begins the metadata of an object whose rest was not asked for.
+const PARTIAL_PREFIX: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","#;
+/// Where an object says its kind, in the order of a Go struct and in that of sorted keys.
+const PARTIAL_HEAD: usize = 128;
+
+/// How much room is kept for the text of the next metadata.
+const KEPT_ROOM: usize = 1 << 16;
+
+/// Reads what one list or watch sends. It keeps the columns of a Table, which come once. It is never shown: its texts
+/// may be secrets.
+pub(crate) struct Decoder {
+    pub(crate) ingest: Ingest,
+    pub(crate) representation: Representation,
+    /// The namespace asked for: all that is known of a row without an object.
+    pub(crate) namespace: String,
+    /// How a row without an object is named.
+    pub(crate) naming: Naming,
+    /// The time ages are counted from where the server counted none.
+    pub(crate) now: fn() -> Timestamp,
+    columns: Option<Arc<[Column]>>,
+    /// Stands for the columns of objects that came without a row.
+    plain_columns: Option<Arc<[Column]>>,
+    /// Metadata without the type that it came with.
+    own: Vec<u8>,
+}
+
+/// Where the names of a row come from that has no object beside it.
+#[derive(Debug)]
+pub(crate) enum Naming {
+    /// From the namespace that was asked for and the cell that is most likely the name.
+    Asked,
+    /// From the cell that is said to be the name; without one a row can't be read. Nobody asks for more: the object
+    /// gets no row.
+    Cell,
+    /// From the next entry of a register, which must have the name that is said in the cell.
+    Register(Register),
+}
+
+/// As much of a JSON object as tells what it is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Sniff<'a> {
+    #[serde(borrow)]
+    api_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    metadata: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    resource_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    creation_timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "continue")]
+    continue_token: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    annotations: Option<Annotations<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Annotations<'a> {
+    #[serde(borrow, rename = "k8s.io/initial-events-end")]
+    initial_events_end: Option<Cow<'a, str>>,
+}
+
+impl Decoder {
+    pub(crate) fn new(
+        ingest: Ingest,
+        representation: Representation,
+        namespace: String,
+        naming: Naming,
+        now: fn() -> Timestamp,
+    ) -> Self {
+        let (columns, plain_columns, own) = (None, None, Vec::new());
+        Self { ingest, representation, namespace, naming, now, columns, plain_columns, own }
+    }
+
+    /// Takes the columns of the rows to come; `null` changes nothing.
+    pub(crate) fn columns(&mut self, json: &[u8]) -> Result<(), Error> {
+        let columns = table::columns(json).map_err(|error| malformed("columnDefinitions", &error))?;
+        if let Some(columns) = columns {
+            self.columns = Some(columns);
+        }
+        Ok(())
+    }
+
+    /// An object that came as itself. Where a Table was asked it gets the two cells that any object has.
+    pub(crate) fn item(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
+        let object = self.object(json)?;
+        if !matches!(self.representation, Representation::Table(_)) || matches!(self.naming, Naming::Cell) {
+            return Ok(Arc::new(object));
+        }
+        let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
+        let metadata = sniff.metadata.map(Metadata::read).transpose()?;
+        let created = metadata.as_ref().and_then(|metadata| metadata.creation_timestamp.as_deref());
+        let columns = self.plain_columns.get_or_insert_with(table::plain_columns);
+        let row = Row::new(Arc::clone(columns), [object.name(), &age(created, (self.now)())]);
+        Ok(Arc::new(object.with_row(row)))
+    }
+
+    /// An object that came as itself at the front of `text`, and where it ends: as servers write them, where nothing but the
+    /// object is needed. Nothing where that is not so, or may not be: it is to be read as an item then.
+    pub(crate) fn plain_item(&self, text: &[u8]) -> Option<(Arc<Object>, usize)> {
+        let is_itself = self.representation == Representation::Objects;
+        let (object, end) = is_itself.then(|| Object::from_plain_front(text, &self.ingest))??;
+        Some((Arc::new(object), end))
+    }
+
+    /// One element of the rows of a list.
+    pub(crate) fn row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
+        let row: WireRow<'_> = serde_json::from_slice(json).map_err(|error| malformed("row", &error))?;
+        self.row_object(&row, None)
+    }
+
+    /// The answer to a question for one object by its name: the object, or a Table of one row.
+    pub(crate) fn one(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
+        if self.is_table(json)? { self.one_row(json) } else { self.item(json) }
+    }
+
+    /// A line of a watch that is, to its last byte, an event with an object, or with a row and its object, as servers
+    /// write them. Nothing where it is not, or may not be: it is to be read as a frame then.
+    pub(crate) fn plain_frame(&mut self, line: &[u8]) -> Option<WatchEvent> {
+        let WatchFrame { frame_type, object: json } = WatchFrame::quick(line)?;
+        let event = match frame_type {
+            FrameType::Added => WatchEvent::Added,
+            FrameType::Modified => WatchEvent::Modified,
+            FrameType::Deleted => WatchEvent::Deleted,
+            FrameType::Bookmark | FrameType::Error => return None,
+        };
+        if !matches!(self.representation, Representation::Table(_)) {
+            return self.plain_object(json).map(Arc::new).map(event);
+        }
+        let columns = self.columns.clone()?;
+        let row = PlainRow::of_table(json)?;
+        let object = self.plain_object(row.json)?;
+        Some(event(Arc::new(object.with_row(row.row(columns)))))
+    }
+
+    fn plain_object(&mut self, json: &[u8]) -> Option<Object> {
+        Object::from_plain_json(own(json, self.representation, &mut self.own)?, &self.ingest)
+    }
+
+    /// One frame of a watch.
+    pub(crate) fn frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
+        // An event whose object reads as one object was cut out rightly, and the frame need not be read a second
+        // time. Whatever is wrong, the slow way says it.
+        if let Some(quick) = WatchFrame::quick(frame)
+            && let Ok(event) = self.event(&quick)
+        {
+            return Ok(event);
+        }
+        self.event(&WatchFrame::parse(frame)?)
+    }
+
+    fn event(&mut self, frame: &WatchFrame<'_>) -> Result<WatchEvent, Error> {
+        let json = frame.object;
+        if frame.frame_type == FrameType::Error {
+            return Err(status::from_status_json(json));
+        }
+        if frame.frame_type == FrameType::Bookmark {
+            return self.bookmark(json);
+        }
+        let object = self.one(json)?;
+        Ok(match frame.frame_type {
+            FrameType::Added => WatchEvent::Added(object),
+            FrameType::Modified => WatchEvent::Modified(object),
+            _ => WatchEvent::Deleted(object),
+        })
+    }
+
+    /// A bookmark is an object of the kind asked for with little more than a version. As a Table the annotation is in
+    /// the metadata of its only row, which is there whatever was to be included.
+    fn bookmark(&mut self, json: &[u8]) -> Result<WatchEvent, Error> {
+        let wire: WireTable<'_> =
+            serde_json::from_slice(json).map_err(|error| malformed("bookmark", &error))?;
+        if let Some(columns) = wire.column_definitions {
+            self.columns(columns.get().as_bytes())?;
+        }
+        let row = wire.rows.iter().flatten().find_map(|row| row.object);
+        let inner = match row {
+            Some(object) => {
+                let sniff: Sniff<'_> =
+                    serde_json::from_str(object.get()).map_err(|error| malformed("bookmark", &error))?;
+                sniff.metadata
+            }
+            None => None,
+        };
+        let metadata = inner.or(wire.metadata).map(Metadata::read).transpose()?;
+        let version = metadata.as_ref().map(Metadata::version).unwrap_or_default();
+        let annotations = metadata.and_then(|metadata| metadata.annotations);
+        let end = annotations.and_then(|annotations| annotations.initial_events_end);
+        bookmarked(version, end.is_some_and(|value| value == "true"))
+    }
+
+    /// An object that came in Protocol Buffers, which is metadata only.
+    pub(crate) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
+        self.own.clear();
+        self.own.shrink_to(KEPT_ROOM);
+        protobuf::json(message, &mut self.own)?;
+        ingested(&self.own, &self.ingest).map(Arc::new)
+    }
+
+    /// One frame of a watch in Protocol Buffers.
+    pub(crate) fn packed_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
+        let event = protobuf::event(frame)?;
+        Ok(match FrameType::named(event.event_type.as_bytes()) {
+            None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
+            Some(FrameType::Error) => {
+                return Err(status::from_status_json(&protobuf::status_json(event.object)?));
+            }
+            Some(FrameType::Bookmark) => {
+                let bookmark = protobuf::bookmark(event.object)?;
+                bookmarked(ResourceVersion::new(&bookmark.resource_version), bookmark.initial_events_end)?
+            }
+            Some(FrameType::Added) => WatchEvent::Added(self.packed_object(&event)?),
+            Some(FrameType::Modified) => WatchEvent::Modified(self.packed_object(&event)?),
+            Some(FrameType::Deleted) => WatchEvent::Deleted(self.packed_object(&event)?),
+        })
+    }
+
+    /// The object of an event, of the type that its envelope names: metadata is of the type of the resource.
+    fn packed_object(&mut self, event: &protobuf::ProtobufEvent<'_>) -> Result<Arc<Object>, Error> {
+        let protobuf::TypeName { api_version, kind } = &event.type_name;
+        let expected = &*self.ingest.type_meta;
+        let is_own = *kind == expected.kind && *api_version == expected.api_version;
+        if is_own || matches!(&**kind, "" | "PartialObjectMetadata") {
+            return self.packed_item(event.object);
+        }
+        let type_meta = TypeMeta { api_version: (&**api_version).into(), kind: (&**kind).into() };
+        let expected = std::mem::replace(&mut self.ingest.type_meta, Arc::new(type_meta));
+        let object = self.packed_item(event.object);
+        self.ingest.type_meta = expected;
+        object
+    }
+
+    fn is_table(&self, json: &[u8]) -> Result<bool, Error> {
+        if !matches!(self.representation, Representation::Table(_)) {
+            return Ok(false);
+        }
+        if json.starts_with(br#"{"kind":"Table","#) {
+            return Ok(true);
+        }
+        let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
+        Ok(sniff.kind.as_deref() == Some("Table"))
+    }
+
+    fn one_row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
+        let wire: WireTable<'_> = serde_json::from_slice(json).map_err(|error| malformed("Table", &error))?;
+        if let Some(columns) = wire.column_definitions {
+            self.columns(columns.get().as_bytes())?;
+        }
+        match wire.rows.as_deref() {
+            Some([row]) => self.row_object(row, wire.metadata),
+            _ => Err(Error::Decode("malformed Table: it should have one row".into())),
+        }
+    }
+
+    /// The object of a row, or what its cells tell of it. Without an object the version is that of a Table of one.
+    fn row_object(&mut self, row: &WireRow<'_>, table: Option<&RawValue>) -> Result<Arc<Object>, Error> {
+        let columns = self.columns.clone();
+        let columns =
+            columns.ok_or_else(|| Error::Decode("malformed Table: a row comes before the columns".into()))?;
+        let object = if let Some(object) = row.object {
+            self.object(object.get().as_bytes())?
+        } else {
+            let version = table.map(Metadata::read).transpose()?.map(|metadata| metadata.version());
+            self.named(row, &columns, version.unwrap_or_default())?
+        };
+        let is_named_only = matches!(self.naming, Naming::Cell);
+        Ok(Arc::new(if is_named_only { object } else { object.with_row(row.row(columns)) }))
+    }
+
+    /// What is known of an object that did not come. The version is that of its Table.
+    fn named(
+        &mut self,
+        row: &WireRow<'_>,
+        columns: &[Column],
+        version: ResourceVersion,
+    ) -> Result<Object, Error> {
+        let type_meta = Arc::clone(&self.ingest.type_meta);
+        let said = || {
+            let name = row.said_name(columns).filter(|name| !name.is_empty());
+            name.ok_or_else(|| Error::Decode("malformed Table: no cell is said to be the name".into()))
+        };
+        let register = match &mut self.naming {
+            Naming::Asked => {
+                let object = Object::named(type_meta, &self.namespace, &row.name(columns));
+                return Ok(object.with_resource_version(version));
+            }
+            Naming::Cell => {
+                let object = Object::named(type_meta, &self.namespace, &said()?);
+                return Ok(object.with_resource_version(version));
+            }
+            Naming::Register(register) => register,
+        };
+        let name = said()?;
+        let (namespace, version) = register
+            .next(&name)
+            .ok_or_else(|| Error::Decode("a row is of another object than the list's".into()))?;
+        Ok(Object::named(type_meta, namespace, &name).with_resource_version(ResourceVersion::new(version)))
+    }
+
+    /// Reads an object; one that is metadata only gets the type of the resource back.
+    fn object(&mut self, json: &[u8]) -> Result<Object, Error> {
+        if let Some(own) = own(json, self.representation, &mut self.own) {
+            return ingested(own, &self.ingest);
+        }
+        let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
+        match sniff {
+            Sniff { kind: Some(kind), api_version: Some(version), metadata: Some(metadata) }
+                if kind == "PartialObjectMetadata" && version.starts_with("meta.k8s.io/") =>
+            {
+                ingested(format!(r#"{{"metadata":{}}}"#, metadata.get()).as_bytes(), &self.ingest)
+            }
+            _ => ingested(json, &self.ingest),
+        }
+    }
+}
+
+impl<'a> Metadata<'a> {
+    fn read(json: &'a RawValue) -> Result<Self, Error> {
+        serde_json::from_str(json.get()).map_err(|error| malformed("metadata", &error))
+    }
+
+    fn version(&self) -> ResourceVersion {
+        ResourceVersion::new(self.resource_version.as_deref().unwrap_or_default())
+    }
+}
+
+/// Reads the metadata of a list in Protocol Buffers.
+pub(crate) fn packed_list_meta(message: &[u8]) -> Result<ListMeta, Error> {
+    let (version, token) = protobuf::list_meta(message)?;
+    Ok(ListMeta { resource_version: ResourceVersion::new(&version), continue_token: token.into_owned() })
+}
+
+/// Reads the `metadata` of a list.
+pub(crate) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
+    let metadata: Option<Metadata<'_>> =
+        serde_json::from_slice(json).map_err(|error| malformed("metadata", &error))?;
+    Ok(metadata.map_or_else(ListMeta::default, |metadata| ListMeta {
+        resource_version: metadata.version(),
+        continue_token: metadata.continue_token.unwrap_or_default().into_owned(),
+    }))
+}
+
+/// The text of an object without a type that is not its own, where that can be told from its beginning; `to` is where
+/// it is put together.
+fn own<'t>(json: &'t [u8], representation: Representation, to: &'t mut Vec<u8>) -> Option<&'t [u8]> {
+    if representation == Representation::Objects {
+        return Some(json);
+    }
+    if let Some(rest) = json.strip_prefix(PARTIAL_PREFIX) {
+        to.clear();
+        to.shrink_to(KEPT_ROOM);
+        to.push(b'{');
+        to.extend_from_slice(rest);
+        return Some(to);
+    }
+    // Where whole objects were asked for, one that begins as the resource's own is not looked at twice.
+    let is_own = representation == Representation::Table(IncludeObject::Object)
+        && memmem::find(&json[..json.len().min(PARTIAL_HEAD)], b"PartialObjectMetadata").is_none();
+    is_own.then_some(json)
+}
+
+fn bookmarked(version: ResourceVersion, initial_events_end: bool) -> Result<WatchEvent, Error> {
+    if version.is_unset() {
+        return Err(Error::Decode("malformed bookmark: it has no resourceVersion".into()));
+    }
+    Ok(WatchEvent::Bookmark { resource_version: version, initial_events_end })
+}
+
+fn ingested(json: &[u8], ingest: &Ingest) -> Result<Object, Error> {
+    Object::from_json(json, ingest).map_err(|error| match error {
+        ObjectError::Malformed(error) => malformed("object", &error),
+        other => Error::Decode(other.to_string()),
+    })
+}
+
+/// Says what could not be read and where in it, in words that hold nothing of it: serde's own repeat the value.
+pub(crate) fn malformed(what: &str, error: &serde_json::Error) -> Error {
+    let problem = match error.classify() {
+        Category::Data => "of another type than the API's",
+        Category::Eof => "cut off",
+        Category::Syntax | Category::Io => "not JSON",
+    };
+    Error::Decode(format!("malformed {what}: {problem} at line {} column {}", error.line(), error.column()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::object::ApiResource;
+    use crate::wire::protobuf::testing::{field, frame as packed, frame_of, number};
+
+    use super::*;
+
+    fn decoder(representation: Representation) -> Decoder {
+        let resource = ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "configmaps".into(),
+            kind: "ConfigMap".into(),
+            namespaced: true,
+        };
+        let noon = || "2026-11-21T12:00:00Z".parse().expect("a time");
+        Decoder::new(Ingest::of(resource.type_meta()), representation, "asked".into(), Naming::Asked, noon)
+    }
+
+    const TABLE: Representation = Representation::Table(IncludeObject::Metadata);
+    const COLUMNS: &str =
+        r#"[{"name":"Name","format":"name","priority":0},{"name":"Data","format":"","priority":0}]"#;
+    const PARTIAL: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
+
+    fn table(columns: &str, cells: &str, object: &str, version: &str) -> String {
+        format!(
+            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"{version}"}},"columnDefinitions":{columns},"rows":[{{"cells":{cells},"object":{object}}}]}}"#
+        )
+    }
+
+    fn frame(frame_type: &str, object: &str) -> String {
+        format!(r#"{{"type":"{frame_type}","object":{object}}}"#)
+    }
+
+    fn cells(object: &Object) -> Vec<&str> {
+        object.row().expect("a row").cells().collect()
+    }
+
+    fn text(object: &Object) -> String {
+        String::from_utf8(object.json().into_owned()).expect("UTF-8")
+    }
+
+    #[test]
+    fn metadata_alone_keeps_the_kind_of_the_resource() {
+        let wanted = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
+        let sorted = r#"{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
+        let bare = r#"{"metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
+        for representation in [Representation::Metadata, TABLE, Representation::Table(IncludeObject::Object)]
+        {
+            for given in [PARTIAL, sorted, bare, &sorted.replace(',', ",\n ")] {
+                let object = decoder(representation).item(given.as_bytes()).expect("an object");
+                assert_eq!(text(&object), wanted, "{representation:?} {given}");
+                assert_eq!(object.type_meta().kind, "ConfigMap");
+            }
+        }
+    }
+
+    #[test]
+    fn object_of_a_protobuf_event_has_the_type_of_its_envelope() {
+        let object = field(1, &field(1, b"a"));
+        for (kind, expected) in [
+            ("PartialObjectMetadata", "v1 ConfigMap"),
+            ("ConfigMap", "example.com/v1 ConfigMap"),
+            ("Service", "example.com/v1 Service"),
+        ] {
+            let mut decoder = decoder(Representation::Metadata);
+            for _ in 0..2 {
+                let frame = frame_of("ADDED", "example.com/v1", kind, &object);
+                let Ok(WatchEvent::Added(object)) = decoder.packed_frame(&frame) else { panic!("{kind}") };
+                let found = object.type_meta();
+                assert_eq!(format!("{} {}", found.api_version, found.kind), expected);
+            }
+            assert_eq!(decoder.ingest.type_meta.kind, "ConfigMap");
+        }
+    }
+
+    #[test]
+    fn a_watched_table_has_columns_once_and_bookmarks_in_its_row() {
+        let mut decoder = decoder(TABLE);
+        let first = frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, PARTIAL, "209"));
+        let WatchEvent::Added(first) = decoder.frame(first.as_bytes()).expect("an event") else { panic!() };
+        assert_eq!((&**first.key(), cells(&first)), ("shop/c1", vec!["c1", "1"]));
+        assert_eq!(first.resource_version(), &"209".into());
+
+        let second = frame("DELETED", &table("null", r#"["c1",2]"#, PARTIAL, "211"));
+        let WatchEvent::Deleted(second) = decoder.frame(second.as_bytes()).expect("an event") else {
+            panic!()
+        };
+        assert!(Arc::ptr_eq(second.row().expect("a row").columns(), first.row().expect("a row").columns()));
+
+        let mark = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"212","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
+        for (object, end) in [(mark.to_owned(), true), (mark.replace(r#""true""#, r#""false""#), false)] {
+            let mark = frame("BOOKMARK", &table("null", r#"["",0]"#, &object, "212"));
+            match decoder.frame(mark.as_bytes()).expect("an event") {
+                WatchEvent::Bookmark { resource_version, initial_events_end } => {
+                    assert_eq!((resource_version, initial_events_end), ("212".into(), end));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_ordinary_bookmark_without_an_object_has_the_version_of_its_table() {
+        let mut decoder = decoder(Representation::Table(IncludeObject::None));
+        // The first event brings the columns, also when it is a bookmark: so ends the watch-list of no objects.
+        let mark = frame("BOOKMARK", &table(COLUMNS, r#"["",0]"#, "null", "392"));
+        let mark = decoder.frame(mark.as_bytes()).expect("an event");
+        assert!(
+            matches!(&mark, WatchEvent::Bookmark { resource_version, initial_events_end: false } if *resource_version == "392".into()),
+            "{mark:?}"
+        );
+        let next = frame("ADDED", &table("null", r#"["c1",1]"#, "null", "393"));
+        assert!(matches!(decoder.frame(next.as_bytes()), Ok(WatchEvent::Added(_))));
+    }
+
+    #[test]
+    fn a_row_without_an_object_has_the_name_of_its_cell_and_the_version_of_its_table() {
+        let mut decoder = decoder(Representation::Table(IncludeObject::None));
+        let event = frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, "null", "209"));
+        let WatchEvent::Added(object) = decoder.frame(event.as_bytes()).expect("an event") else { panic!() };
+        assert_eq!((&**object.key(), object.resource_version()), ("asked/c1", &"209".into()));
+        assert!(object.json().is_empty());
+        let listed = decoder.row(br#"{"cells":["c2",0],"object":null}"#).expect("a row");
+        assert_eq!((&**listed.key(), listed.resource_version().is_unset()), ("asked/c2", true));
+    }
+
+    #[test]
+    fn a_row_before_its_columns_is_refused() {
+        let event = frame("ADDED", &table("null", r#"["c1",1]"#, PARTIAL, "209"));
+        assert!(matches!(decoder(TABLE).frame(event.as_bytes()), Err(Error::Decode(_))));
+        assert!(matches!(decoder(TABLE).row(br#"{"cells":["c1"],"object":null}"#), Err(Error::Decode(_))));
+    }
+
+    #[test]
+    fn a_plain_object_in_place_of_a_table_gets_name_and_age() {
+        let json = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","creationTimestamp":"2026-11-21T11:00:00Z"},"data":{}}"#;
+        let mut decoder = decoder(TABLE);
+        let listed = decoder.item(json.as_bytes()).expect("an object");
+        let WatchEvent::Added(watched) = decoder.frame(frame("ADDED", json).as_bytes()).expect("an event")
+        else {
+            panic!()
+        };
+        for object in [listed, watched] {
+            assert_eq!((cells(&object), text(&object).as_str()), (vec!["c1", "60m"], json));
+            let names: Vec<_> =
+                object.row().expect("a row").columns().iter().map(|column| column.name.clone()).collect();
+            assert_eq!(names, ["Name", "Age"]);
+        }
+    }
+
+    #[test]
+    fn events_of_plain_objects_come_in_any_spelling() {
+        let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#;
+        for text in [
+            frame("MODIFIED", object),
+            format!("{{\n  \"type\": \"MODIFIED\",\n  \"object\": {object}\n}}"),
+            format!(r#"{{"object":{object},"type":"MODIFIED"}}"#),
+            format!(r#"{{"type":"MODIFIED","object":{object},"more":{{}}}}"#),
+        ] {
+            let event = decoder(Representation::Objects).frame(text.as_bytes()).expect(&text);
+            assert!(matches!(event, WatchEvent::Modified(object) if object.name() == "c1"), "{text}");
+        }
+    }
+
+    /// All that an event says.
+    fn told(event: &WatchEvent) -> String {
+        match event {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
+                let row = object.row().map(|row| row.cells().collect::<Vec<_>>());
+                let kind = std::mem::discriminant(event);
+                format!("{kind:?} {object:?} {row:?} {}", text(object))
+            }
+            mark @ WatchEvent::Bookmark { .. } => format!("{mark:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_plainly_as_servers_write_it_and_never_otherwise_than_as_a_frame() {
+        let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop"}}"#;
+        let cells = r#"["c]\"1",1,null]"#;
+        for (representation, line) in [
+            (Representation::Objects, frame("ADDED", object)),
+            (Representation::Metadata, frame("DELETED", PARTIAL)),
+            (TABLE, frame("MODIFIED", &table("null", cells, PARTIAL, "209"))),
+            (
+                Representation::Table(IncludeObject::Object),
+                frame("ADDED", &table("null", cells, object, "209")),
+            ),
+        ] {
+            let mut decoder = decoder(representation);
+            if matches!(representation, Representation::Table(_)) {
+                assert!(decoder.plain_frame(line.as_bytes()).is_none(), "there are no columns yet");
+            }
+            decoder.columns(COLUMNS.as_bytes()).expect("columns");
+            assert!(decoder.plain_frame(line.as_bytes()).is_some(), "{line}");
+            for at in 0..=line.len() {
+                let others = ["{", "}", "[", "]", "\"", ",", ":", "\\", "1", " ", "null"];
+                let damaged = others.map(|other| [&line[..at], other, &line[at..]].concat());
+                let shorter = [&line[..at], &line[(at + 1).min(line.len())..]].concat();
+                for line in damaged.iter().chain([&shorter, &line]) {
+                    let Some(event) = decoder.plain_frame(line.as_bytes()) else { continue };
+                    let wanted = decoder.frame(line.as_bytes()).expect(line);
+                    assert_eq!(told(&event), told(&wanted), "{line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_row_with_its_object_are_left_to_be_read_as_frames() {
+        let mut decoder = decoder(TABLE);
+        decoder.columns(COLUMNS.as_bytes()).expect("columns");
+        for line in [
+            frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, PARTIAL, "209")),
+            frame("BOOKMARK", &table("null", r#"["",0]"#, PARTIAL, "212")),
+            frame("ADDED", &table("null", r#"["c1",1]"#, "null", "209")),
+            frame("ADDED", &table("null", r#""c1""#, PARTIAL, "209")),
+            frame("ADDED", &table("null", r#"["c1",[1]]"#, PARTIAL, "209")),
+            frame("ADDED", PARTIAL),
+        ] {
+            assert!(decoder.plain_frame(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn plain_bookmarks_carry_a_version() {
+        let mark = |annotations: &str| {
+            let object = format!(
+                r#"{{"kind":"ConfigMap","apiVersion":"v1","metadata":{{"resourceVersion":"12","creationTimestamp":null{annotations}}}}}"#
+            );
+            match decoder(Representation::Objects).frame(frame("BOOKMARK", &object).as_bytes()) {
+                Ok(WatchEvent::Bookmark { resource_version, initial_events_end }) => {
+                    (resource_version.to_string(), initial_events_end)
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(mark(""), ("12".into(), false));
+        assert_eq!(mark(r#","annotations":{"k8s.io/initial-events-end":"true"}"#), ("12".into(), true));
+        // Whoever says that it is not the end is taken at the word.
+        assert_eq!(mark(r#","annotations":{"k8s.io/initial-events-end":"false"}"#), ("12".into(), false));
+        let none = frame("BOOKMARK", r#"{"metadata":{}}"#);
+        assert!(matches!(decoder(Representation::Objects).frame(none.as_bytes()), Err(Error::Decode(_))));
+    }
+
+    #[test]
+    fn an_error_frame_is_an_error_by_meaning() {
+        let gone = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (5)","reason":"Expired","code":410}"#;
+        for representation in [Representation::Objects, Representation::Metadata, TABLE] {
+            let error = decoder(representation).frame(frame("ERROR", gone).as_bytes()).expect_err("an error");
+            assert!(matches!(&error, Error::Expired(status) if status.json == gone), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn no_error_repeats_what_it_could_not_read() {
+        for json in [
+            r#"{"metadata":"s3cret"}"#,
+            r#"{"metadata":{"name":"a"},"x":s3cret}"#,
+            r#"{"s3cret":{}}"#,
+            r#"{"kind":["s3cret"],"metadata":{"name":"a"}}"#,
+        ] {
+            for representation in [Representation::Objects, TABLE, Representation::Metadata] {
+                for frame in [
+                    frame("ADDED", json),
+                    frame("BOOKMARK", json),
+                    frame("ERROR", json),
+                    frame("s3cret", "{}"),
+                ] {
+                    let error = decoder(representation).frame(frame.as_bytes()).expect_err(&frame);
+                    assert!(
+                        matches!(error, Error::Decode(_)) && !error.to_string().contains("s3cret"),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn events_in_protocol_buffers_are_those_of_json() {
+        let mut decoder = decoder(Representation::Metadata);
+        let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
+        for event_type in ["ADDED", "MODIFIED", "DELETED"] {
+            let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
+            let (told, object) = match event {
+                WatchEvent::Added(object) => ("ADDED", object),
+                WatchEvent::Modified(object) => ("MODIFIED", object),
+                WatchEvent::Deleted(object) => ("DELETED", object),
+                other @ WatchEvent::Bookmark { .. } => panic!("{other:?}"),
+            };
+            assert_eq!((told, &**object.key()), (event_type, "shop/c1"));
+            assert_eq!(object.resource_version(), &"209".into());
+            assert_eq!(object.type_meta().kind, "ConfigMap");
+        }
+        let mark = field(1, &field(6, b"392"));
+        assert!(matches!(
+            decoder.packed_frame(&packed("BOOKMARK", &mark)),
+            Ok(WatchEvent::Bookmark { resource_version, initial_events_end: false }) if resource_version == "392".into()
+        ));
+        let gone =
+            [field(2, b"Failure"), field(3, b"too old"), field(4, b"Expired"), number(6, 410)].concat();
+        let error = decoder.packed_frame(&packed("ERROR", &gone)).expect_err("an error");
+        assert!(matches!(&error, Error::Expired(status) if status.message == "too old"), "{error:?}");
+        for broken in
+            [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
+        {
+            assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
+        }
+    }
+
+    #[test]
+    fn an_object_in_protocol_buffers_has_nothing_of_the_one_before() {
+        let mut decoder = decoder(Representation::Metadata);
+        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_ROOM])].concat();
+        let large = field(1, &[field(1, b"large"), field(12, &note)].concat());
+        let nameless = field(1, &field(3, b"shop"));
+        let cut = &large[..large.len() - 1];
+        for before in [&large[..], &nameless, cut] {
+            let _read_or_refused = decoder.packed_item(before);
+            let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
+            assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
+            assert!(decoder.own.capacity() <= KEPT_ROOM);
+        }
+    }
+
+    #[test]
+    fn a_list_tells_version_and_token() {
+        let meta = list_meta(br#"{"resourceVersion":"17","continue":"abc","remainingItemCount":3}"#)
+            .expect("metadata");
+        assert_eq!((meta.resource_version, meta.continue_token.as_str()), ("17".into(), "abc"));
+        assert_eq!(list_meta(b"{}").expect("metadata"), ListMeta::default());
+        assert_eq!(list_meta(b"null").expect("metadata"), ListMeta::default());
+    }
+}

@@ -1,0 +1,314 @@
+//! What discovery looks like on the wire, in its two forms, and what it comes to.
+
+use serde::Deserialize;
+
+use crate::object::{ApiResource, is_dns_label, is_dns_subdomain};
+
+/// A resource as discovery told it. Subresources are no resources of their own here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discovered {
+    /// Where it is kept and what its objects are.
+    pub resource: ApiResource,
+    /// The singular name; the kind in lower case where the server told none.
+    pub singular: String,
+    /// Short names, as `po`.
+    pub short_names: Vec<String>,
+    /// The categories it belongs to, as `all`.
+    pub categories: Vec<String>,
+    /// What can be done with it: `get`, `list`, `watch`, …
+    pub verbs: Vec<String>,
+    /// Whether this is the version of the resource that the server prefers.
+    pub preferred: bool,
+}
+
+impl Discovered {
+    /// Whether the server does this with the resource.
+    #[must_use]
+    pub fn can(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|known| known == verb)
+    }
+
+    pub(crate) fn same_resource(&self, other: &Self) -> bool {
+        self.resource.group == other.resource.group && self.resource.resource == other.resource.resource
+    }
+}
+
+/// A group and version of which nothing is known because asking for it failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The group; empty for the core group.
+    pub group: String,
+    /// The version; empty when all of the group, or all groups, are missing.
+    pub version: String,
+    /// Why, as one sentence.
+    pub reason: String,
+}
+
+/// Any answer to `/api` or `/apis`; which one it is, its kind tells.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Root {
+    kind: String,
+    /// `APIGroupDiscoveryList`: all of it.
+    items: Option<Vec<AggregatedGroup>>,
+    /// `APIVersions`: the versions of the core group.
+    versions: Option<Vec<String>>,
+    /// `APIGroupList`.
+    groups: Option<Vec<Group>>,
+}
+
+/// A group version to be requested on its own. Both names can stand in a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GroupVersion {
+    group: String,
+    version: String,
+}
+
+/// The names of a server that can't stand in a URL, and so can't be meant: counted, with the first as an example.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnusableNames {
+    pub(crate) count: usize,
+    pub(crate) example: Option<String>,
+}
+
+impl UnusableNames {
+    /// Adds those of another response.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.count += other.count;
+        self.example = self.example.take().or(other.example);
+    }
+
+    /// Returns whether the name is usable, and counts one that is not.
+    fn check(&mut self, is_usable: bool, name: &str) -> bool {
+        if !is_usable {
+            self.count += 1;
+            self.example.get_or_insert_with(|| name.to_owned());
+        }
+        is_usable
+    }
+
+    fn check_group(&mut self, name: &str) -> bool {
+        self.check(name.is_empty() || is_dns_subdomain(name), name)
+    }
+
+    fn check_version(&mut self, name: &str) -> bool {
+        self.check(is_dns_label(name), name)
+    }
+
+    /// Subresources and custom metrics have a slash in their names; they are no resources of their own.
+    fn check_resource(&mut self, name: &str) -> bool {
+        !name.contains('/') && self.check(is_dns_label(name), name)
+    }
+}
+
+impl GroupVersion {
+    /// Returns the names for a [`Missing`].
+    pub(crate) fn into_names(self) -> (String, String) {
+        (self.group, self.version)
+    }
+
+    pub(crate) fn path(&self) -> String {
+        match self.group.as_str() {
+            "" => format!("/api/{}", self.version),
+            group => format!("/apis/{group}/{}", self.version),
+        }
+    }
+}
+
+/// An answer to `/api` or `/apis` in one form or the other.
+pub(crate) enum Answer {
+    /// The server told all at once.
+    Whole(Vec<Discovered>, Vec<Missing>),
+    /// Each of these has to be asked for.
+    Parts(Vec<GroupVersion>),
+}
+
+impl Answer {
+    /// The group versions of groups, each with its versions, whose names are usable.
+    fn parts(groups: impl IntoIterator<Item = (String, Vec<String>)>, unusable: &mut UnusableNames) -> Self {
+        let mut parts = Vec::new();
+        for (group, versions) in groups {
+            if unusable.check_group(&group) {
+                let versions = versions.into_iter().filter(|version| unusable.check_version(version));
+                parts.extend(versions.map(|version| GroupVersion { group: group.clone(), version }));
+            }
+        }
+        Self::Parts(parts)
+    }
+}
+
+impl Root {
+    /// Names that can't stand in a URL are left out and counted in `unusable`.
+    pub(crate) fn read(self, unusable: &mut UnusableNames) -> Result<Answer, String> {
+        match self.kind.as_str() {
+            "APIGroupDiscoveryList" => Ok(whole(self.items.unwrap_or_default(), unusable)),
+            "APIVersions" => {
+                let core = (String::new(), self.versions.unwrap_or_default());
+                Ok(Answer::parts([core], unusable))
+            }
+            "APIGroupList" => {
+                let groups = self.groups.unwrap_or_default().into_iter().map(Group::read);
+                Ok(Answer::parts(groups, unusable))
+            }
+            other => Err(format!("an answer of kind {other:?} is no list of API groups")),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AggregatedGroup {
+    metadata: Option<Metadata>,
+    versions: Option<Vec<AggregatedVersion>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    name: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AggregatedVersion {
+    version: String,
+    resources: Option<Vec<AggregatedResource>>,
+    freshness: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct AggregatedResource {
+    resource: String,
+    response_kind: Option<ResponseKind>,
+    scope: String,
+    singular_resource: String,
+    verbs: Option<Vec<String>>,
+    short_names: Option<Vec<String>>,
+    categories: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ResponseKind {
+    kind: String,
+}
+
+fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> Answer {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for group in groups {
+        let name = group.metadata.unwrap_or_default().name;
+        if !unusable.check_group(&name) {
+            continue;
+        }
+        for version in group.versions.unwrap_or_default() {
+            if !unusable.check_version(&version.version) {
+                continue;
+            }
+            if version.freshness == "Stale" {
+                let reason = "the server is currently unable to handle the request".to_owned();
+                missing.push(Missing { group: name.clone(), version: version.version, reason });
+                continue;
+            }
+            let resources = version.resources.unwrap_or_default().into_iter();
+            let resources = resources.filter_map(|resource| resource.read(&name, &version.version));
+            found.extend(resources.filter(|found| unusable.check_resource(&found.resource.resource)));
+        }
+    }
+    Answer::Whole(found, missing)
+}
+
+impl AggregatedResource {
+    /// Nothing for a name that stands for its subresources only: such a one has no kind.
+    fn read(self, group: &str, version: &str) -> Option<Discovered> {
+        let kind = self.response_kind.map(|kind| kind.kind).filter(|kind| !kind.is_empty())?;
+        let resource = ApiResource {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            resource: self.resource,
+            kind,
+            namespaced: self.scope == "Namespaced",
+        };
+        Some(discovered(resource, self.singular_resource, self.short_names, self.categories, self.verbs))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Group {
+    name: String,
+    versions: Option<Vec<Version>>,
+    preferred_version: Option<Version>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Version {
+    version: String,
+}
+
+impl Group {
+    /// Its name and its versions, the preferred one first.
+    fn read(self) -> (String, Vec<String>) {
+        let preferred = self.preferred_version.unwrap_or_default().version;
+        let mut versions: Vec<String> =
+            self.versions.unwrap_or_default().into_iter().map(|one| one.version).collect();
+        versions.sort_by_key(|version| *version != preferred);
+        (self.name, versions)
+    }
+}
+
+/// `APIResourceList`: one group version by itself.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ResourceList {
+    resources: Option<Vec<Resource>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Resource {
+    name: String,
+    singular_name: String,
+    namespaced: bool,
+    kind: String,
+    verbs: Option<Vec<String>>,
+    short_names: Option<Vec<String>>,
+    categories: Option<Vec<String>>,
+}
+
+impl ResourceList {
+    /// As [`Root::read`].
+    pub(crate) fn read(self, of: &GroupVersion, unusable: &mut UnusableNames) -> Vec<Discovered> {
+        let resources = self.resources.unwrap_or_default().into_iter();
+        let whole = resources.filter(|resource| unusable.check_resource(&resource.name));
+        let read = |one: Resource| {
+            let resource = ApiResource {
+                group: of.group.clone(),
+                version: of.version.clone(),
+                resource: one.name,
+                kind: one.kind,
+                namespaced: one.namespaced,
+            };
+            discovered(resource, one.singular_name, one.short_names, one.categories, one.verbs)
+        };
+        whole.map(read).collect()
+    }
+}
+
+fn discovered(
+    resource: ApiResource,
+    singular: String,
+    short_names: Option<Vec<String>>,
+    categories: Option<Vec<String>>,
+    verbs: Option<Vec<String>>,
+) -> Discovered {
+    Discovered {
+        singular: if singular.is_empty() { resource.kind.to_lowercase() } else { singular },
+        short_names: short_names.unwrap_or_default(),
+        categories: categories.unwrap_or_default(),
+        verbs: verbs.unwrap_or_default(),
+        preferred: false,
+        resource,
+    }
+}

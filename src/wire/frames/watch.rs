@@ -1,0 +1,447 @@
+//! An endless stream → frames: `{"type": …, "object": …}`, one after the other.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::scan::{Gatherer, KEPT_CAPACITY};
+use super::{Fault, Limits, PLAIN_DEPTH, cut_off};
+use crate::listwatch::Error;
+use crate::wire::decode::malformed;
+
+/// Takes the top-level JSON objects out of a stream. Servers end each with a newline; none is needed.
+#[derive(Debug)]
+pub struct WatchSplitter {
+    frame: Gatherer,
+    offset: u64,
+    line: Line,
+    limits: Limits,
+}
+
+/// What came of a line that has not ended.
+#[derive(Debug, Default)]
+struct Line {
+    bytes: Vec<u8>,
+    /// The frame before ended with a newline. Else the next one may end without, and is not to wait for it.
+    is_expected: bool,
+    /// It is not as servers write them, and is being followed byte by byte from its beginning.
+    is_followed: bool,
+    /// How much of it has been followed.
+    followed: usize,
+}
+
+/// What a look for a line found.
+enum Found<T> {
+    /// It is read.
+    Read(T),
+    /// It has not ended.
+    Begun,
+    /// It is not as servers write them.
+    Other,
+}
+
+impl WatchSplitter {
+    /// A splitter at the start of a stream.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { frame: Gatherer::new(limits), offset: 0, line: Line::default(), limits }
+    }
+
+    /// Reads the next frame, or answers `None` when `input` is used up.
+    ///
+    /// Servers write a frame on a line. So the next line goes to `plain` unfollowed, which must answer with nothing
+    /// unless the line is one JSON value to its last byte; then it ends where the value does, and finding the newline
+    /// was all that it took. What `plain` doesn't take is followed to its end as by [`WatchSplitter::next`] and goes
+    /// to `any`; so is what comes after a frame without a newline, and what ends in a brace, since it may be whole.
+    ///
+    /// # Errors
+    /// As [`WatchSplitter::next`], and what `any` answers.
+    pub(crate) fn read<T>(
+        &mut self,
+        input: &mut &[u8],
+        plain: impl FnOnce(&[u8]) -> Option<T>,
+        any: impl FnOnce(&[u8]) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        if !self.line.is_followed {
+            match self.line(input, plain) {
+                Found::Read(event) => return Ok(Some(event)),
+                Found::Begun => return Ok(None),
+                Found::Other => (self.line.is_followed, self.line.is_expected) = (true, false),
+            }
+        }
+        if !self.line.bytes.is_empty() {
+            let mut behind = &self.line.bytes[self.line.followed..];
+            let frame = step(&mut self.frame, &mut self.offset, &mut behind)?;
+            self.line.followed = self.line.bytes.len() - behind.len();
+            if let Some(frame) = frame {
+                return any(frame).map(Some);
+            }
+            self.line.clear();
+        }
+        let event = step(&mut self.frame, &mut self.offset, input)?.map(any).transpose()?;
+        self.line.is_followed = self.frame.is_inside();
+        Ok(event)
+    }
+
+    /// Reads the line that `input` ends, or adds `input` to it.
+    fn line<T>(&mut self, input: &mut &[u8], plain: impl FnOnce(&[u8]) -> Option<T>) -> Found<T> {
+        let line = &mut self.line.bytes;
+        if line.is_empty() {
+            let given = input.len();
+            let (gap, rest) = input.split_at(given - input.trim_ascii_start().len());
+            *input = rest;
+            self.offset += gap.len() as u64;
+            self.line.is_expected |= gap.contains(&b'\n');
+            if !self.line.is_expected {
+                return Found::Other;
+            }
+        }
+        let first = line.first().or(input.first());
+        let longest = self.limits.frame.saturating_sub(line.len());
+        if first.is_some_and(|first| *first != b'{')
+            || self.limits.depth < PLAIN_DEPTH
+            || input.len() > longest
+        {
+            return Found::Other;
+        }
+        let Some(end) = memchr::memchr(b'\n', input) else {
+            if input.trim_ascii_end().ends_with(b"}") {
+                return Found::Other;
+            }
+            line.extend_from_slice(input);
+            *input = &[];
+            return Found::Begun;
+        };
+        let begun = line.len();
+        let whole = if begun == 0 {
+            &input[..end]
+        } else {
+            line.extend_from_slice(&input[..end]);
+            &line[..]
+        };
+        let Some(event) = plain(whole) else {
+            line.truncate(begun);
+            return Found::Other;
+        };
+        self.offset += (begun + end + 1) as u64;
+        *input = &input[end + 1..];
+        self.line.clear();
+        Found::Read(event)
+    }
+
+    /// The next frame, or `None` when `input` is used up. Takes from the front of `input` what it has read.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] when something else than an object begins, or a frame is beyond the limits; the rest of the
+    /// stream is then worthless.
+    pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
+        step(&mut self.frame, &mut self.offset, input)
+    }
+
+    /// The stream ended.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] when it ended inside a frame.
+    pub fn finish(&self) -> Result<(), Error> {
+        let unfollowed = self.line.bytes.len() - self.line.followed;
+        if self.frame.is_inside() || unfollowed > 0 {
+            return Err(cut_off("watch event", self.offset + unfollowed as u64));
+        }
+        Ok(())
+    }
+}
+
+impl Line {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_CAPACITY);
+        self.followed = 0;
+    }
+}
+
+/// Follows a frame to its end, or to that of `input`.
+fn step<'s, 'i: 's>(
+    frame: &'s mut Gatherer,
+    offset: &mut u64,
+    input: &mut &'i [u8],
+) -> Result<Option<&'s [u8]>, Error> {
+    let given = input.len();
+    if !frame.is_inside() {
+        *input = input.trim_ascii_start();
+        if input.first().is_some_and(|first| *first != b'{') {
+            let offset = *offset + (given - input.len()) as u64;
+            return Err(Fault::Expected("a watch event, which begins with {").at("watch stream", offset));
+        }
+    }
+    let start = *offset;
+    let taken = frame.take(input);
+    *offset += (given - input.len()) as u64;
+    taken.map_err(|fault| fault.at("watch stream", start))
+}
+
+/// What a frame says of its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameType {
+    Added,
+    Modified,
+    Deleted,
+    Bookmark,
+    Error,
+}
+
+/// One frame, read as far as to its object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WatchFrame<'a> {
+    /// What happened.
+    pub(crate) frame_type: FrameType,
+    /// The JSON of what it happened to.
+    pub(crate) object: &'a [u8],
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(rename = "type", borrow)]
+    frame_type: Cow<'a, str>,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+impl FrameType {
+    /// By the name that it has on the wire.
+    pub(crate) fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"ADDED" => Self::Added,
+            b"MODIFIED" => Self::Modified,
+            b"DELETED" => Self::Deleted,
+            b"BOOKMARK" => Self::Bookmark,
+            b"ERROR" => Self::Error,
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> WatchFrame<'a> {
+    /// Cuts a frame that begins as servers write it, unread. The object is the right one if, and only if, it then
+    /// reads as one JSON value.
+    pub(crate) fn quick(frame: &'a [u8]) -> Option<Self> {
+        let rest = frame.strip_prefix(br#"{"type":""#)?;
+        let (name, rest) = rest.split_at_checked(memchr::memchr(b'"', rest)?)?;
+        let object = rest.strip_prefix(br#"","object":"#)?.strip_suffix(b"}")?;
+        Some(Self { frame_type: FrameType::named(name)?, object })
+    }
+
+    /// Reads a frame. Its object is valid JSON then, whatever it means.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] when it is not JSON, a member is missing, or the type is unknown: skipping that one could
+    /// lose data.
+    pub(crate) fn parse(frame: &'a [u8]) -> Result<Self, Error> {
+        let wire: Wire<'a> =
+            serde_json::from_slice(frame).map_err(|error| malformed("watch event", &error))?;
+        let frame_type = FrameType::named(wire.frame_type.as_bytes());
+        let unknown = || Error::Decode("malformed watch event: its type is none of the API's".into());
+        let frame_type = frame_type.ok_or_else(unknown)?;
+        Ok(Self { frame_type, object: wire.object.get().as_bytes() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::frames::testing::{cut, document, text};
+
+    fn frames(body: &[u8], cuts: &[usize]) -> Result<Vec<Vec<u8>>, Error> {
+        let mut splitter = WatchSplitter::new(Limits::default());
+        let mut frames = Vec::new();
+        for mut chunk in cut(body, cuts) {
+            while let Some(frame) = splitter.next(&mut chunk)? {
+                frames.push(frame.to_vec());
+            }
+            assert!(chunk.is_empty(), "a chunk was left over");
+        }
+        splitter.finish()?;
+        Ok(frames)
+    }
+
+    proptest! {
+        #[test]
+        fn frames_are_the_same_wherever_the_stream_is_cut(
+            objects in prop::collection::vec(document(), 0..6),
+            pretty: bool,
+            gap in "[ \\n\\r\\t]{0,2}",
+            cuts in prop::collection::vec(0usize..4000, 0..20),
+        ) {
+            let wanted: Vec<_> = objects.iter().map(|object| serde_json::json!({"type": "ADDED", "object": object})).collect();
+            let body: String = wanted.iter().map(|frame| text(frame, pretty) + &gap).collect();
+            let found = frames(body.as_bytes(), &cuts).expect("frames");
+            prop_assert_eq!(found.len(), wanted.len());
+            for (found, wanted) in found.iter().zip(&objects) {
+                let frame = WatchFrame::parse(found).expect("a frame");
+                prop_assert_eq!(frame.frame_type, FrameType::Added);
+                let object: serde_json::Value = serde_json::from_slice(frame.object).expect("an object");
+                prop_assert_eq!(&object, wanted);
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(body: Vec<u8>, braces in "[{}\\[\\]\",:\\\\a1 ]{0,60}", cuts in prop::collection::vec(0usize..100, 0..9)) {
+            for body in [&body[..], braces.as_bytes()] {
+                for frame in frames(body, &cuts).unwrap_or_default() {
+                    let _ = WatchFrame::parse(&frame);
+                }
+            }
+        }
+    }
+
+    /// What is read of a stream line by line, where a line is plain when it is JSON and has no `x`.
+    fn read(body: &[u8], cuts: &[usize], limits: Limits) -> (Vec<Vec<u8>>, bool) {
+        let mut splitter = WatchSplitter::new(limits);
+        let mut read = Vec::new();
+        let is_plain = |line: &[u8]| {
+            !line.contains(&b'x') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+        };
+        for mut chunk in cut(body, cuts) {
+            loop {
+                let plain = |line: &[u8]| is_plain(line).then(|| line.to_vec());
+                match splitter.read(&mut chunk, plain, |frame| Ok(frame.to_vec())) {
+                    Ok(Some(frame)) => read.push(frame),
+                    Ok(None) => break,
+                    Err(_) => return (read, false),
+                }
+            }
+            assert!(chunk.is_empty(), "a chunk was left over");
+        }
+        (read, splitter.finish().is_ok())
+    }
+
+    proptest! {
+        #[test]
+        fn lines_and_frames_are_the_same(
+            objects in prop::collection::vec((document(), any::<bool>(), "[ \\n\\r\\t]{0,2}"), 0..6),
+            lost in prop::option::of(any::<prop::sample::Index>()),
+            cuts in prop::collection::vec(0usize..2000, 0..20),
+        ) {
+            let frame = |(object, pretty, gap): &(_, bool, String)| {
+                text(&serde_json::json!({"type": "ADDED", "object": object}), *pretty) + gap
+            };
+            let mut body: String = objects.iter().map(frame).collect();
+            if let Some(lost) = lost.filter(|_| !body.is_empty()) {
+                let at = lost.index(body.len());
+                let at = (0..=at).rev().find(|at| body.is_char_boundary(*at)).unwrap_or_default();
+                body.remove(at);
+            }
+            let limits = Limits { frame: 600, ..Limits::default() };
+            let mut splitter = WatchSplitter::new(limits);
+            let (mut wanted, mut rest, mut sound) = (Vec::new(), body.as_bytes(), true);
+            loop {
+                match splitter.next(&mut rest) {
+                    Ok(Some(frame)) => wanted.push(frame.to_vec()),
+                    Ok(None) => break,
+                    Err(_) => { sound = false; break }
+                }
+            }
+            sound &= splitter.finish().is_ok();
+            let (found, is_sound) = read(body.as_bytes(), &cuts, limits);
+            prop_assert_eq!(is_sound, sound, "{}", body);
+            // What lies before a fault in one line may come or not: the stream is worthless from there on.
+            let found: Vec<_> = found.iter().map(|frame| frame.trim_ascii()).collect();
+            let wanted: Vec<_> = wanted.iter().map(|frame| frame.trim_ascii()).collect();
+            prop_assert!(if sound { found == wanted } else { wanted.starts_with(&found) }, "{}", body);
+        }
+    }
+
+    #[test]
+    fn a_frame_is_read_when_it_is_there_with_or_without_its_newline() {
+        for (chunks, wanted) in [
+            (&["{\"a\":1}"][..], &[1][..]),
+            (&["{\"a\":1}\n", "{\"a\"", ":2}"], &[1, 0, 1]),
+            (&["{\"a\":1}{\"a\"", ":2}"], &[1, 1]),
+            (&["{\"a\":", "1}\n{\"a\":2}\n{\"b\"", ":3}\n"], &[0, 2, 1]),
+            (&["{\n\"a\":", "1\n}{\"x\":2}"], &[0, 2]),
+        ] {
+            let mut splitter = WatchSplitter::new(Limits::default());
+            for (chunk, wanted) in chunks.iter().zip(wanted) {
+                let mut rest = chunk.as_bytes();
+                let mut count = 0;
+                let plain = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).ok().map(drop);
+                while splitter.read(&mut rest, plain, |_| Ok(())).expect("frames").is_some() {
+                    count += 1;
+                }
+                assert_eq!(count, *wanted, "{chunks:?}");
+            }
+            splitter.finish().expect("whole frames");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_at_the_limit() {
+        let mut splitter = WatchSplitter::new(Limits { frame: 100, depth: 512 });
+        let mut chunks = std::iter::once(b"\n{\"a\":\"".as_slice())
+            .chain(std::iter::repeat_n(b"aaaaaaaaaaaaaaaa".as_slice(), 20));
+        let refused =
+            chunks.find_map(|mut chunk| splitter.read(&mut chunk, |_| None::<()>, |_| Ok(())).err());
+        assert!(matches!(refused, Some(Error::Decode(_))), "{refused:?}");
+        assert!(splitter.line.bytes.len() <= 100);
+    }
+
+    #[test]
+    fn a_stream_may_end_between_frames_and_nowhere_else() {
+        assert_eq!(frames(b"{}\n{} \n", &[]).expect("frames").len(), 2);
+        let error = frames(b"{}\n{\"type\":", &[]).expect_err("cut off");
+        assert!(matches!(&error, Error::Transport(text) if text.contains("after 11 bytes")), "{error}");
+    }
+
+    #[test]
+    fn a_quote_or_a_bracket_that_got_lost_is_noticed_with_the_next_frame() {
+        let next = r#"{"type":"ADDED","object":{"a":[]}}"#;
+        for broken in [
+            r#"{"type":"ADDED_,"object":{"a":[]}}"#,
+            r#"{"type":"ADDED","object":{"a":[]}"#,
+            r#"{"type":"ADDED","object":{{"a":[]}}"#,
+            r#"{"type":"ADDED","object":{"a":[[]}}"#,
+        ] {
+            for cut in 0..broken.len() + 4 {
+                let body = format!("{broken}\n{next}\n");
+                let error = frames(body.as_bytes(), &[cut]).expect_err(broken);
+                assert!(matches!(error, Error::Decode(_)), "{broken} cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_is_named_by_its_place_and_never_shown() {
+        for (body, place) in [("{}{} secret", "byte 5"), ("<html>", "byte 0"), ("{}\n\"secret\"", "byte 3")] {
+            let error = frames(body.as_bytes(), &[1, 2]).expect_err(body).to_string();
+            assert!(error.contains(place) && !error.contains("secret") && !error.contains("html"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_frame_beyond_the_limits_ends_the_stream() {
+        let limits = Limits { frame: 20, depth: 3 };
+        for body in [r#"{"a":"0123456789abcdef"}"#, r#"{"a":[[[1]]]}"#, r#"{"a":"0123456789abcdef0123"#] {
+            for size in [1, 7, 100] {
+                let mut splitter = WatchSplitter::new(limits);
+                let error =
+                    body.as_bytes().chunks(size).find_map(|mut chunk| splitter.next(&mut chunk).err());
+                assert!(matches!(error, Some(Error::Decode(_))), "{body} {size}: {error:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_type_and_a_missing_member_are_refused() {
+        for frame in [
+            r#"{"type":"RENAMED","object":{}}"#,
+            r#"{"type":"ADDED"}"#,
+            r#"{"object":{}}"#,
+            "{}",
+            r#"{"type":7}"#,
+        ] {
+            assert!(matches!(WatchFrame::parse(frame.as_bytes()), Err(Error::Decode(_))), "{frame}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Tables (`meta.k8s.io/v1`): columns, and cells as kubectl prints them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::object::{Column, Row};
+
+/// One element of a Table's `rows`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WireRow<'a> {
+    /// The array as it is written: not every reader of a row wants all of them.
+    #[serde(borrow, default, deserialize_with = "array")]
+    cells: Option<&'a RawValue>,
+    /// What `includeObject` asked for; `None` where it is null.
+    #[serde(borrow)]
+    pub(crate) object: Option<&'a RawValue>,
+}
+
+/// The object of a watch event in Table form: one row, and in the first event the columns.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WireTable<'a> {
+    #[serde(borrow)]
+    pub(crate) metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) column_definitions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) rows: Option<Vec<WireRow<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct WireColumn<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    format: Option<Cow<'a, str>>,
+    priority: Option<i32>,
+}
+
+/// Reads `columnDefinitions`; `null` is no answer.
+pub(crate) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, serde_json::Error> {
+    let wire: Option<Vec<WireColumn<'_>>> = serde_json::from_slice(json)?;
+    let column = |wire: WireColumn<'_>| Column {
+        name: wire.name.into_owned(),
+        // The columns of custom resources say in their type what others say in their format.
+        format: match wire.kind.as_deref() {
+            Some(date @ "date") => date.to_owned(),
+            _ => wire.format.unwrap_or_default().into_owned(),
+        },
+        priority: wire.priority.unwrap_or_default(),
+    };
+    Ok(wire.filter(|columns| !columns.is_empty()).map(|columns| columns.into_iter().map(column).collect()))
+}
+
+/// The columns of an object that a server gave no row for, as kubectl has them.
+pub(crate) fn plain_columns() -> Arc<[Column]> {
+    let column = |name: &str, format: &str| Column { name: name.into(), format: format.into(), priority: 0 };
+    Arc::from([column("Name", "name"), column("Age", "")])
+}
+
+/// The row of a watched Table that begins as servers write it once they have sent the columns. It is the right one if,
+/// and only if, the text of its object then reads as one JSON object.
+pub(crate) struct PlainRow<'a> {
+    cells: &'a RawValue,
+    /// The object, unread.
+    pub(crate) json: &'a [u8],
+}
+
+impl<'a> PlainRow<'a> {
+    /// Cuts the Table of one row. What is nested in its metadata or cells is not followed: nobody would bound its depth.
+    pub(crate) fn of_table(json: &'a [u8]) -> Option<Self> {
+        let is_flat = |value: &RawValue| memchr::memchr2(b'[', b'{', &value.get().as_bytes()[1..]).is_none();
+        let rest = json.strip_prefix(br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#)?;
+        let (metadata, rest) = value(rest)?;
+        let rest = rest.strip_prefix(br#","columnDefinitions":null,"rows":[{"cells":"#)?;
+        let (cells, rest) = value(rest)?;
+        let json = rest.strip_prefix(br#","object":"#)?.strip_suffix(b"}]}")?;
+        (is_flat(metadata) && is_flat(cells) && cells.get().starts_with('[')).then_some(Self { cells, json })
+    }
+
+    /// The cells as text.
+    pub(crate) fn row(&self, columns: Arc<[Column]>) -> Row {
+        row(Some(self.cells), columns)
+    }
+}
+
+/// The value that a text begins with, and what follows it.
+fn value(text: &[u8]) -> Option<(&RawValue, &[u8])> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter();
+    let value = values.next()?.ok()?;
+    Some((value, &text[values.byte_offset()..]))
+}
+
+/// A row of these cells.
+fn row(cells: Option<&RawValue>, columns: Arc<[Column]>) -> Row {
+    Row::written(columns, cells.map_or(0, |cells| cells.get().len()), Elements::of(cells), write_cell)
+}
+
+impl<'a> WireRow<'a> {
+    /// The cells as text.
+    pub(crate) fn row(&self, columns: Arc<[Column]>) -> Row {
+        row(self.cells, columns)
+    }
+
+    /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
+    /// the first.
+    pub(crate) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
+        let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
+        let at = said_name(columns).or_else(by_name).unwrap_or_default();
+        Elements::of(self.cells).nth(at).map(cell_text).unwrap_or_default()
+    }
+
+    /// The cell that is said to hold the object's name: that of the column of format `name`.
+    pub(crate) fn said_name(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
+        Elements::of(self.cells).nth(said_name(columns)?).map(cell_text)
+    }
+}
+
+/// The text of an array, unless it is null.
+fn array<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    match Option::<&RawValue>::deserialize(from)? {
+        Some(other) if !other.get().starts_with('[') => Err(D::Error::custom("it is no array")),
+        array => Ok(array),
+    }
+}
+
+/// The elements of an array of which is known that it is JSON. Holds what is not yet read inside of its brackets.
+struct Elements<'a>(&'a str);
+
+impl<'a> Elements<'a> {
+    fn of(array: Option<&'a RawValue>) -> Self {
+        Self(array.map(|array| &array.get()[1..array.get().len() - 1]).unwrap_or_default())
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.0.trim_ascii_start();
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
+        let end = match rest.as_bytes() {
+            // Most are strings.
+            [b'"', inside @ ..] => 1 + string_end(inside)?,
+            other => value(other)?.0.get().len(),
+        };
+        let (element, rest) = rest.split_at_checked(end)?;
+        self.0 = rest;
+        Some(element)
+    }
+}
+
+/// Where a string ends, its closing quote included, that begins before this text.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+fn said_name(columns: &[Column]) -> Option<usize> {
+    columns.iter().position(|column| column.format == "name")
+}
+
+/// A cell as kubectl prints it, not escaped: strings as they are, null as nothing, numbers as Go does, and what a cell
+/// should not hold (arrays, objects) as compact JSON.
+fn cell_text(json: &str) -> Cow<'_, str> {
+    match json.as_bytes().first() {
+        Some(b'"') => match json.get(1..json.len() - 1) {
+            Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
+            _ => Cow::Owned(serde_json::from_str(json).unwrap_or_default()),
+        },
+        Some(b'n') => Cow::Borrowed(""),
+        Some(b'-' | b'0'..=b'9') => number_text(json),
+        Some(b'{' | b'[') if json.contains(['\n', '\r']) => {
+            Cow::Owned(serde_json::from_str::<serde_json::Value>(json).unwrap_or_default().to_string())
+        }
+        _ => Cow::Borrowed(json),
+    }
+}
+
+/// Adds a cell to the text of its row. A server writes `<none>`, of which there are many, with escapes.
+fn write_cell(json: &str, text: &mut String) {
+    let start = text.len();
+    if unescape(json, text).is_none() {
+        text.truncate(start);
+        text.push_str(&cell_text(json));
+    }
+}
+
+/// Adds what a JSON string says. Nothing is promised where it is no string, or has escapes in pairs.
+fn unescape(json: &str, text: &mut String) -> Option<()> {
+    let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        text.push_str(plain);
+        let (said, len) = match escape.as_bytes().first()? {
+            b'u' => (char::from_u32(u32::from_str_radix(escape.get(1..5)?, 16).ok()?)?, 5),
+            b'n' => ('\n', 1),
+            b'r' => ('\r', 1),
+            b't' => ('\t', 1),
+            b'b' => ('\x08', 1),
+            b'f' => ('\x0c', 1),
+            other => (char::from(*other), 1),
+        };
+        text.push(said);
+        rest = escape.get(len..)?;
+    }
+    text.push_str(rest);
+    Some(())
+}
+
+/// kubectl reads a number as an int64 where it is one, else as a float64, and prints either as Go's `%v`.
+fn number_text(json: &str) -> Cow<'_, str> {
+    match json.parse::<i64>() {
+        Ok(0) => Cow::Borrowed("0"),
+        Ok(_) => Cow::Borrowed(json),
+        Err(_) => match json.parse::<f64>() {
+            Ok(number) if number.is_finite() => Cow::Owned(float_text(number)),
+            _ => Cow::Borrowed(json),
+        },
+    }
+}
+
+/// A float as Go's `%v` writes it: the fewest digits that tell it, with an exponent (of two digits at least) from a
+/// million up and below 1e-4.
+fn float_text(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        return number.to_string();
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(json: &str) -> Vec<String> {
+        let row: WireRow<'_> = serde_json::from_str(json).expect("a row");
+        row.row(plain_columns()).cells().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn cells_print_as_kubectl_prints_them() {
+        for (json, text) in [
+            (r#""web-1""#, "web-1"),
+            (r#""\u003cnone\u003e \"x\"\n""#, "<none> \"x\"\n"),
+            (r#""\\ \/ \b\f\r\t \u00fc, \uD83D\uDE00 ü]""#, "\\ / \x08\x0c\r\t ü, 😀 ü]"),
+            (r#""half: \ud83d""#, ""),
+            ("null", ""),
+            ("true", "true"),
+            ("0", "0"),
+            ("-0", "0"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("12345678901234567890", "1.2345678901234567e+19"),
+            ("1.0", "1"),
+            ("-3.250", "-3.25"),
+            ("100000.0", "100000"),
+            ("123456.5", "123456.5"),
+            ("1e6", "1e+06"),
+            ("123456789.0", "1.23456789e+08"),
+            ("1234567.0", "1.234567e+06"),
+            ("0.0001", "0.0001"),
+            ("0.00001", "1e-05"),
+            ("2.5e-7", "2.5e-07"),
+            ("1e100", "1e+100"),
+            (r#"["a",1]"#, r#"["a",1]"#),
+            ("{\n \"a\": [1]\n}", r#"{"a":[1]}"#),
+        ] {
+            assert_eq!(cells(&format!(r#"{{"cells":[{json}]}}"#)), [text], "{json}");
+        }
+        for none in [r#"{"cells":null,"object":null}"#, r#"{"object":null}"#, r#"{"cells":[ ]}"#] {
+            assert!(cells(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn cells_are_told_apart_however_they_are_written() {
+        let row = "{\"cells\" :\n[ \"a\\\",\" ,\n1 , null,true\t,[ \"]\" , {\"x\": \"}\"} ] , \"\" ,-2.50]}";
+        assert_eq!(cells(row), ["a\",", "1", "", "true", "[ \"]\" , {\"x\": \"}\"} ]", "", "-2.5"]);
+        for wrong in [r#"{"cells":"x"}"#, r#"{"cells":{}}"#, r#"{"cells":7}"#, r#"{"cells":["a" "b"]}"#] {
+            assert!(serde_json::from_str::<WireRow<'_>>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn columns_have_name_format_and_priority() {
+        let json = br#"[{"name":"Last Seen","type":"string","format":"","description":"d","priority":0},{"name":"Name","format":"name","priority":1},{"name":"X"},{"name":"Age","type":"date","format":""}]"#;
+        let columns = columns(json).expect("columns").expect("some");
+        assert_eq!(columns[1], Column { name: "Name".into(), format: "name".into(), priority: 1 });
+        assert_eq!(columns[2], Column { name: "X".into(), format: String::new(), priority: 0 });
+        assert_eq!(columns[3].format, "date");
+        let row: WireRow<'_> = serde_json::from_str(r#"{"cells":["1s","web.17",2]}"#).expect("a row");
+        assert_eq!(row.name(&columns), "web.17");
+    }
+
+    #[test]
+    fn no_columns_are_none() {
+        assert_eq!(columns(b"null").expect("none"), None);
+        assert_eq!(columns(b"[]").expect("none"), None);
+        assert!(columns(br#"[{"name":7}]"#).is_err());
+    }
+}
