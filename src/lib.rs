@@ -97,11 +97,12 @@
 //!
 //! # Import rules
 //!
-//! `object` and `clock` import nothing, and every room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue` import `object`; `reflector`, `api`, `demo` and `testing`
-//! import `listwatch` and `object`; `informer` imports all of them but `api`, `demo` and `testing`, and `watchtools`
-//! stands on it. A reflector so knows no queue (it writes to its own trait [`reflector::ReflectorStore`]), a queue no
-//! store (it asks [`object::KeyListerGetter`]), and the whole machine runs without a network. `tests/architecture.rs`
-//! holds this against the source.
+//! `object` and `clock` import nothing; a room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue`
+//! import `object`. `reflector`, `demo`, `testing`, `wire` and `kubeconfig` import `listwatch` and `object`; `client`
+//! also imports `kubeconfig` and `wire`, and `api` imports these three. `informer` imports `queue`, `reflector`, `store`
+//! and the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to
+//! its own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
+//! everything up to `watchtools` runs without a network. `tests/architecture.rs` enforces these rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "api")]
