@@ -70,7 +70,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
         &["time::sleep", "time::interval", "time::timeout"],
         &[
             "clock/mod.rs",
-            "demo/cluster.rs",
+            "demo/clock.rs",
             // The caller's time limit of a whole response.
             "client/connection/mod.rs",
             // The time limit of hyper's pool.

@@ -12,35 +12,20 @@
 //!
 //! What is served is in the parts named for it; the parts share the store and the time.
 
-mod accept;
-mod access_reviews;
 mod alternate_versions;
-mod answer;
+mod api_error;
+mod clock;
 mod cluster;
-mod columns;
-mod defaults;
-mod discovery;
 mod fixtures;
-mod gzip;
-mod host;
+mod http;
 mod kinds;
-mod list;
-mod manifests;
-mod metrics;
-mod ownership;
-mod protobuf;
-mod query;
-mod refusal;
-mod represent;
+mod objects;
+mod representations;
 mod request_body;
-mod resource;
-mod routes;
 mod schema;
-mod serve;
+mod server;
 mod simulation;
 mod store;
-mod stored;
-mod watch;
 mod write;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -50,7 +35,8 @@ use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use cluster::{Clock, Cluster};
+use clock::Clock;
+use cluster::Cluster;
 use simulation::Simulation;
 use store::Store;
 
@@ -131,7 +117,7 @@ impl Demo {
         let simulation =
             Simulation::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
         let mut tasks = JoinSet::new();
-        tasks.spawn(serve::serve(Arc::clone(&cluster), listener));
+        tasks.spawn(server::serve(Arc::clone(&cluster), listener));
         tasks.spawn(simulation.run());
         Ok(Self { address, cluster, tasks })
     }

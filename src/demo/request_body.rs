@@ -9,8 +9,8 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::cluster::Clock;
-use super::refusal::Refusal;
+use super::api_error::ApiError;
+use super::clock::Clock;
 
 /// The largest body that a real server accepts.
 const LARGEST: usize = 3 * 1024 * 1024;
@@ -28,9 +28,9 @@ const TIME: Duration = Duration::from_mins(1);
 ///
 /// A semaphore of kilobytes, never closed. Requests do not wait for permits, because a client that sends slowly must not
 /// delay others: a request that exceeds the budget is refused with 429, which clients retry.
-pub(super) struct BodyRoom(Arc<Semaphore>);
+pub(super) struct BodyBudget(Arc<Semaphore>);
 
-impl Default for BodyRoom {
+impl Default for BodyBudget {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(TOGETHER / UNIT)))
     }
@@ -43,12 +43,12 @@ pub(super) struct RequestBody {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl BodyRoom {
+impl BodyBudget {
     /// Reads a body.
     ///
     /// # Errors
     /// The body is too large, incomplete or too slow, or exceeds the shared budget.
-    pub(super) async fn read<B>(&self, clock: &Clock, body: B) -> Result<RequestBody, Refusal>
+    pub(super) async fn read<B>(&self, clock: &Clock, body: B) -> Result<RequestBody, ApiError>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -62,28 +62,28 @@ impl BodyRoom {
             let room = self.take(largest.min(LARGEST))?;
             let whole = tokio::select! {
                 whole = Limited::new(body.as_mut(), LARGEST).collect() => whole,
-                () = &mut timeout => return Err(Refusal::timeout()),
+                () = &mut timeout => return Err(ApiError::timeout()),
             };
             match whole {
                 Ok(body) => return Ok(RequestBody { bytes: body.to_bytes(), _room: room }),
                 Err(error) if error.is::<LengthLimitError>() => {}
-                Err(_) => return Err(Refusal::bad_request("the body of the request broke off")),
+                Err(_) => return Err(ApiError::bad_request("the body of the request broke off")),
             }
         }
         tokio::select! {
             () = discard(body) => {}
             () = timeout => {}
         }
-        Err(Refusal::too_large())
+        Err(ApiError::too_large())
     }
 
-    fn take(&self, size: usize) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    fn take(&self, size: usize) -> Result<Option<OwnedSemaphorePermit>, ApiError> {
         let units = u32::try_from(size.div_ceil(UNIT)).unwrap_or(u32::MAX);
         if units == 0 {
             return Ok(None);
         }
         let room = Arc::clone(&self.0).try_acquire_many_owned(units);
-        room.map(Some).map_err(|_| Refusal::too_many_requests())
+        room.map(Some).map_err(|_| ApiError::too_many_requests())
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
         Clock::new(jiff::Timestamp::UNIX_EPOCH)
     }
 
-    async fn code<B>(room: &BodyRoom, body: B) -> u16
+    async fn code<B>(room: &BodyBudget, body: B) -> u16
     where
         B: Body<Data = Bytes, Error = Infallible>,
     {
@@ -149,7 +149,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn concurrent_bodies_share_a_bounded_budget() {
-        let room = Arc::new(BodyRoom::default());
+        let room = Arc::new(BodyBudget::default());
         let mut reading = tokio::task::JoinSet::new();
         for _ in 0..100 {
             let room = Arc::clone(&room);
@@ -171,7 +171,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn oversized_bodies_are_refused() {
-        let room = BodyRoom::default();
+        let room = BodyBudget::default();
         assert_eq!(code(&room, Announced(LARGEST as u64 + 1)).await, 413);
         assert_eq!(code(&room, Announced(LARGEST as u64)).await, 504);
         assert_eq!(code(&room, Full::from(vec![b'a'; LARGEST + 1])).await, 413);
@@ -192,7 +192,7 @@ mod tests {
                     Ok::<_, Infallible>(Frame::data(Bytes::from_static(&[b'a'; PIECE])))
                 }
             }));
-            assert_eq!(code(&BodyRoom::default(), StreamBody::new(pieces)).await, 413);
+            assert_eq!(code(&BodyBudget::default(), StreamBody::new(pieces)).await, 413);
             assert_eq!(taken.load(Ordering::Relaxed), read);
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::demo::kinds::Kind;
 
 /// Returns the resource.
-pub(super) fn kind() -> Kind {
+pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
     Kind {
         group: "autoscaling".into(),
         version: "v1".into(),
@@ -16,6 +16,7 @@ pub(super) fn kind() -> Kind {
         short_names: vec!["hpa".into()],
         categories: vec!["all".into()],
         subresources: Vec::new(),
+        verbs,
         custom: None,
     }
 }

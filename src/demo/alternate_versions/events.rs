@@ -16,7 +16,7 @@ const FIELD_NAMES: [(&str, &str); 7] = [
 ];
 
 /// Returns the resource.
-pub(super) fn kind() -> Kind {
+pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
     Kind {
         group: "events.k8s.io".into(),
         version: "v1".into(),
@@ -27,6 +27,7 @@ pub(super) fn kind() -> Kind {
         short_names: vec!["ev".into()],
         categories: Vec::new(),
         subresources: Vec::new(),
+        verbs,
         custom: None,
     }
 }

@@ -8,16 +8,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::kinds::{self, Kind};
-use super::store::KindId;
-use super::stored::Stored;
+use crate::demo::kinds::{self, Kind, KindId};
+use crate::demo::store::StoredObject;
 
 /// The verbs of an alternate version.
-pub(super) const VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
+const VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 
 /// Returns all alternate versions, each with the number of its stored resource.
 fn all() -> [(KindId, Kind); 2] {
-    [(kinds::EVENTS, events::kind()), (kinds::AUTOSCALERS, autoscalers::kind())]
+    [(kinds::EVENTS, events::kind(&VERBS)), (kinds::AUTOSCALERS, autoscalers::kind(&VERBS))]
 }
 
 /// Returns the alternate version with this group, version and plural.
@@ -31,8 +30,8 @@ pub(super) fn insert_into(mut stored: Vec<Arc<Kind>>) -> Vec<Arc<Kind>> {
     for (_, kind) in all() {
         // After their own group, or at the position that a real server's priorities give them.
         let before = if stored.iter().any(|own| own.group == kind.group) { &kind.group } else { "apps" };
-        let place = stored.iter().rposition(|own| own.group == before).map_or(0, |last| last + 1);
-        stored.insert(place, Arc::new(kind));
+        let index = stored.iter().rposition(|own| own.group == before).map_or(0, |last| last + 1);
+        stored.insert(index, Arc::new(kind));
     }
     stored
 }
@@ -54,10 +53,10 @@ pub(super) fn is_event(kind: &Kind) -> bool {
 }
 
 /// Converts a stored object to an alternate version.
-pub(super) fn convert_stored(kind: &Kind, stored: &Stored) -> Stored {
+pub(super) fn convert_stored(kind: &Kind, stored: &StoredObject) -> StoredObject {
     let mut object = stored.value();
     convert(kind, &mut object);
-    Stored::new(kind, object, stored.version)
+    StoredObject::new(kind, object, stored.version)
 }
 
 /// Converts the JSON of an object to an alternate version.
@@ -80,9 +79,9 @@ mod tests {
         assert_eq!(find("events.k8s.io", "v1", "pods"), None);
         let served = insert_into(kinds::built_in().map(Arc::new).collect());
         let versions: Vec<_> = served.iter().map(|kind| kind.api_version()).collect();
-        let place = |version: &str| versions.iter().position(|own| own == version).expect("it is served");
-        assert_eq!(place("autoscaling/v1"), place("autoscaling/v2") + 1);
-        assert!(place("apps/v1") < place("events.k8s.io/v1"));
-        assert!(served.iter().filter(|kind| is_alternate(kind)).all(|kind| kind.verbs() == VERBS));
+        let index = |version: &str| versions.iter().position(|own| own == version).expect("it is served");
+        assert_eq!(index("autoscaling/v1"), index("autoscaling/v2") + 1);
+        assert!(index("apps/v1") < index("events.k8s.io/v1"));
+        assert!(served.iter().filter(|kind| is_alternate(kind)).all(|kind| kind.verbs == VERBS));
     }
 }

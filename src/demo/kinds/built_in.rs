@@ -1,6 +1,6 @@
 //! The built-in resources and their numbers.
 
-use super::Kind;
+use super::kind::{Kind, VERBS};
 
 /// Group, plural, kind, version, whether namespaced, short names, subresources; as strings, because it is a table.
 type BuiltIn = (&'static str, &'static str, &'static str, &'static str, bool, &'static str, &'static str);
@@ -104,6 +104,9 @@ const ALL: [&str; 9] = [
     "jobs",
 ];
 
+/// Namespaces can't be deleted by collection.
+const NAMESPACE_VERBS: [&str; 7] = ["create", "delete", "get", "list", "patch", "update", "watch"];
+
 /// Returns the built-in resources.
 pub(in crate::demo) fn built_in() -> impl Iterator<Item = Kind> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
@@ -121,6 +124,7 @@ pub(in crate::demo) fn built_in() -> impl Iterator<Item = Kind> {
             _ => Vec::new(),
         },
         subresources: words(subresources),
+        verbs: if plural == "namespaces" { &NAMESPACE_VERBS } else { &VERBS },
         custom: None,
     })
 }

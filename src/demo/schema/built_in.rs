@@ -10,13 +10,13 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 
-use super::Schemas;
+use super::node::Schemas;
 
 /// The definitions by name as JSON, compressed by gzip.
 const COMPRESSED: &[u8] = include_bytes!("built_in.json.gz");
 
 /// Returns the definition name of a resource.
-pub(super) fn name(group: &str, version: &str, kind: &str) -> String {
+pub(in crate::demo) fn definition_name(group: &str, version: &str, kind: &str) -> String {
     match group {
         "" => format!("io.k8s.api.core.{version}.{kind}"),
         "apiextensions.k8s.io" => {
@@ -59,7 +59,7 @@ mod tests {
         );
         let tolerations = spec.member("tolerations").expect("tolerations");
         assert_eq!((tolerations.merge_key(), tolerations.list_keys().len()), (None, 0));
-        let meta = schema::object_meta().expect("metadata");
+        let meta = schema::resources::object_meta().expect("metadata");
         assert!(meta.member("finalizers").expect("finalizers").is_set());
         assert_eq!(
             meta.member("labels").and_then(|labels| labels.member("any")).expect("a label").word("type"),

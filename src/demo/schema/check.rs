@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Node, object_meta, of};
+use super::node::Node;
+use super::resources::{object_meta, of};
 use crate::demo::kinds::Kind;
 
 /// The findings in an object.

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::check::join;
-use super::{Node, of};
+use super::node::Node;
+use super::resources::of;
+use crate::demo::api_error::Cause;
 use crate::demo::kinds::Kind;
-use crate::demo::refusal::Cause;
 
 /// Returns the errors in an object of that resource.
 pub(in crate::demo) fn invalid(kind: &Kind, object: &Value) -> Vec<Cause> {

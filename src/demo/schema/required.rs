@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::check::join;
-use super::{Node, of};
+use super::node::Node;
+use super::resources::of;
 use crate::demo::kinds::Kind;
 
 /// Returns the paths of required fields that an object lacks.

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use super::Simulation;
 use super::schedule::Task;
-use crate::demo::cluster::stamp;
+use crate::demo::clock::stamp;
 use crate::demo::kinds;
-use crate::demo::manifests::{self, Identity};
-use crate::demo::store::uuid;
-use crate::demo::stored::Place;
+use crate::demo::objects::defaults;
+use crate::demo::objects::manifests::{self, Identity};
+use crate::demo::store::{ObjectKey, uuid};
 
 impl Simulation {
     /// Creates the job that is due, deletes old ones, and schedules the next run.
-    pub(super) fn cron_job(&mut self, place: &Place) {
+    pub(super) fn cron_job(&mut self, place: &ObjectKey) {
         let Some(cron_job) = self.value(kinds::CRON_JOBS, place) else { return };
         let Some(schedule) = cron_job["spec"]["schedule"].as_str().and_then(Schedule::parse) else { return };
         let now = self.time();
@@ -37,7 +37,7 @@ impl Simulation {
         }
     }
 
-    fn start_scheduled(&mut self, cron_job: &Value, place: &Place, due: Timestamp) {
+    fn start_scheduled(&mut self, cron_job: &Value, place: &ObjectKey, due: Timestamp) {
         let name = format!("{}-{}", place.1, due.as_second() / 60);
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
         let identity = Identity { namespace: &place.0, name: &name, uid: &uid, created: &created };
@@ -46,7 +46,7 @@ impl Simulation {
         metadata["ownerReferences"] = manifests::owners("batch/v1", "CronJob", cron_job);
         metadata["annotations"] = json!({"batch.kubernetes.io/cronjob-scheduled-timestamp": stamp(due)});
         let mut job = json!({"metadata": metadata, "spec": template["spec"]});
-        crate::demo::defaults::job(&mut job);
+        defaults::job(&mut job);
         self.create(kinds::JOBS, job);
         self.event(
             "CronJob",
@@ -58,14 +58,14 @@ impl Simulation {
     }
 
     /// Deletes finished jobs beyond the history limits and updates the status.
-    fn delete_old_jobs(&mut self, cron_job: &Value, place: &Place, last: Option<Timestamp>) {
+    fn delete_old_jobs(&mut self, cron_job: &Value, place: &ObjectKey, last: Option<Timestamp>) {
         let uid = cron_job["metadata"]["uid"].as_str().unwrap_or_default();
         let owned = self.cluster.store.owned(kinds::JOBS, &place.0, uid);
         let (mut over, mut active) = (Vec::new(), Vec::new());
         for job in owned {
             let value = job.value();
             match value["status"]["completionTime"].as_str() {
-                Some(ended) => over.push((ended.to_owned(), job.place())),
+                Some(ended) => over.push((ended.to_owned(), job.key())),
                 None => active.push(json!({
                     "kind": "Job", "namespace": place.0, "name": job.name, "uid": job.uid, "apiVersion": "batch/v1",
                     "resourceVersion": job.version.to_string(),

@@ -9,12 +9,11 @@ use serde_json::Value;
 
 use super::Simulation;
 use super::schedule::Task;
-use super::stages::{self, Stage};
 use crate::demo::fixtures::APPLICATIONS;
 use crate::demo::kinds;
-use crate::demo::manifests::{self, Identity, REGISTRY};
-use crate::demo::store::{Change, Part, uuid};
-use crate::demo::stored::Place;
+use crate::demo::objects::manifests::{self, Identity, REGISTRY};
+use crate::demo::objects::pod_stages::{self, Stage};
+use crate::demo::store::{Change, CollectionRange, ObjectKey, uuid};
 
 /// If no pod of `default` has changed for this long, one is changed. Including the check interval that is less than a
 /// second.
@@ -33,10 +32,10 @@ impl Simulation {
         self.tasks.set(Duration::from_mins(1), Task::LoseNode);
         self.start_controllers();
         let backups = self.cluster.store.id("demo.kdelta.dev", "backups");
-        let backups = backups.map(|id| self.cluster.store.now(&Part::all(id, None)).items);
+        let backups = backups.map(|id| self.cluster.store.now(&CollectionRange::all(id, None)).items);
         for backup in backups.into_iter().flatten() {
             let at = self.random_time(1.0, 15.0);
-            self.tasks.set(at, Task::Backup(backup.place()));
+            self.tasks.set(at, Task::Backup(backup.key()));
         }
     }
 
@@ -44,23 +43,23 @@ impl Simulation {
     /// without endpoints.
     fn start_controllers(&mut self) {
         let store = Arc::clone(&self.cluster);
-        let all = |kind| store.store.now(&Part::all(kind, None)).items;
+        let all = |kind| store.store.now(&CollectionRange::all(kind, None)).items;
         let soon = Duration::from_millis(100);
         for (kind, task) in [
-            (kinds::STATEFUL_SETS, Task::StatefulSet as fn(Place) -> Task),
+            (kinds::STATEFUL_SETS, Task::StatefulSet as fn(ObjectKey) -> Task),
             (kinds::DAEMON_SETS, Task::DaemonSet),
             (kinds::CRON_JOBS, Task::CronJob),
             (kinds::AUTOSCALERS, Task::Autoscaler),
             (kinds::VOLUME_CLAIMS, Task::Claim),
         ] {
             for item in all(kind) {
-                self.tasks.set(soon, task(item.place()));
+                self.tasks.set(soon, task(item.key()));
             }
         }
         for service in all(kinds::SERVICES) {
             self.tasks.add(soon, Task::UpdateServices(service.namespace.clone()));
         }
-        for pod in store.store.now(&Part::all(kinds::PODS, Some("default"))).items {
+        for pod in store.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items {
             if Stage::of(&pod.value()) != Stage::Ready {
                 self.observe_pod(&Change {
                     version: pod.version,
@@ -101,7 +100,7 @@ impl Simulation {
 
     /// Makes one of the extra pods unready for a moment.
     pub(super) fn change_extra(&mut self) {
-        let namespaces = self.cluster.store.now(&Part::all(kinds::NAMESPACES, None)).items;
+        let namespaces = self.cluster.store.now(&CollectionRange::all(kinds::NAMESPACES, None)).items;
         let loads: Vec<_> =
             namespaces.iter().filter(|namespace| namespace.name.starts_with("load-")).collect();
         if !loads.is_empty() {
@@ -113,9 +112,9 @@ impl Simulation {
         }
     }
 
-    fn flicker(&mut self, place: &Place) {
+    fn flicker(&mut self, place: &ObjectKey) {
         let time = self.stamp();
-        self.edit(kinds::PODS, place, |pod| stages::set_ready(pod, false, &time));
+        self.edit(kinds::PODS, place, |pod| pod_stages::set_ready(pod, false, &time));
         if let Some(pod) = self.value(kinds::PODS, place) {
             let message = "Readiness probe failed: HTTP probe failed with statuscode: 503";
             self.event("Pod", &pod, "Unhealthy", message, "kubelet");
@@ -123,15 +122,15 @@ impl Simulation {
     }
 
     /// Returns a ready pod that does not belong to a job.
-    pub(super) fn ready_pod(&mut self, namespace: &str) -> Option<Place> {
-        let pods = self.cluster.store.now(&Part::all(kinds::PODS, Some(namespace))).items;
+    pub(super) fn ready_pod(&mut self, namespace: &str) -> Option<ObjectKey> {
+        let pods = self.cluster.store.now(&CollectionRange::all(kinds::PODS, Some(namespace))).items;
         // A few random tries suffice where there are many pods; parsing all of them would be expensive.
         for _ in 0..20 {
             let pod = pods.get(self.rng.usize(..pods.len().max(1)))?;
             let value = pod.value();
             let is_of_job = value["metadata"]["labels"].get("job-name").is_some();
             if Stage::of(&value) == Stage::Ready && !is_of_job {
-                return Some(pod.place());
+                return Some(pod.key());
             }
         }
         None
@@ -140,11 +139,11 @@ impl Simulation {
     fn crash(&mut self) {
         let Some(place) = self.ready_pod("default") else { return };
         let (exit_code, time) = (if self.rng.bool() { 1 } else { 137 }, self.stamp());
-        self.edit(kinds::PODS, &place, |pod| stages::crash(pod, exit_code, &time));
+        self.edit(kinds::PODS, &place, |pod| pod_stages::crash(pod, exit_code, &time));
     }
 
     /// Returns one of the demo's own applications that still exists.
-    fn application(&mut self) -> Place {
+    fn application(&mut self) -> ObjectKey {
         let own: Vec<_> = APPLICATIONS.iter().filter(|(namespace, ..)| *namespace != "kube-system").collect();
         // Most disruptions happen in `default`, where users look first.
         let default: Vec<_> = own.iter().filter(|(namespace, ..)| *namespace == "default").collect();

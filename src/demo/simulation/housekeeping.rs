@@ -6,10 +6,9 @@ use serde_json::json;
 
 use super::Simulation;
 use super::schedule::Task;
-use crate::demo::cluster::micro_stamp;
+use crate::demo::clock::micro_stamp;
 use crate::demo::kinds;
-use crate::demo::store::Part;
-use crate::demo::stored::Place;
+use crate::demo::store::{CollectionRange, ObjectKey};
 
 /// The interval between heartbeats of a node.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -22,7 +21,7 @@ impl Simulation {
             return;
         }
         for (id, kind) in self.cluster.store.kinds() {
-            for item in self.cluster.store.now(&Part::all(id, Some(name))).items {
+            for item in self.cluster.store.now(&CollectionRange::all(id, Some(name))).items {
                 if kind.namespaced {
                     self.cluster.store.remove(id, name, &item.name);
                 }
@@ -34,13 +33,13 @@ impl Simulation {
     /// Renews every node's lease and reports its state.
     pub(super) fn leases(&mut self) {
         let (renewed, time) = (micro_stamp(self.time()), self.stamp());
-        for node in self.cluster.store.now(&Part::all(kinds::NODES, None)).items {
+        for node in self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items {
             if !super::nodes::is_ready(&node.value()) {
                 continue;
             }
             let place = ("kube-node-lease".into(), node.name.clone());
             self.edit(kinds::LEASES, &place, |lease| lease["spec"]["renewTime"] = renewed.as_str().into());
-            self.edit(kinds::NODES, &node.place(), |node| {
+            self.edit(kinds::NODES, &node.key(), |node| {
                 for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
                     condition["lastHeartbeatTime"] = time.as_str().into();
                 }
@@ -50,7 +49,7 @@ impl Simulation {
     }
 
     /// Advances a backup: it runs, completes, and starts again some time later.
-    pub(super) fn backup(&mut self, place: &Place) {
+    pub(super) fn backup(&mut self, place: &ObjectKey) {
         let Some(id) = self.cluster.store.id("demo.kdelta.dev", "backups") else { return };
         let time = self.stamp();
         let mut wait = (1.5, 3.0);

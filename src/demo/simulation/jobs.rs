@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::Simulation;
 use super::schedule::Task;
-use super::stages::{self, Stage};
 use crate::demo::kinds;
-use crate::demo::stored::Place;
+use crate::demo::objects::conditions;
+use crate::demo::objects::pod_stages::Stage;
+use crate::demo::store::ObjectKey;
 
 impl Simulation {
     /// Runs pods up to the parallelism until enough have succeeded.
-    pub(super) fn job(&mut self, place: &Place) {
+    pub(super) fn job(&mut self, place: &ObjectKey) {
         let Some(job) = self.value(kinds::JOBS, place) else { return };
         let is_over = job["status"]["completionTime"].is_string();
         if is_over || job["spec"]["suspend"] == true || job["metadata"]["deletionTimestamp"].is_string() {
@@ -47,7 +48,7 @@ impl Simulation {
             job["status"] = status;
             if is_done {
                 job["status"]["completionTime"] = time.as_str().into();
-                stages::condition(job, "Complete", true, &time);
+                conditions::set_condition(job, "Complete", true, &time);
             }
         });
         if is_done {

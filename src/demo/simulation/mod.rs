@@ -15,7 +15,6 @@ mod scaling;
 mod schedule;
 mod services;
 mod sets;
-pub(super) mod stages;
 mod volumes;
 mod workloads;
 
@@ -27,11 +26,11 @@ use tokio::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::cluster::{Cluster, stamp};
-use super::kinds;
-use super::manifests::{self, Identity};
-use super::store::{Change, Edit, KindId, Part, uuid};
-use super::stored::{Place, Stored};
+use crate::demo::clock::stamp;
+use crate::demo::cluster::Cluster;
+use crate::demo::kinds::{self, KindId};
+use crate::demo::objects::manifests::{self, Identity};
+use crate::demo::store::{Change, CollectionRange, Edit, ObjectKey, StoredObject, uuid};
 use schedule::{Task, TaskQueue};
 
 /// Tasks that run before the simulation yields.
@@ -67,7 +66,7 @@ pub(super) struct Simulation {
     now: Duration,
     /// The version up to which changes have been observed.
     seen: u64,
-    events: VecDeque<Place>,
+    events: VecDeque<ObjectKey>,
     /// The time of the last change of a pod in `default`.
     last_visible: Duration,
     /// A counter for numbered names.
@@ -182,7 +181,7 @@ impl Simulation {
             kinds::VOLUME_CLAIMS,
             kinds::NAMESPACES,
         ] {
-            for item in self.cluster.store.now(&Part::all(kind, None)).items {
+            for item in self.cluster.store.now(&CollectionRange::all(kind, None)).items {
                 self.observe(&Change {
                     version: item.version,
                     kind,
@@ -196,7 +195,7 @@ impl Simulation {
     }
 
     fn observe(&mut self, change: &Change) {
-        let (place, soon) = (change.new.place(), self.now + REACTION_DELAY);
+        let (place, soon) = (change.new.key(), self.now + REACTION_DELAY);
         match change.kind {
             kinds::PODS => self.observe_pod(change),
             kinds::REPLICA_SETS => {
@@ -233,8 +232,8 @@ impl Simulation {
 
     /// The set of nodes changed, which affects the workloads on each.
     fn observe_nodes(&mut self) {
-        for set in self.cluster.store.now(&Part::all(kinds::DAEMON_SETS, None)).items {
-            self.tasks.add(self.now + REACTION_DELAY, Task::DaemonSet(set.place()));
+        for set in self.cluster.store.now(&CollectionRange::all(kinds::DAEMON_SETS, None)).items {
+            self.tasks.add(self.now + REACTION_DELAY, Task::DaemonSet(set.key()));
         }
     }
 
@@ -253,7 +252,7 @@ impl Simulation {
     }
 
     /// Enqueues a task for the owner of a changed object.
-    fn enqueue_owner(&mut self, item: &Stored) {
+    fn enqueue_owner(&mut self, item: &StoredObject) {
         if item.owner.is_empty() {
             return;
         }
@@ -288,12 +287,12 @@ impl Simulation {
         self.now + Duration::from_secs_f64(from + (to - from) * self.rng.f64())
     }
 
-    fn value(&self, kind: KindId, place: &Place) -> Option<Value> {
+    fn value(&self, kind: KindId, place: &ObjectKey) -> Option<Value> {
         self.cluster.store.get(kind, &place.0, &place.1).map(|stored| stored.value())
     }
 
     /// Changes an object. One that was deleted meanwhile is skipped: its deletion is in the log.
-    fn edit(&self, kind: KindId, place: &Place, edit: impl FnOnce(&mut Value)) {
+    fn edit(&self, kind: KindId, place: &ObjectKey, edit: impl FnOnce(&mut Value)) {
         let _gone = self.cluster.store.edit(kind, &place.0, &place.1, |value| {
             edit(value);
             Ok(Edit::Keep)
@@ -343,13 +342,13 @@ impl Simulation {
     fn orphans(&mut self, namespace: &str, uid: &str) {
         for kind in kinds::DEPENDENTS {
             for item in self.cluster.store.owned(kind, namespace, uid) {
-                self.delete(kind, &item.place());
+                self.delete(kind, &item.key());
             }
         }
     }
 
     /// Deletes an object as a client would, with its grace period.
-    fn delete(&self, kind: KindId, place: &Place) {
+    fn delete(&self, kind: KindId, place: &ObjectKey) {
         let (what, now) = (self.cluster.store.kind(kind), self.time());
         let _gone = self.cluster.store.edit(kind, &place.0, &place.1, |value| {
             let stays = super::write::begin_deletion(value, &what, None, now);

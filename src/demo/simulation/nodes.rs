@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 
 use super::Simulation;
 use super::schedule::Task;
-use super::stages::{self, Stage};
 use crate::demo::fixtures::{WORKERS, node_name};
 use crate::demo::kinds;
-use crate::demo::store::Part;
-use crate::demo::stored::Place;
+use crate::demo::objects::pod_stages::{self, Stage};
+use crate::demo::store::{CollectionRange, ObjectKey};
 
 /// The maximum number of pods evicted from a node: a large demo must not recreate a hundred thousand pods at once.
 const MAX_EVICTIONS: usize = 40;
@@ -19,7 +18,7 @@ impl Simulation {
     /// Makes a node unreachable; its pods become unready, and are evicted later.
     pub(super) fn lose_node(&mut self) {
         let name = node_name(self.rng.u64(1..=WORKERS));
-        let place: Place = ("".into(), name.as_str().into());
+        let place: ObjectKey = ("".into(), name.as_str().into());
         let next = self.random_time(90.0, 180.0);
         self.tasks.set(next, Task::LoseNode);
         if self.value(kinds::NODES, &place).is_none_or(|node| !is_ready(&node)) {
@@ -45,7 +44,7 @@ impl Simulation {
             "node-controller",
         );
         for pod in self.pods_of(&name) {
-            self.edit(kinds::PODS, &pod, |pod| stages::set_ready(pod, false, &time));
+            self.edit(kinds::PODS, &pod, |pod| pod_stages::set_ready(pod, false, &time));
         }
         let (evict, back) = (self.random_time(4.0, 6.0), self.random_time(20.0, 30.0));
         self.tasks.set(evict, Task::Evict(name.as_str().into()));
@@ -68,7 +67,7 @@ impl Simulation {
 
     /// Makes an unreachable node ready again.
     pub(super) fn recover_node(&mut self, name: &str) {
-        let place: Place = ("".into(), name.into());
+        let place: ObjectKey = ("".into(), name.into());
         let time = self.stamp();
         self.edit(kinds::NODES, &place, |node| {
             node["spec"].as_object_mut().map(|spec| spec.remove("taints"));
@@ -87,23 +86,25 @@ impl Simulation {
         self.node_event(&place, "NodeReady", &format!("Node {name} status is now: NodeReady"), "kubelet");
     }
 
-    fn node_event(&mut self, node: &Place, reason: &str, message: &str, component: &str) {
+    fn node_event(&mut self, node: &ObjectKey, reason: &str, message: &str, component: &str) {
         if let Some(node) = self.value(kinds::NODES, node) {
             self.event("Node", &node, reason, message, component);
         }
     }
 
     /// Returns some of the pods on a node, those of the applications first.
-    fn pods_of(&self, node: &str) -> Vec<Place> {
-        let namespaces = self.cluster.store.now(&Part::all(kinds::NAMESPACES, None)).items;
+    fn pods_of(&self, node: &str) -> Vec<ObjectKey> {
+        let namespaces = self.cluster.store.now(&CollectionRange::all(kinds::NAMESPACES, None)).items;
         let own = namespaces.iter().filter(|namespace| !namespace.name.starts_with("load-"));
-        let pods = own.flat_map(|own| self.cluster.store.now(&Part::all(kinds::PODS, Some(&own.name))).items);
+        let pods = own.flat_map(|own| {
+            self.cluster.store.now(&CollectionRange::all(kinds::PODS, Some(&own.name))).items
+        });
         let there = pods.filter(|pod| {
             let value = pod.value();
             value["spec"]["nodeName"] == *node
                 && ![Stage::Terminating, Stage::Finished].contains(&Stage::of(&value))
         });
-        there.take(MAX_EVICTIONS).map(|pod| pod.place()).collect()
+        there.take(MAX_EVICTIONS).map(|pod| pod.key()).collect()
     }
 }
 

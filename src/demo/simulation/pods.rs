@@ -6,18 +6,17 @@ use serde_json::Value;
 
 use super::Simulation;
 use super::schedule::Task;
-use super::stages::{self, Stage};
 use crate::demo::fixtures::address;
 use crate::demo::kinds;
-use crate::demo::store::{Change, Part};
-use crate::demo::stored::Place;
+use crate::demo::objects::pod_stages::{self, Stage};
+use crate::demo::store::{Change, CollectionRange, ObjectKey};
 
 /// The delay after which service endpoints follow their pods.
 const FOLLOW: Duration = Duration::from_millis(500);
 
 impl Simulation {
     pub(super) fn observe_pod(&mut self, change: &Change) {
-        let place = change.new.place();
+        let place = change.new.key();
         if *place.0 == *"default" {
             self.last_visible = self.now;
         }
@@ -50,7 +49,7 @@ impl Simulation {
     }
 
     /// Advances a pod to its next stage.
-    pub(super) fn pod(&mut self, place: &Place) {
+    pub(super) fn pod(&mut self, place: &ObjectKey) {
         let Some(pod) = self.value(kinds::PODS, place) else { return };
         let time = self.stamp();
         let image = pod["spec"]["containers"][0]["image"].as_str().unwrap_or_default().to_owned();
@@ -60,40 +59,40 @@ impl Simulation {
             Stage::Unscheduled => self.schedule(place, &pod),
             Stage::Scheduled => {
                 let host = self.host(&pod);
-                self.edit(kinds::PODS, place, |pod| stages::create_containers(pod, &host, &time));
+                self.edit(kinds::PODS, place, |pod| pod_stages::create_containers(pod, &host, &time));
                 self.kubelet(&pod, "Pulling", &format!("Pulling image \"{image}\""));
             }
             Stage::Creating if self.rng.u8(..100) < 4 => {
                 let message =
                     format!("failed to pull and unpack image \"{image}\": connection reset by peer");
-                self.edit(kinds::PODS, place, |pod| stages::fail_pull(pod, &message));
+                self.edit(kinds::PODS, place, |pod| pod_stages::fail_pull(pod, &message));
                 self.kubelet(&pod, "Failed", &format!("Failed to pull image \"{image}\": {message}"));
             }
             Stage::PullFailed => {
-                self.edit(kinds::PODS, place, stages::back_off_pull);
+                self.edit(kinds::PODS, place, pod_stages::back_off_pull);
                 self.kubelet(&pod, "BackOff", &format!("Back-off pulling image \"{image}\""));
             }
             Stage::Creating | Stage::PullBackOff => {
                 let ip = self.address(&pod);
-                self.edit(kinds::PODS, place, |pod| stages::start(pod, &ip, &time));
+                self.edit(kinds::PODS, place, |pod| pod_stages::start(pod, &ip, &time));
                 self.kubelet(&pod, "Pulled", &format!("Successfully pulled image \"{image}\""));
                 self.kubelet(&pod, "Created", &format!("Created container: {container}"));
                 self.kubelet(&pod, "Started", &format!("Started container {container}"));
             }
             Stage::Starting if self.crashes_again(&pod) => {
-                self.edit(kinds::PODS, place, |pod| stages::crash(pod, 1, &time));
+                self.edit(kinds::PODS, place, |pod| pod_stages::crash(pod, 1, &time));
             }
-            Stage::Starting => self.edit(kinds::PODS, place, |pod| stages::set_ready(pod, true, &time)),
+            Stage::Starting => self.edit(kinds::PODS, place, |pod| pod_stages::set_ready(pod, true, &time)),
             Stage::Crashed => {
-                self.edit(kinds::PODS, place, stages::back_off);
+                self.edit(kinds::PODS, place, pod_stages::back_off);
                 self.kubelet(&pod, "BackOff", &format!("Back-off restarting failed container {container}"));
             }
             Stage::BackingOff => {
-                self.edit(kinds::PODS, place, |pod| stages::restart(pod, &time));
+                self.edit(kinds::PODS, place, |pod| pod_stages::restart(pod, &time));
                 self.kubelet(&pod, "Started", &format!("Started container {container}"));
             }
             Stage::Ready if is_of_job(&pod) => {
-                self.edit(kinds::PODS, place, |pod| stages::succeed(pod, &time));
+                self.edit(kinds::PODS, place, |pod| pod_stages::succeed(pod, &time));
             }
             Stage::Ready | Stage::Finished => {}
         }
@@ -115,8 +114,8 @@ impl Simulation {
     }
 
     /// Binds a pod to a schedulable node; without one it stays pending.
-    fn schedule(&mut self, place: &Place, pod: &Value) {
-        let nodes = self.cluster.store.now(&Part::all(kinds::NODES, None)).items;
+    fn schedule(&mut self, place: &ObjectKey, pod: &Value) {
+        let nodes = self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items;
         let nodes = nodes.iter().map(|node| node.value()).filter(takes_pods);
         let names: Vec<String> =
             nodes.filter_map(|node| node["metadata"]["name"].as_str().map(str::to_owned)).collect();
@@ -125,7 +124,7 @@ impl Simulation {
             let later = self.random_time(2.0, 4.0);
             return self.tasks.set(later, Task::Pod(place.clone()));
         };
-        self.edit(kinds::PODS, place, |pod| stages::schedule(pod, node, &time));
+        self.edit(kinds::PODS, place, |pod| pod_stages::schedule(pod, node, &time));
         let message = format!("Successfully assigned {}/{} to {node}", place.0, place.1);
         self.event("Pod", pod, "Scheduled", &message, "default-scheduler");
     }

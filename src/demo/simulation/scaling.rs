@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::Simulation;
 use super::schedule::Task;
-use super::stages;
 use crate::demo::kinds;
-use crate::demo::stored::Place;
+use crate::demo::objects::conditions;
+use crate::demo::store::ObjectKey;
 
 /// The interval between load samples.
 const PERIOD: Duration = Duration::from_secs(15);
@@ -27,7 +27,7 @@ const CONDITIONS: [(&str, (&str, &str)); 2] = [
 
 impl Simulation {
     /// Scales to the replicas that the load requires, within the bounds.
-    pub(super) fn autoscaler(&mut self, place: &Place) {
+    pub(super) fn autoscaler(&mut self, place: &ObjectKey) {
         let Some(scaler) = self.value(kinds::AUTOSCALERS, place) else { return };
         self.tasks.set(self.now + PERIOD, Task::Autoscaler(place.clone()));
         let target = &scaler["spec"]["scaleTargetRef"];
@@ -79,8 +79,8 @@ impl Simulation {
                 status["lastScaleTime"] = time.as_str().into();
             }
             for (kind, why) in CONDITIONS {
-                stages::condition(scaler, kind, true, &time);
-                stages::set_reason(scaler, kind, why);
+                conditions::set_condition(scaler, kind, true, &time);
+                conditions::set_reason(scaler, kind, why);
             }
         });
     }

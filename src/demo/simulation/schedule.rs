@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::demo::stored::Place;
+use crate::demo::store::ObjectKey;
 
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Task {
     /// Advance a pod to its next stage.
-    Pod(Place),
-    ReplicaSet(Place),
-    Deployment(Place),
-    Job(Place),
-    StatefulSet(Place),
-    DaemonSet(Place),
-    CronJob(Place),
-    Autoscaler(Place),
-    Claim(Place),
+    Pod(ObjectKey),
+    ReplicaSet(ObjectKey),
+    Deployment(ObjectKey),
+    Job(ObjectKey),
+    StatefulSet(ObjectKey),
+    DaemonSet(ObjectKey),
+    CronJob(ObjectKey),
+    Autoscaler(ObjectKey),
+    Claim(ObjectKey),
     /// Update the services and budgets of a namespace whose pods have changed.
     UpdateServices(Box<str>),
     /// A node becomes unreachable.
@@ -27,12 +27,12 @@ pub(super) enum Task {
     /// An unreachable node recovers.
     RecoverNode(Box<str>),
     /// The time-to-live of a finished job ends.
-    Expired(Place),
+    Expired(ObjectKey),
     /// Empty a namespace that is being deleted.
     Namespace(Box<str>),
     /// Delete the dependents of a deleted owner, given its namespace and UID.
     Orphans(Box<str>, Box<str>),
-    Backup(Place),
+    Backup(ObjectKey),
     /// Renew the leases of the nodes.
     Leases,
     /// Cause a disruption.

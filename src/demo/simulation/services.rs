@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use super::Simulation;
 use crate::demo::kinds;
-use crate::demo::manifests::{self, Identity};
-use crate::demo::store::{Part, suffix, uuid};
-use crate::demo::stored::Stored;
-use crate::demo::write::evict::selects;
+use crate::demo::objects::conditions;
+use crate::demo::objects::manifests::{self, Identity};
+use crate::demo::store::{CollectionRange, StoredObject, suffix, uuid};
+use crate::demo::write::selects;
 
 impl Simulation {
     /// Updates the services and budgets of a namespace after its pods have changed.
     pub(super) fn update_services(&mut self, namespace: &str) {
-        let all = |kind| self.cluster.store.now(&Part::all(kind, Some(namespace))).items;
+        let all = |kind| self.cluster.store.now(&CollectionRange::all(kind, Some(namespace))).items;
         let (services, budgets) = (all(kinds::SERVICES), all(kinds::DISRUPTION_BUDGETS));
         if services.is_empty() && budgets.is_empty() {
             return;
@@ -28,7 +28,7 @@ impl Simulation {
         }
     }
 
-    fn service(&mut self, service: &Value, pods: &[Arc<Stored>]) {
+    fn service(&mut self, service: &Value, pods: &[Arc<StoredObject>]) {
         let chosen = json!({"matchLabels": service["spec"]["selector"]});
         if service["spec"]["selector"].as_object().is_none_or(serde_json::Map::is_empty) {
             return;
@@ -71,7 +71,7 @@ impl Simulation {
         let (namespace, name) = (text("namespace"), text("name"));
         let own = self.cluster.store.owned(kinds::ENDPOINT_SLICES, namespace, text("uid"));
         if let Some(slice) = own.first() {
-            return self.edit(kinds::ENDPOINT_SLICES, &slice.place(), |slice| {
+            return self.edit(kinds::ENDPOINT_SLICES, &slice.key(), |slice| {
                 slice["endpoints"] = endpoints.into();
                 slice["ports"] = ports.into();
             });
@@ -113,7 +113,7 @@ impl Simulation {
         self.create(kinds::ENDPOINTS, endpoints);
     }
 
-    fn budget(&mut self, budget: &Stored, pods: &[Arc<Stored>]) {
+    fn budget(&mut self, budget: &StoredObject, pods: &[Arc<StoredObject>]) {
         let value = budget.value();
         let spec = &value["spec"];
         let covered: Vec<Value> =
@@ -128,7 +128,7 @@ impl Simulation {
         };
         let time = self.stamp();
         let allowed = healthy.saturating_sub(desired);
-        self.edit(kinds::DISRUPTION_BUDGETS, &budget.place(), |budget| {
+        self.edit(kinds::DISRUPTION_BUDGETS, &budget.key(), |budget| {
             budget["status"]["observedGeneration"] = budget["metadata"]["generation"].clone();
             let counts = [
                 ("expectedPods", expected),
@@ -139,9 +139,9 @@ impl Simulation {
             for (key, count) in counts {
                 budget["status"][key] = count.into();
             }
-            super::stages::condition(budget, "DisruptionAllowed", allowed > 0, &time);
+            conditions::set_condition(budget, "DisruptionAllowed", allowed > 0, &time);
             let reason = if allowed > 0 { "SufficientPods" } else { "InsufficientPods" };
-            super::stages::set_reason(budget, "DisruptionAllowed", (reason, ""));
+            conditions::set_reason(budget, "DisruptionAllowed", (reason, ""));
         });
     }
 }

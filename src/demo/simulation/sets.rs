@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use super::Simulation;
-use super::stages::{self, Stage};
 use crate::demo::kinds;
-use crate::demo::manifests::{self, Identity};
-use crate::demo::store::{Part, uuid};
-use crate::demo::stored::Place;
-use crate::demo::write::evict::selects;
+use crate::demo::objects::defaults;
+use crate::demo::objects::manifests::{self, Identity};
+use crate::demo::objects::pod_stages::{self, Stage};
+use crate::demo::store::{CollectionRange, ObjectKey, uuid};
+use crate::demo::write::selects;
 
 const REVISION: &str = "controller-revision-hash";
 
 /// A pod of a set.
 struct SetPod {
-    place: Place,
+    place: ObjectKey,
     stage: Stage,
     revision: String,
     value: Value,
@@ -31,19 +31,19 @@ impl SetPod {
 }
 
 impl Simulation {
-    fn members(&self, set: &Value, place: &Place) -> Vec<SetPod> {
+    fn members(&self, set: &Value, place: &ObjectKey) -> Vec<SetPod> {
         let uid = set["metadata"]["uid"].as_str().unwrap_or_default();
         let owned = self.cluster.store.owned(kinds::PODS, &place.0, uid).into_iter();
         let member = owned.map(|pod| {
             let value = pod.value();
             let revision = value["metadata"]["labels"][REVISION].as_str().unwrap_or_default().to_owned();
-            SetPod { place: pod.place(), stage: Stage::of(&value), revision, value }
+            SetPod { place: pod.key(), stage: Stage::of(&value), revision, value }
         });
         member.collect()
     }
 
     /// Runs numbered pods: each starts after the previous one is ready, and the last is removed first.
-    pub(super) fn stateful_set(&mut self, place: &Place) {
+    pub(super) fn stateful_set(&mut self, place: &ObjectKey) {
         let Some(set) = self.value(kinds::STATEFUL_SETS, place) else { return };
         if set["metadata"]["deletionTimestamp"].is_string() {
             return;
@@ -81,7 +81,7 @@ impl Simulation {
         self.stateful_status(place, &members, &revision);
     }
 
-    fn stateful_status(&self, place: &Place, members: &[SetPod], revision: &str) {
+    fn stateful_status(&self, place: &ObjectKey, members: &[SetPod], revision: &str) {
         let (replicas, ready) = (members.len(), members.iter().filter(|member| member.is_ready()).count());
         let updated = members.iter().filter(|member| member.revision == *revision).count();
         let name = format!("{}-{revision}", place.1);
@@ -97,7 +97,7 @@ impl Simulation {
     }
 
     /// Runs one pod on each eligible node.
-    pub(super) fn daemon_set(&mut self, place: &Place) {
+    pub(super) fn daemon_set(&mut self, place: &ObjectKey) {
         let Some(set) = self.value(kinds::DAEMON_SETS, place) else { return };
         if set["metadata"]["deletionTimestamp"].is_string() {
             return;
@@ -108,7 +108,7 @@ impl Simulation {
         let everywhere =
             spec["tolerations"].as_array().into_iter().flatten().any(|own| own["operator"] == "Exists");
         let chosen = json!({"matchLabels": spec["nodeSelector"]});
-        let nodes = self.cluster.store.now(&Part::all(kinds::NODES, None)).items;
+        let nodes = self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items;
         let nodes = nodes.iter().filter(|node| selects(&chosen, &node.json)).filter(|node| {
             let labels = &node.value()["metadata"]["labels"];
             everywhere || labels.get("node-role.kubernetes.io/control-plane").is_none()
@@ -190,7 +190,7 @@ impl Simulation {
     fn member_on_node(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
         let mut pod = self.body_of(set, "DaemonSet", name, revision);
         let time = self.stamp();
-        stages::schedule(&mut pod, node, &time);
+        pod_stages::schedule(&mut pod, node, &time);
         self.create(kinds::PODS, pod);
         self.event(
             "DaemonSet",
@@ -220,7 +220,7 @@ impl Simulation {
                 Identity { namespace: text(set, "namespace"), name: &name, uid: &uid, created: &created };
             let labels = set["spec"]["selector"]["matchLabels"].clone();
             let mut claim = json!({"metadata": identity.metadata(labels), "spec": template["spec"], "status": {"phase": "Pending"}});
-            crate::demo::defaults::claim(&mut claim);
+            defaults::claim(&mut claim);
             self.create(kinds::VOLUME_CLAIMS, claim);
             let own = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
             match pod["spec"]["volumes"].as_array_mut() {
@@ -230,7 +230,7 @@ impl Simulation {
         }
     }
 
-    fn orphan_pod(&mut self, set: &Value, kind: &str, pod: &Place) {
+    fn orphan_pod(&mut self, set: &Value, kind: &str, pod: &ObjectKey) {
         self.delete(kinds::PODS, pod);
         let (message, component) = match kind {
             "StatefulSet" => {

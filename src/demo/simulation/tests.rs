@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::demo::cluster::Clock;
+use crate::demo::clock::Clock;
 use crate::demo::fixtures;
+use crate::demo::objects::pod_stages::Stage;
 use crate::demo::store::Store;
-use stages::Stage;
 
 fn simulation(seed: u64) -> Simulation {
     let clock = Clock::new(Timestamp::UNIX_EPOCH);
@@ -60,10 +60,10 @@ async fn default_keeps_twenty_pods_and_history_is_bounded() {
     let mut simulation = simulation(3);
     for _ in 0..30 {
         run_for(&mut simulation, 60);
-        let pods = simulation.cluster.store.now(&Part::all(kinds::PODS, None)).items.len();
+        let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, None)).items.len();
         assert!((20..120).contains(&pods), "{pods} pods");
     }
-    let count = |kind| simulation.cluster.store.now(&Part::all(kind, None)).items.len();
+    let count = |kind| simulation.cluster.store.now(&CollectionRange::all(kind, None)).items.len();
     assert!(
         count(kinds::PODS) < 120 && count(kinds::EVENTS) <= MAX_EVENTS && count(kinds::REPLICA_SETS) < 60
     );
@@ -95,7 +95,7 @@ async fn pods_go_through_all_their_stages() {
 
 /// Returns the number of ready pods of an application, and of all its pods.
 fn pods(simulation: &Simulation, app: &str) -> (usize, usize) {
-    let pods = simulation.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
+    let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items;
     let own: Vec<_> =
         pods.iter().map(|pod| pod.value()).filter(|pod| pod["metadata"]["labels"]["app"] == app).collect();
     (own.iter().filter(|pod| Stage::of(pod) == Stage::Ready).count(), own.len())
@@ -104,8 +104,8 @@ fn pods(simulation: &Simulation, app: &str) -> (usize, usize) {
 /// Creates a simulation without disruptions.
 fn undisrupted(seed: u64) -> Simulation {
     let mut simulation = simulation(seed);
-    let place = |name: &str| -> Place { ("default".into(), name.into()) };
-    let timed = [Task::CronJob(place("cleanup")), Task::Autoscaler(place("api"))];
+    let key = |name: &str| -> ObjectKey { ("default".into(), name.into()) };
+    let timed = [Task::CronJob(key("cleanup")), Task::Autoscaler(key("api"))];
     for task in [Task::Disrupt, Task::EnsureActivity, Task::Extra, Task::LoseNode].into_iter().chain(timed) {
         simulation.tasks.cancel(&task);
     }
@@ -115,7 +115,7 @@ fn undisrupted(seed: u64) -> Simulation {
 #[tokio::test(start_paused = true)]
 async fn a_deployment_scales_up_and_down() {
     let mut simulation = undisrupted(1);
-    let place: Place = ("default".into(), "web".into());
+    let place: ObjectKey = ("default".into(), "web".into());
     for replicas in [7, 1, 0, 3] {
         simulation
             .edit(kinds::DEPLOYMENTS, &place, |deployment| deployment["spec"]["replicas"] = replicas.into());
@@ -129,7 +129,7 @@ async fn a_deployment_scales_up_and_down() {
 #[tokio::test(start_paused = true)]
 async fn a_deployment_rolls_without_losing_a_ready_pod() {
     let mut simulation = undisrupted(2);
-    let place: Place = ("default".into(), "api".into());
+    let place: ObjectKey = ("default".into(), "api".into());
     simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| {
         deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "new:1".into();
     });
@@ -144,7 +144,7 @@ async fn a_deployment_rolls_without_losing_a_ready_pod() {
         (&deployment["status"]["updatedReplicas"], &deployment["status"]["replicas"]),
         (&json!(4), &json!(4))
     );
-    let all = simulation.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
+    let all = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items;
     let images = all.iter().map(|pod| pod.value()["spec"]["containers"][0]["image"].clone());
     assert_eq!(images.filter(|image| image == "new:1").count(), 4);
 }
@@ -155,7 +155,8 @@ async fn dependents_of_a_deleted_owner_are_deleted() {
     simulation.delete(kinds::DEPLOYMENTS, &("default".into(), "cart".into()));
     run_for(&mut simulation, 5);
     assert_eq!(pods(&simulation, "cart"), (0, 0));
-    let sets = simulation.cluster.store.now(&Part::all(kinds::REPLICA_SETS, Some("default"))).items;
+    let sets =
+        simulation.cluster.store.now(&CollectionRange::all(kinds::REPLICA_SETS, Some("default"))).items;
     assert!(!sets.iter().any(|set| set.name.starts_with("cart-")));
 }
 
@@ -166,13 +167,14 @@ async fn a_deleted_pod_is_replaced_and_a_job_completes_and_expires() {
     simulation.delete(kinds::PODS, &pod);
     simulation.start_job();
     run_for(&mut simulation, 1);
-    assert_eq!(simulation.cluster.store.now(&Part::all(kinds::JOBS, None)).items.len(), 1);
+    assert_eq!(simulation.cluster.store.now(&CollectionRange::all(kinds::JOBS, None)).items.len(), 1);
     run_for(&mut simulation, 60);
     assert!(simulation.value(kinds::PODS, &pod).is_none());
-    let running = simulation.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items.len();
+    let running =
+        simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items.len();
     assert_eq!(running, 25, "as at the start, and those of the StatefulSet");
     run_for(&mut simulation, 60);
-    assert_eq!(simulation.cluster.store.now(&Part::all(kinds::JOBS, None)).items.len(), 0);
+    assert_eq!(simulation.cluster.store.now(&CollectionRange::all(kinds::JOBS, None)).items.len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -182,14 +184,14 @@ async fn a_deleted_namespace_deletes_its_content() {
     run_for(&mut simulation, 5);
     assert!(simulation.value(kinds::NAMESPACES, &("".into(), "shop".into())).is_none());
     for (id, _) in simulation.cluster.store.kinds() {
-        assert_eq!(simulation.cluster.store.now(&Part::all(id, Some("shop"))).items.len(), 0);
+        assert_eq!(simulation.cluster.store.now(&CollectionRange::all(id, Some("shop"))).items.len(), 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_simulation_that_lost_the_log_observes_every_object() {
     let mut simulation = undisrupted(7);
-    let place: Place = ("default".into(), "web".into());
+    let place: ObjectKey = ("default".into(), "web".into());
     simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| deployment["spec"]["replicas"] = 6.into());
     simulation.cluster.store.compact();
     run_for(&mut simulation, 10);
@@ -199,9 +201,9 @@ async fn a_simulation_that_lost_the_log_observes_every_object() {
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_starts_its_pods_in_order() {
     let mut simulation = undisrupted(8);
-    let place: Place = ("default".into(), "orders-db".into());
+    let place: ObjectKey = ("default".into(), "orders-db".into());
     let names = |simulation: &Simulation| -> Vec<String> {
-        let pods = simulation.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
+        let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items;
         pods.iter().filter(|pod| pod.name.starts_with("orders-db-")).map(|pod| pod.name.to_string()).collect()
     };
     run_for(&mut simulation, 1);
@@ -229,7 +231,7 @@ async fn a_stateful_set_starts_its_pods_in_order() {
 async fn a_daemon_set_has_a_pod_on_every_node() {
     let mut simulation = undisrupted(9);
     run_for(&mut simulation, 30);
-    let nodes = simulation.cluster.store.now(&Part::all(kinds::NODES, None)).items.len();
+    let nodes = simulation.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items.len();
     let set =
         simulation.value(kinds::DAEMON_SETS, &("kube-system".into(), "node-agent".into())).expect("there");
     assert_eq!(
@@ -247,7 +249,7 @@ async fn a_daemon_set_has_a_pod_on_every_node() {
 async fn a_cron_job_creates_a_job_each_minute_and_keeps_the_last_few() {
     let mut simulation = simulation(10);
     run_for(&mut simulation, 600);
-    let jobs = simulation.cluster.store.now(&Part::all(kinds::JOBS, Some("default"))).items;
+    let jobs = simulation.cluster.store.now(&CollectionRange::all(kinds::JOBS, Some("default"))).items;
     let own = jobs.iter().filter(|job| job.name.starts_with("cleanup-")).count();
     assert!((1..=5).contains(&own), "{own}");
     let cron_job = simulation.value(kinds::CRON_JOBS, &("default".into(), "cleanup".into())).expect("there");
@@ -260,7 +262,7 @@ async fn an_unreachable_node_loses_its_pods_and_recovers() {
     run_for(&mut simulation, 30);
     simulation.lose_node();
     let unreachable_nodes = |simulation: &Simulation| -> Vec<String> {
-        let nodes = simulation.cluster.store.now(&Part::all(kinds::NODES, None)).items;
+        let nodes = simulation.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items;
         nodes
             .iter()
             .filter(|node| !nodes::is_ready(&node.value()))
@@ -270,7 +272,7 @@ async fn an_unreachable_node_loses_its_pods_and_recovers() {
     let [name] = unreachable_nodes(&simulation).try_into().expect("one");
     simulation.tasks.cancel(&Task::LoseNode);
     run_for(&mut simulation, 15);
-    let pods = simulation.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
+    let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items;
     assert!(pods.iter().all(|pod| pod.value()["spec"]["nodeName"] != *name), "all went elsewhere");
     run_for(&mut simulation, 30);
     assert_eq!(unreachable_nodes(&simulation), [""; 0]);
@@ -278,7 +280,7 @@ async fn an_unreachable_node_loses_its_pods_and_recovers() {
 }
 
 fn pods_ready(simulation: &Simulation) -> usize {
-    let pods = simulation.cluster.store.now(&Part::all(kinds::PODS, Some("default"))).items;
+    let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items;
     pods.iter().filter(|pod| Stage::of(&pod.value()) == Stage::Ready).count()
 }
 
@@ -286,10 +288,11 @@ fn pods_ready(simulation: &Simulation) -> usize {
 async fn services_have_endpoints_and_budgets_allow_disruptions() {
     let mut simulation = undisrupted(12);
     run_for(&mut simulation, 2);
-    let place: Place = ("default".into(), "web".into());
+    let place: ObjectKey = ("default".into(), "web".into());
     let endpoints = simulation.value(kinds::ENDPOINTS, &place).expect("endpoints");
     assert_eq!(endpoints["subsets"][0]["addresses"].as_array().map(Vec::len), Some(4));
-    let slices = simulation.cluster.store.now(&Part::all(kinds::ENDPOINT_SLICES, Some("default"))).items;
+    let slices =
+        simulation.cluster.store.now(&CollectionRange::all(kinds::ENDPOINT_SLICES, Some("default"))).items;
     assert!(
         slices.iter().any(|slice| slice.value()["metadata"]["labels"]["kubernetes.io/service-name"] == "web")
     );
@@ -301,14 +304,15 @@ async fn services_have_endpoints_and_budgets_allow_disruptions() {
     simulation.cluster.store.remove(kinds::SERVICES, "default", "web");
     run_for(&mut simulation, 2);
     assert!(simulation.value(kinds::ENDPOINTS, &place).is_none());
-    let slices = simulation.cluster.store.now(&Part::all(kinds::ENDPOINT_SLICES, Some("default"))).items;
+    let slices =
+        simulation.cluster.store.now(&CollectionRange::all(kinds::ENDPOINT_SLICES, Some("default"))).items;
     assert!(slices.iter().all(|slice| !slice.name.starts_with("web-")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_autoscaler_stays_within_its_bounds() {
     let mut simulation = undisrupted(13);
-    let place: Place = ("default".into(), "api".into());
+    let place: ObjectKey = ("default".into(), "api".into());
     for _ in 0..20 {
         simulation.autoscaler(&place);
         run_for(&mut simulation, 1);
@@ -323,7 +327,7 @@ async fn an_autoscaler_stays_within_its_bounds() {
 #[tokio::test(start_paused = true)]
 async fn a_template_that_comes_back_is_a_new_revision() {
     let mut simulation = undisrupted(14);
-    let place: Place = ("default".into(), "mailer".into());
+    let place: ObjectKey = ("default".into(), "mailer".into());
     let set_image = |simulation: &Simulation, image: &str| {
         simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| {
             deployment["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();

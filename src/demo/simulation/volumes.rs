@@ -4,13 +4,12 @@ use serde_json::json;
 
 use super::Simulation;
 use crate::demo::kinds;
-use crate::demo::manifests::Identity;
-use crate::demo::store::uuid;
-use crate::demo::stored::Place;
+use crate::demo::objects::manifests::Identity;
+use crate::demo::store::{ObjectKey, uuid};
 
 impl Simulation {
     /// Binds a claim to a new volume.
-    pub(super) fn claim(&mut self, place: &Place) {
+    pub(super) fn claim(&mut self, place: &ObjectKey) {
         let Some(claim) = self.value(kinds::VOLUME_CLAIMS, place) else { return };
         let is_new = claim["status"]["phase"] == "Pending" && claim["spec"]["volumeName"].is_null();
         let class = claim["spec"]["storageClassName"].as_str().unwrap_or_default();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Simulation;
-use super::stages::{self, Stage};
-use crate::demo::kinds;
-use crate::demo::manifests::{self, Identity};
-use crate::demo::store::{KindId, suffix, uuid};
-use crate::demo::stored::{Place, Stored};
+use crate::demo::kinds::{self, KindId};
+use crate::demo::objects::conditions;
+use crate::demo::objects::manifests::{self, Identity};
+use crate::demo::objects::pod_stages::Stage;
+use crate::demo::store::{ObjectKey, StoredObject, suffix, uuid};
 
 fn count(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
@@ -33,10 +33,10 @@ fn revision(object: &Value) -> u64 {
 
 impl Simulation {
     /// Creates or deletes pods up to the desired number and updates the status.
-    pub(super) fn replica_set(&mut self, place: &Place) {
+    pub(super) fn replica_set(&mut self, place: &ObjectKey) {
         let Some(rs) = self.value(kinds::REPLICA_SETS, place) else { return };
         let owned = self.cluster.store.owned(kinds::PODS, &place.0, text(&rs, "uid"));
-        let pods: Vec<(Arc<Stored>, Stage)> =
+        let pods: Vec<(Arc<StoredObject>, Stage)> =
             owned.into_iter().map(|pod| (Arc::clone(&pod), Stage::of(&pod.value()))).collect();
         let mut active: Vec<_> =
             pods.iter().filter(|(_, stage)| ![Stage::Terminating, Stage::Finished].contains(stage)).collect();
@@ -49,7 +49,7 @@ impl Simulation {
         let surplus = number(active.len()).saturating_sub(wanted);
         let surplus = usize::try_from(surplus).unwrap_or_default();
         for (pod, _) in active.iter().take(surplus) {
-            self.delete(kinds::PODS, &pod.place());
+            self.delete(kinds::PODS, &pod.key());
             let message = format!("Deleted pod: {}", pod.name);
             self.event("ReplicaSet", &rs, "SuccessfulDelete", &message, "replicaset-controller");
         }
@@ -81,7 +81,7 @@ impl Simulation {
 
     /// Rolls out a deployment with at most one additional pod and without losing ready ones: the new `ReplicaSet` grows
     /// and the old ones shrink step by step.
-    pub(super) fn deployment(&mut self, place: &Place) {
+    pub(super) fn deployment(&mut self, place: &ObjectKey) {
         let Some(deployment) = self.value(kinds::DEPLOYMENTS, place) else { return };
         if deployment["metadata"]["deletionTimestamp"].is_string() || deployment["spec"]["paused"] == true {
             return;
@@ -170,7 +170,7 @@ impl Simulation {
         }
     }
 
-    fn deployment_status(&mut self, place: &Place, sets: &[Value], new: &Value, wanted: u64) {
+    fn deployment_status(&mut self, place: &ObjectKey, sets: &[Value], new: &Value, wanted: u64) {
         let sum = |field: &str| sets.iter().map(|set| count(&set["status"][field])).sum::<u64>();
         let (replicas, ready, updated) =
             (sum("replicas"), sum("readyReplicas"), count(&new["status"]["replicas"]));
@@ -186,9 +186,9 @@ impl Simulation {
                 status["unavailableReplicas"] = (wanted - ready).into();
             }
             deployment["status"] = status;
-            stages::available(deployment, ready >= wanted, &time);
+            conditions::set_available(deployment, ready >= wanted, &time);
             let done = updated == wanted && replicas == wanted && ready >= wanted;
-            stages::progressing(deployment, done, &new, &time);
+            conditions::set_progressing(deployment, done, &new, &time);
         });
     }
 }

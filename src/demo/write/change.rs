@@ -2,13 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{Target, Written, checked, create, define, drop_empty, patch as ways, scale, validate};
-use crate::demo::cluster::{Cluster, stamp};
-use crate::demo::defaults;
+use super::create::create;
+use super::definitions::define;
+use super::ownership::{self, FieldManager};
+use super::target::{Target, Written};
+use super::validate::{self, checked};
+use super::{patch as ways, scale};
+use crate::demo::api_error::{ApiError, Cause};
+use crate::demo::clock::stamp;
+use crate::demo::cluster::Cluster;
+use crate::demo::http::query::{Query, Validation};
 use crate::demo::kinds::Kind;
-use crate::demo::ownership::{self, By};
-use crate::demo::query::{Query, Validation};
-use crate::demo::refusal::{Cause, Refusal};
+use crate::demo::objects::defaults::{self, drop_empty};
 use crate::demo::schema;
 use crate::demo::store::Edit;
 
@@ -26,13 +31,13 @@ impl PatchKind {
     ///
     /// # Errors
     /// The content type is unknown, or is a strategic merge of a custom resource.
-    pub(in crate::demo) fn of(content_type: &str, kind: &Kind) -> Result<Self, Refusal> {
+    pub(in crate::demo) fn of(content_type: &str, kind: &Kind) -> Result<Self, ApiError> {
         match content_type {
             "application/merge-patch+json" => Ok(Self::Merge),
             "application/strategic-merge-patch+json" if !kind.is_custom() => Ok(Self::Strategic),
             "application/json-patch+json" => Ok(Self::Json),
             "application/apply-patch+yaml" => Ok(Self::Apply),
-            _ => Err(Refusal::unsupported_media_type()),
+            _ => Err(ApiError::unsupported_media_type()),
         }
     }
 }
@@ -46,10 +51,10 @@ pub(in crate::demo) fn replace(
     target: &Target,
     mut object: Value,
     query: &Query,
-) -> Result<Written, Refusal> {
+) -> Result<Written, ApiError> {
     let said = object["metadata"]["name"].as_str().unwrap_or_default();
     if said != target.name {
-        return Err(Refusal::bad_request(format!(
+        return Err(ApiError::bad_request(format!(
             "the name of the object ({said}) does not match the name on the URL ({})",
             target.name
         )));
@@ -72,11 +77,11 @@ pub(in crate::demo) fn replace(
     Ok(written)
 }
 
-fn scale_to(target: &Target, object: &mut Value, scale: &Value) -> Result<(), Refusal> {
+fn scale_to(target: &Target, object: &mut Value, scale: &Value) -> Result<(), ApiError> {
     if let Some(replicas) = scale["spec"]["replicas"].as_i64().filter(|replicas| *replicas < 0) {
         let why = "must be greater than or equal to 0";
         let cause = Cause::invalid_value("spec.replicas", &replicas.into(), why);
-        return Err(Refusal::invalid_of("autoscaling", "Scale", &target.name, &[cause]));
+        return Err(ApiError::invalid_of("autoscaling", "Scale", &target.name, &[cause]));
     }
     scale::rescale(&target.kind, object, scale);
     Ok(())
@@ -93,9 +98,9 @@ pub(in crate::demo) fn patch(
     how: PatchKind,
     body: &[u8],
     query: &Query,
-) -> Result<Written, Refusal> {
+) -> Result<Written, ApiError> {
     let patch: Value = serde_json::from_slice(body)
-        .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
+        .map_err(|error| ApiError::bad_request(format!("error decoding patch: {error}")))?;
     if how == PatchKind::Apply {
         return apply(cluster, target, patch, query);
     }
@@ -115,7 +120,7 @@ pub(in crate::demo) fn patch(
         let wrong = found.wrong.or(strict.then(|| format!("strict decoding error: {}", unknown.join(", "))));
         if let Some(wrong) = wrong {
             let cause = Cause::invalid("patch", &patch.to_string(), &wrong);
-            return Err(Refusal::invalid_of("", "", "", &[cause]));
+            return Err(ApiError::invalid_of("", "", "", &[cause]));
         }
         if query.validation() == Validation::Warn {
             warnings = unknown;
@@ -130,29 +135,29 @@ fn replicas(kind: &Kind, object: &Value) -> Value {
     object.pointer(&scale::pointers(kind).0).cloned().unwrap_or_default()
 }
 
-fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) -> Result<(), Refusal> {
+fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) -> Result<(), ApiError> {
     match how {
         PatchKind::Merge => ways::merge(value, patch),
         PatchKind::Strategic | PatchKind::Apply => ways::strategic(value, patch, schema::of(&target.kind)),
-        PatchKind::Json => ways::json_patch(value, patch).map_err(|_| Refusal::patch_failed())?,
+        PatchKind::Json => ways::json_patch(value, patch).map_err(|_| ApiError::patch_failed())?,
     }
     Ok(())
 }
 
 /// Performs a server-side apply.
-fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) -> Result<Written, Refusal> {
+fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) -> Result<Written, ApiError> {
     let Target { id, kind, namespace, name, subresource } = target;
     if query.text("fieldManager").is_empty() {
         let cause = Cause::required("fieldManager", "is required for apply patch");
-        return Err(Refusal::invalid_of("meta.k8s.io", "PatchOptions", "", &[cause]));
+        return Err(ApiError::invalid_of("meta.k8s.io", "PatchOptions", "", &[cause]));
     }
     let found = schema::check(kind, &mut given);
     if let Some(field) = found.unknown.first() {
         let said = given["metadata"]["namespace"].as_str().unwrap_or_default();
-        return Err(Refusal::not_in_schema(kind, &format!("{said}/{name}"), field));
+        return Err(ApiError::not_in_schema(kind, &format!("{said}/{name}"), field));
     }
     if let Some(wrong) = found.wrong {
-        return Err(Refusal::undecodable(kind, &wrong));
+        return Err(ApiError::undecodable(kind, &wrong));
     }
     if !given["metadata"].is_object() {
         given["metadata"] = json!({});
@@ -162,13 +167,14 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     if cluster.store.get(*id, namespace, name).is_none() && subresource.is_none() {
         return create(cluster, target, given, query);
     }
-    let by = By::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
+    let by =
+        FieldManager::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
     change(cluster, target, query, |value| {
         let conflicts = ownership::conflicts(value, &given, kind, &by);
         let excused = if query.manager() == "kubectl" { ownership::excused(value, kind) } else { Vec::new() };
         let taken = conflicts.iter().any(|(_, field)| !excused.contains(field));
         if taken && !query.force() {
-            return Err(Refusal::apply_conflict(&conflicts));
+            return Err(ApiError::apply_conflict(&conflicts));
         }
         ownership::apply(value, &given, kind, &by);
         Ok(())
@@ -180,10 +186,11 @@ fn change(
     cluster: &Cluster,
     target: &Target,
     query: &Query,
-    edit: impl FnOnce(&mut Value) -> Result<(), Refusal>,
-) -> Result<Written, Refusal> {
+    edit: impl FnOnce(&mut Value) -> Result<(), ApiError>,
+) -> Result<Written, ApiError> {
     let Target { id, kind, namespace, name, subresource } = target;
-    let by = By::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
+    let by =
+        FieldManager::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
     cluster.store.check_room()?;
     let stored = cluster.store.edit(*id, namespace, name, |value| {
         let before = value.clone();
@@ -192,7 +199,7 @@ fn change(
         if !version.is_empty() && before["metadata"]["resourceVersion"] != version {
             let why =
                 "the object has been modified; please apply your changes to the latest version and try again";
-            return Err(Refusal::conflict(kind, name, why));
+            return Err(ApiError::conflict(kind, name, why));
         }
         keep(value, &before, kind, subresource.as_deref());
         defaults::refill(cluster, kind, value);

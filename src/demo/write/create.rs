@@ -1,16 +1,20 @@
 //! Creation of objects: names, defaults and generated fields.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::{Target, Written, checked, define, drop_empty, validate};
-use crate::demo::cluster::{Cluster, stamp};
-use crate::demo::defaults;
+use super::definitions::define;
+use super::ownership::{self, FieldManager};
+use super::target::{Target, Written};
+use super::validate::{self, checked};
+use crate::demo::api_error::{ApiError, Cause};
+use crate::demo::clock::stamp;
+use crate::demo::cluster::Cluster;
+use crate::demo::http::query::Query;
 use crate::demo::kinds::{self, Kind};
-use crate::demo::ownership::{self, By};
-use crate::demo::query::Query;
-use crate::demo::refusal::{Cause, Refusal};
-use crate::demo::stored::Stored;
-use std::sync::Arc;
+use crate::demo::objects::defaults::{self, drop_empty};
+use crate::demo::store::StoredObject;
 
 /// Creates an object.
 ///
@@ -21,7 +25,7 @@ pub(in crate::demo) fn create(
     target: &Target,
     mut object: Value,
     query: &Query,
-) -> Result<Written, Refusal> {
+) -> Result<Written, ApiError> {
     let Target { kind, namespace, .. } = target;
     let store = &cluster.store;
     if !object["metadata"].is_object() {
@@ -51,7 +55,7 @@ pub(in crate::demo) fn create(
     let given = object.clone();
     defaults::fill(cluster, kind, &mut object);
     drop_empty(&mut object["metadata"]);
-    let by = By::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
+    let by = FieldManager::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
     if query.applies() {
         ownership::applied(&mut object, &given, kind, &by);
     } else {
@@ -59,8 +63,10 @@ pub(in crate::demo) fn create(
     }
     if query.dry_run() {
         return match store.get(target.id, namespace, &name) {
-            Some(_) => Err(Refusal::already_exists(kind, &name)),
-            None => Ok(Written { stored: Arc::new(Stored::new(kind, object, 0)), created: true, warnings }),
+            Some(_) => Err(ApiError::already_exists(kind, &name)),
+            None => {
+                Ok(Written { stored: Arc::new(StoredObject::new(kind, object, 0)), created: true, warnings })
+            }
         };
     }
     store.check_room()?;
@@ -69,11 +75,11 @@ pub(in crate::demo) fn create(
     Ok(Written { stored, created: true, warnings })
 }
 
-fn check_name(kind: &Kind, name: &str) -> Result<(), Refusal> {
+fn check_name(kind: &Kind, name: &str) -> Result<(), ApiError> {
     const FIELD: &str = "metadata.name";
     if name.is_empty() {
         let cause = Cause::required(FIELD, "name or generateName is required");
-        return Err(Refusal::invalid(kind, "", &[cause]));
+        return Err(ApiError::invalid(kind, "", &[cause]));
     }
     let label = |label: &str| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -86,22 +92,22 @@ fn check_name(kind: &Kind, name: &str) -> Result<(), Refusal> {
     let why = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and \
                must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
                '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-    Err(Refusal::invalid(kind, name, &[Cause::invalid(FIELD, name, why)]))
+    Err(ApiError::invalid(kind, name, &[Cause::invalid(FIELD, name, why)]))
 }
 
-fn check_namespace(cluster: &Cluster, target: &Target, name: &str, said: &str) -> Result<(), Refusal> {
+fn check_namespace(cluster: &Cluster, target: &Target, name: &str, said: &str) -> Result<(), ApiError> {
     let namespace = target.namespace.as_str();
     if !said.is_empty() && said != namespace {
         let why = "the namespace of the provided object does not match the namespace sent on the request";
-        return Err(Refusal::bad_request(why));
+        return Err(ApiError::bad_request(why));
     }
     match cluster.store.get(kinds::NAMESPACES, "", namespace) {
-        None => Err(Refusal::not_found(&cluster.store.kind(kinds::NAMESPACES), namespace)),
+        None => Err(ApiError::not_found(&cluster.store.kind(kinds::NAMESPACES), namespace)),
         Some(stored) if stored.value()["metadata"]["deletionTimestamp"].is_string() => {
             let why = format!(
                 "unable to create new content in namespace {namespace} because it is being terminated"
             );
-            Err(Refusal::forbidden(&target.kind, name, &why))
+            Err(ApiError::forbidden(&target.kind, name, &why))
         }
         Some(_) => Ok(()),
     }

@@ -5,20 +5,21 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::Target;
-use crate::demo::cluster::{Cluster, stamp};
+use super::definitions::undefine;
+use super::target::Target;
+use crate::demo::api_error::ApiError;
+use crate::demo::clock::stamp;
+use crate::demo::cluster::Cluster;
+use crate::demo::http::query::Query;
 use crate::demo::kinds::{self, Kind};
-use crate::demo::query::Query;
-use crate::demo::refusal::Refusal;
-use crate::demo::store::{Edit, Part};
-use crate::demo::stored::Stored;
+use crate::demo::store::{Edit, StoredObject};
 
 /// The outcome of a deletion.
 pub(in crate::demo) enum Deleted {
     /// Removed, or a dry run of it.
-    Gone(Arc<Stored>),
+    Gone(Arc<StoredObject>),
     /// Marked for deletion; removed later.
-    Going(Arc<Stored>),
+    Going(Arc<StoredObject>),
 }
 
 /// Deletes an object, at once unless a finalizer, a kubelet or its content must be handled first.
@@ -27,13 +28,13 @@ pub(in crate::demo) fn delete(
     target: &Target,
     options: &Value,
     query: &Query,
-) -> Result<Deleted, Refusal> {
+) -> Result<Deleted, ApiError> {
     let Target { id, kind, namespace, name, .. } = target;
     let grace = query.text("gracePeriodSeconds").parse().ok();
     let grace: Option<i64> = options["gracePeriodSeconds"].as_i64().or(grace);
     let is_dry = query.dry_run() || options["dryRun"].as_array().is_some_and(|dry| !dry.is_empty());
     if kind.plural == "namespaces" && ["default", "kube-system", "kube-public"].contains(&name.as_str()) {
-        return Err(Refusal::forbidden(kind, name, "this namespace may not be deleted"));
+        return Err(ApiError::forbidden(kind, name, "this namespace may not be deleted"));
     }
     let now = cluster.clock.now();
     let mut gone = true;
@@ -54,17 +55,7 @@ pub(in crate::demo) fn delete(
     Ok(if gone { Deleted::Gone(stored) } else { Deleted::Going(stored) })
 }
 
-/// Removes a resource with its definition and its objects.
-fn undefine(cluster: &Cluster, definition: &str) {
-    let Some((plural, group)) = definition.split_once('.') else { return };
-    let Some(id) = cluster.store.id(group, plural) else { return };
-    for item in cluster.store.now(&Part::all(id, None)).items {
-        cluster.store.remove(id, &item.namespace, &item.name);
-    }
-    cluster.store.undefine(id);
-}
-
-fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Result<(), Refusal> {
+fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Result<(), ApiError> {
     const RECREATED: &str = "The object might have been deleted and then recreated";
     const MODIFIED: &str = "The object might have been modified";
     for (key, own, why) in [("uid", "UID", RECREATED), ("resourceVersion", "ResourceVersion", MODIFIED)] {
@@ -75,7 +66,7 @@ fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Resul
             let why = format!(
                 "the {own} in the precondition ({wanted}) does not match the {own} in record ({is}). {why}"
             );
-            return Err(Refusal::precondition(&target.kind, &target.name, &why));
+            return Err(ApiError::precondition(&target.kind, &target.name, &why));
         }
     }
     Ok(())
@@ -110,7 +101,7 @@ pub(in crate::demo) fn begin_deletion(
 }
 
 /// Removes an owner from its dependents, which stay.
-fn orphan(cluster: &Cluster, owner: &Stored) {
+fn orphan(cluster: &Cluster, owner: &StoredObject) {
     for id in kinds::DEPENDENTS {
         for item in cluster.store.owned(id, &owner.namespace, &owner.uid) {
             // A dependent that was deleted meanwhile is fine.

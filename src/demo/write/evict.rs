@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Deleted, Target, delete};
+use super::delete::{Deleted, delete};
+use super::target::Target;
+use crate::demo::api_error::ApiError;
 use crate::demo::cluster::Cluster;
+use crate::demo::http::query::Query;
 use crate::demo::kinds;
-use crate::demo::query::Query;
-use crate::demo::refusal::Refusal;
-use crate::demo::store::Part;
+use crate::demo::store::CollectionRange;
 use crate::object::LabelSelector;
 
 /// Evicts a pod.
@@ -19,19 +20,19 @@ pub(in crate::demo) fn evict(
     target: &Target,
     eviction: &Value,
     query: &Query,
-) -> Result<Deleted, Refusal> {
+) -> Result<Deleted, ApiError> {
     let Target { id, kind, namespace, name, .. } = target;
-    let pod = cluster.store.get(*id, namespace, name).ok_or_else(|| Refusal::not_found(kind, name))?;
+    let pod = cluster.store.get(*id, namespace, name).ok_or_else(|| ApiError::not_found(kind, name))?;
     let is_over =
         ["Succeeded", "Failed"].contains(&pod.value()["status"]["phase"].as_str().unwrap_or_default());
-    let budgets = cluster.store.now(&Part::all(kinds::DISRUPTION_BUDGETS, Some(namespace))).items;
+    let budgets = cluster.store.now(&CollectionRange::all(kinds::DISRUPTION_BUDGETS, Some(namespace))).items;
     for budget in budgets.iter().filter(|_| !is_over) {
         let value = budget.value();
         let status = &value["status"];
         if selects(&value["spec"]["selector"], &pod.json) && status["disruptionsAllowed"].as_u64() == Some(0)
         {
             let number = |key: &str| status[key].as_u64().unwrap_or_default();
-            return Err(Refusal::disruption(
+            return Err(ApiError::disruption(
                 &budget.name,
                 number("desiredHealthy"),
                 number("currentHealthy"),
@@ -43,6 +44,6 @@ pub(in crate::demo) fn evict(
 
 /// Returns whether a `LabelSelector` selects the object.
 pub(in crate::demo) fn selects(selector: &Value, json: &[u8]) -> bool {
-    LabelSelector::parse(&crate::demo::columns::selector(selector))
+    LabelSelector::parse(&crate::demo::representations::columns::selector(selector))
         .is_ok_and(|labels| labels.matches_json(json))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::demo::kinds::Kind;
-use crate::demo::stored::Stored;
+use crate::demo::store::StoredObject;
 
 /// Returns the paths of a resource's desired and current replicas.
 pub(super) fn pointers(kind: &Kind) -> (String, String) {
@@ -16,7 +16,7 @@ pub(super) fn pointers(kind: &Kind) -> (String, String) {
 }
 
 /// Returns the `autoscaling/v1 Scale` of an object.
-pub(in crate::demo) fn scale(kind: &Kind, stored: &Stored) -> Value {
+pub(in crate::demo) fn scale(kind: &Kind, stored: &StoredObject) -> Value {
     let object = stored.value();
     let (wanted, is) = pointers(kind);
     let mut metadata = json!({});

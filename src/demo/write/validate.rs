@@ -2,16 +2,36 @@
 
 use serde_json::{Map, Value};
 
+use crate::demo::api_error::{ApiError, Cause};
+use crate::demo::http::query::{Query, Validation};
 use crate::demo::kinds::Kind;
-use crate::demo::refusal::{Cause, Refusal};
 use crate::demo::schema;
+
+/// Removes unknown fields from an object and returns the warnings about them.
+///
+/// # Errors
+/// There are unknown fields and the client requested strict validation, or a field has the wrong type.
+pub(super) fn checked(kind: &Kind, object: &mut Value, query: &Query) -> Result<Vec<String>, ApiError> {
+    let found = schema::check(kind, object);
+    if let Some(wrong) = &found.wrong {
+        return Err(ApiError::undecodable(kind, wrong));
+    }
+    let unknown: Vec<String> = found.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
+    match query.validation() {
+        Validation::Strict if !unknown.is_empty() => {
+            Err(ApiError::undecodable(kind, &format!("strict decoding error: {}", unknown.join(", "))))
+        }
+        Validation::Warn => Ok(unknown),
+        Validation::Strict | Validation::Ignore => Ok(Vec::new()),
+    }
+}
 
 /// Rejects an object with causes.
 ///
 /// # Errors
 /// There is a cause.
-pub(super) fn refuse(kind: &Kind, name: &str, causes: &[Cause]) -> Result<(), Refusal> {
-    if causes.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, name, causes)) }
+pub(super) fn refuse(kind: &Kind, name: &str, causes: &[Cause]) -> Result<(), ApiError> {
+    if causes.is_empty() { Ok(()) } else { Err(ApiError::invalid(kind, name, causes)) }
 }
 
 /// Returns the causes against an object, compared with its previous state if it has one.

@@ -73,7 +73,7 @@ fn generate() -> Map<String, Value> {
         complete(name, schema);
     }
     for kind in kinds::built_in().chain(alternate_versions::kinds()) {
-        if let Some(schema) = definitions.get_mut(&name(&kind.group, &kind.version, &kind.kind)) {
+        if let Some(schema) = definitions.get_mut(&definition_name(&kind.group, &kind.version, &kind.kind)) {
             let own = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
             schema["x-kubernetes-group-version-kind"] = json!([own]);
         }

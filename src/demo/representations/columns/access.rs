@@ -1,0 +1,28 @@
+//! Rows of RBAC objects.
+
+use serde_json::Value;
+
+use super::cells::{AGE, Definition, NAME, RowContext, list, text};
+
+pub(in crate::demo) const BINDINGS: &[Definition] = &[
+    NAME,
+    ("Role", "string", 0),
+    AGE,
+    ("Users", "string", 1),
+    ("Groups", "string", 1),
+    ("ServiceAccounts", "string", 1),
+];
+
+pub(in crate::demo) fn binding(object: &Value, known: RowContext) -> Vec<Value> {
+    let role = format!("{}/{}", text(&object["roleRef"]["kind"]), text(&object["roleRef"]["name"]));
+    let subjects = |kind: &str| -> Value {
+        let own = list(&object["subjects"]).iter().filter(|subject| subject["kind"] == kind);
+        let names = own.map(|subject| match kind {
+            "ServiceAccount" => format!("{}/{}", text(&subject["namespace"]), text(&subject["name"])),
+            _ => text(&subject["name"]).to_owned(),
+        });
+        names.collect::<Vec<_>>().join(", ").into()
+    };
+    let [users, groups, accounts] = ["User", "Group", "ServiceAccount"].map(subjects);
+    vec![known.name, role.into(), known.age, users, groups, accounts]
+}

@@ -1,0 +1,162 @@
+//! Rows of nodes, events and cluster-level objects.
+
+use serde_json::Value;
+
+use super::cells::{AGE, Definition, NAME, RowContext, count, or_none, shown, since, text};
+
+pub(in crate::demo) const NAMESPACES: &[Definition] = &[NAME, ("Status", "string", 0), AGE];
+
+pub(in crate::demo) const LEASES: &[Definition] = &[NAME, ("Holder", "string", 0), AGE];
+
+pub(in crate::demo) const PRIORITY_CLASSES: &[Definition] = &[
+    NAME,
+    ("Value", "integer", 0),
+    ("Global-Default", "boolean", 0),
+    AGE,
+    ("PreemptionPolicy", "string", 0),
+];
+
+pub(in crate::demo) const DISRUPTION_BUDGETS: &[Definition] = &[
+    NAME,
+    ("Min Available", "string", 0),
+    ("Max Unavailable", "string", 0),
+    ("Allowed Disruptions", "integer", 0),
+    AGE,
+];
+
+pub(in crate::demo) const RESOURCE_QUOTAS: &[Definition] =
+    &[NAME, ("Request", "string", 0), ("Limit", "string", 0), AGE];
+
+pub(in crate::demo) const NODES: &[Definition] = &[
+    NAME,
+    ("Status", "string", 0),
+    ("Roles", "string", 0),
+    AGE,
+    ("Version", "string", 0),
+    ("Internal-IP", "string", 1),
+    ("External-IP", "string", 1),
+    ("OS-Image", "string", 1),
+    ("Kernel-Version", "string", 1),
+    ("Container-Runtime", "string", 1),
+];
+
+pub(in crate::demo) const EVENTS: &[Definition] = &[
+    ("Last Seen", "string", 0),
+    ("Type", "string", 0),
+    ("Reason", "string", 0),
+    ("Object", "string", 0),
+    ("Subobject", "string", 1),
+    ("Source", "string", 1),
+    ("Message", "string", 0),
+    ("First Seen", "string", 1),
+    ("Count", "string", 1),
+    ("Name", "string", 1),
+];
+
+pub(in crate::demo) fn node(object: &Value, known: RowContext) -> Vec<Value> {
+    const ROLE: &str = "node-role.kubernetes.io/";
+    let (info, status) = (&object["status"]["nodeInfo"], &object["status"]);
+    let mut conditions = status["conditions"].as_array().into_iter().flatten();
+    let mut word = match conditions.find(|one| one["type"] == "Ready").map(|one| text(&one["status"])) {
+        Some("True") => "Ready".to_owned(),
+        Some(_) => "NotReady".to_owned(),
+        None => "Unknown".to_owned(),
+    };
+    if object["spec"]["unschedulable"] == true {
+        word.push_str(",SchedulingDisabled");
+    }
+    let labels = object["metadata"]["labels"].as_object().into_iter().flatten();
+    let roles: Vec<&str> = labels.filter_map(|(label, _)| label.strip_prefix(ROLE)).collect();
+    let address = |kind: &str| {
+        let mut addresses = status["addresses"].as_array().into_iter().flatten();
+        or_none(
+            addresses.find(|one| one["type"] == kind).map(|one| text(&one["address"])).unwrap_or_default(),
+        )
+    };
+    let known_or_not = |key: &str| info[key].as_str().filter(|text| !text.is_empty()).unwrap_or("<unknown>");
+    let kernel = match text(&info["architecture"]) {
+        "" => known_or_not("kernelVersion").to_owned(),
+        architecture => format!("{} ({architecture})", known_or_not("kernelVersion")),
+    };
+    vec![
+        known.name,
+        word.into(),
+        or_none(&roles.join(",")),
+        known.age,
+        text(&info["kubeletVersion"]).into(),
+        address("InternalIP"),
+        address("ExternalIP"),
+        known_or_not("osImage").into(),
+        kernel.into(),
+        known_or_not("containerRuntimeVersion").into(),
+    ]
+}
+
+pub(in crate::demo) fn event(object: &Value, known: RowContext) -> Vec<Value> {
+    let involved = &object["involvedObject"];
+    let either = |own: &str, other: &str| match text(&object["source"][own]) {
+        "" => text(&object[other]).to_owned(),
+        own => own.to_owned(),
+    };
+    let (component, host) = (either("component", "reportingComponent"), either("host", "reportingInstance"));
+    let source = match (component, host.as_str()) {
+        (component, "") => component,
+        (component, host) => format!("{component}, {host}"),
+    };
+    let first = [&object["firstTimestamp"], &object["eventTime"]].into_iter().find(|time| time.is_string());
+    let last = Some(&object["lastTimestamp"]).filter(|time| time.is_string()).or(first);
+    let series = &object["series"];
+    let last = Some(&series["lastObservedTime"]).filter(|time| time.is_string()).or(last);
+    let times = series["count"].as_u64().or(object["count"].as_u64().filter(|count| *count > 0)).unwrap_or(1);
+    let ago = |time: Option<&Value>| time.map_or("<unknown>".to_owned(), |time| since(time, known.now));
+    let target = match text(&involved["name"]) {
+        "" => text(&involved["kind"]).to_lowercase(),
+        name => format!("{}/{name}", text(&involved["kind"]).to_lowercase()),
+    };
+    vec![
+        ago(last).into(),
+        text(&object["type"]).into(),
+        text(&object["reason"]).into(),
+        target.into(),
+        text(&involved["fieldPath"]).into(),
+        source.into(),
+        text(&object["message"]).trim().into(),
+        ago(first).into(),
+        times.into(),
+        known.name,
+    ]
+}
+
+pub(in crate::demo) fn namespace(object: &Value, known: RowContext) -> Vec<Value> {
+    vec![known.name, text(&object["status"]["phase"]).into(), known.age]
+}
+
+pub(in crate::demo) fn lease(object: &Value, known: RowContext) -> Vec<Value> {
+    vec![known.name, text(&object["spec"]["holderIdentity"]).into(), known.age]
+}
+
+pub(in crate::demo) fn priority_class(object: &Value, known: RowContext) -> Vec<Value> {
+    let value = object["value"].as_i64().unwrap_or_default();
+    let is_default = object["globalDefault"] == true;
+    vec![known.name, value.into(), is_default.into(), known.age, text(&object["preemptionPolicy"]).into()]
+}
+
+pub(in crate::demo) fn disruption_budget(object: &Value, known: RowContext) -> Vec<Value> {
+    let limit = |key: &str| match &object["spec"][key] {
+        Value::Null => "N/A".to_owned(),
+        limit => shown(limit),
+    };
+    let allowed = count(&object["status"]["disruptionsAllowed"]);
+    vec![known.name, limit("minAvailable").into(), limit("maxUnavailable").into(), allowed.into(), known.age]
+}
+
+pub(in crate::demo) fn resource_quota(object: &Value, known: RowContext) -> Vec<Value> {
+    let status = &object["status"];
+    let (mut requests, mut limits) = (Vec::new(), Vec::new());
+    for (resource, hard) in status["hard"].as_object().into_iter().flatten() {
+        let used = status["used"][resource].as_str().unwrap_or("0");
+        let said = format!("{resource}: {used}/{}", shown(hard));
+        if resource.starts_with("limits.") { limits.push(said) } else { requests.push(said) }
+    }
+    vec![known.name, requests.join(", ").into(), limits.join(", ").into(), known.age]
+}

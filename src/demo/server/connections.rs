@@ -1,0 +1,94 @@
+//! Connections: HTTP/1.1, up to a number of them.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use super::router;
+use crate::demo::clock::pause;
+use crate::demo::cluster::Cluster;
+
+/// The maximum number of open connections; further ones wait in the kernel's backlog. Together with the buffers of each
+/// connection, it bounds the memory used for clients that do not read.
+const CONNECTIONS: usize = 1024;
+
+/// The buffer of a connection for request heads and for unsent response data. hyper's default is 13 times as large: a
+/// thousand watches that are not read would use half a gigabyte.
+const BUFFER: usize = 32 * 1024;
+
+/// Serves until it is dropped. The connections are tasks of their own, so that one that does not read holds up no other;
+/// the set owns them and aborts them when it goes, and [`CONNECTIONS`] bounds them.
+pub(in crate::demo) async fn serve(cluster: Arc<Cluster>, listener: TcpListener) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(connection(Arc::clone(&cluster), stream))),
+                // A connection that was gone before it was taken, or no file left: others may go, and then it works.
+                Err(_) => pause().await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn connection(cluster: Arc<Cluster>, stream: TcpStream) {
+    // An event is to leave when it is written, not when more has come.
+    let _best_effort = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let cluster = Arc::clone(&cluster);
+        async move { Ok::<_, Infallible>(router::answer(cluster, request).await) }
+    });
+    // An error means that the client closed its connection: there is no one to report it to.
+    let _ended = protocol().serve_connection(TokioIo::new(stream), service).await;
+}
+
+fn protocol() -> http1::Builder {
+    let mut protocol = http1::Builder::new();
+    protocol.max_buf_size(BUFFER);
+    protocol
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use bytes::Bytes;
+    use futures_util::stream;
+    use http::Response;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unread_response_is_produced_up_to_the_buffer_size() {
+        const PIECE: usize = 8 * 1024;
+        let made = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&made);
+        let service = service_fn(move |_| {
+            let count = Arc::clone(&count);
+            let pieces = stream::repeat_with(move || {
+                count.fetch_add(PIECE, Ordering::Relaxed);
+                Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; PIECE])))
+            });
+            async move { Ok::<_, Infallible>(Response::new(StreamBody::new(pieces))) }
+        });
+        let (mut client, server) = tokio::io::duplex(1024);
+        let connection = tokio::spawn(async move {
+            let _ended = protocol().serve_connection(TokioIo::new(server), service).await;
+        });
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("a request");
+        // The paused clock advances only when every task is idle: the connection then waits for the client.
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        let made = made.load(Ordering::Relaxed);
+        assert!((PIECE..=BUFFER + 2 * PIECE).contains(&made), "{made} bytes");
+        connection.abort();
+    }
+}

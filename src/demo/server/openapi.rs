@@ -1,0 +1,169 @@
+//! The `OpenAPI` documents. Version 3 has the schemas of each group version and just enough of its paths to declare
+//! server-side field validation; version 2 is empty, which makes clients use version 3.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::discovery::groups;
+use crate::demo::kinds::Kind;
+use crate::demo::schema::{PREFIX, built_in_schemas, definition_name};
+
+/// Returns `/openapi/v3`, with one document per group version.
+pub(in crate::demo) fn index(kinds: &[Arc<Kind>]) -> Value {
+    let versions = groups(kinds)
+        .into_iter()
+        .flat_map(|(group, versions)| versions.into_iter().map(move |version| (group.clone(), version)));
+    let paths = versions.map(|(group, version)| {
+        let path = root(&group, &version);
+        let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={:016X}", paths_hash(kinds))});
+        (path, url)
+    });
+    json!({"paths": paths.collect::<serde_json::Map<_, _>>()})
+}
+
+/// Returns a hash of the resources, so that a client's cached document expires when they change.
+fn paths_hash(kinds: &[Arc<Kind>]) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let texts = kinds.iter().map(|kind| match &kind.custom {
+        Some(custom) => format!("{}{}", kind.group_resource(), custom.schema),
+        None => kind.group_resource(),
+    });
+    texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| text.bytes().fold(hash, step))
+}
+
+/// Returns a document such as `/openapi/v3/api/v1`.
+pub(in crate::demo) fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
+    let mine: Vec<_> = kinds.iter().filter(|kind| kind.group == group && kind.version == version).collect();
+    let paths: Map<_, _> = mine.iter().flat_map(|kind| paths(kind)).collect();
+    let mut schemas = Map::new();
+    for kind in &mine {
+        match &kind.custom {
+            Some(custom) => {
+                collect(META, &mut schemas);
+                schemas.insert(custom_name(kind), custom_schema(kind, &custom.schema));
+            }
+            None => collect(&definition_name(&kind.group, &kind.version, &kind.kind), &mut schemas),
+        }
+    }
+    (!mine.is_empty()).then(|| {
+        json!({
+            "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "1.36"}, "paths": paths,
+            "components": {"schemas": schemas},
+        })
+    })
+}
+
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// Adds a definition and those that it refers to.
+fn collect(name: &str, schemas: &mut Map<String, Value>) {
+    let all = &built_in_schemas().0;
+    let mut open = BTreeSet::from([name.to_owned()]);
+    while let Some(name) = open.pop_first() {
+        if let (Some(schema), false) = (all.get(&name), schemas.contains_key(&name)) {
+            references(schema, &mut open);
+            schemas.insert(name, schema.clone());
+        }
+    }
+}
+
+fn references(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(map) => {
+            let own = map.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix(PREFIX));
+            found.extend(own.map(str::to_owned));
+            map.values().for_each(|value| references(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+/// Returns a name such as `dev.kdelta.demo.v1.Backup`.
+fn custom_name(kind: &Kind) -> String {
+    let parts: Vec<&str> = kind.group.split('.').rev().collect();
+    format!("{}.{}.{}", parts.join("."), kind.version, kind.kind)
+}
+
+fn custom_schema(kind: &Kind, own: &Value) -> Value {
+    let mut schema = if own.is_object() { own.clone() } else { json!({"type": "object"}) };
+    let metadata = json!({
+        "description": "Standard object's metadata.", "allOf": [{"$ref": format!("{PREFIX}{META}")}],
+    });
+    let text = |description: &str| json!({"description": description, "type": "string"});
+    schema["properties"]["apiVersion"] =
+        text("APIVersion defines the versioned schema of this representation of an object.");
+    schema["properties"]["kind"] =
+        text("Kind is a string value representing the REST resource this object represents.");
+    schema["properties"]["metadata"] = metadata;
+    schema["x-kubernetes-group-version-kind"] = json!([gvk(kind)]);
+    schema
+}
+
+fn paths(kind: &Kind) -> [(String, Value); 2] {
+    let root = root(&kind.group, &kind.version);
+    let scope = if kind.namespaced { "namespaces/{namespace}/" } else { "" };
+    let collection = format!("/{root}/{scope}{}", kind.plural);
+    let operation = |action: &str| {
+        let parameter = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
+        let parameters = ["dryRun", "fieldManager", "fieldValidation"].map(parameter);
+        json!({
+            "parameters": parameters, "responses": {"200": {"description": "OK"}},
+            "x-kubernetes-action": action, "x-kubernetes-group-version-kind": gvk(kind),
+        })
+    };
+    let (get, list) = (operation("get"), operation("list"));
+    [
+        (
+            format!("{collection}/{{name}}"),
+            json!({"get": get, "patch": operation("patch"), "put": operation("put")}),
+        ),
+        (collection, json!({"get": list, "post": operation("post")})),
+    ]
+}
+
+fn gvk(kind: &Kind) -> Value {
+    json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
+}
+
+fn root(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+}
+
+/// Returns `/openapi/v2` as JSON.
+pub(in crate::demo) fn swagger() -> Value {
+    json!({"swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36.0"}, "paths": {}, "definitions": {}})
+}
+
+/// `/openapi/v2` in the encoding that kubectl requests: field 1, the string "2.0".
+pub(in crate::demo) const SWAGGER_PROTOBUF: &[u8] = b"\x0a\x032.0";
+
+/// Returns `/version`.
+pub(in crate::demo) fn version() -> Value {
+    json!({
+        "major": "1", "minor": "36", "gitVersion": concat!("v1.36.0+kdelta-demo.", env!("CARGO_PKG_VERSION")),
+        "gitCommit": "", "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z", "goVersion": "",
+        "compiler": "rustc", "platform": "linux/amd64",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::kinds;
+
+    #[test]
+    fn a_document_has_every_schema_that_it_refers_to() {
+        let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
+        let apps = document(&kinds, "apps", "v1").expect("apps");
+        let schemas = apps["components"]["schemas"].as_object().expect("schemas");
+        let mut found = BTreeSet::new();
+        references(&apps, &mut found);
+        assert!(found.len() > 50 && found.iter().all(|name| schemas.contains_key(name)), "{found:?}");
+        assert!(schemas.contains_key("io.k8s.api.apps.v1.Deployment"));
+        assert!(!schemas.contains_key("io.k8s.api.batch.v1.Job"));
+        assert!(document(&kinds, "apps", "v9").is_none());
+    }
+}

@@ -1,0 +1,561 @@
+//! The store: the collections, and a log of recent changes.
+//!
+//! One version counter covers all collections. Watches read the log of changes, and a list at an earlier version is
+//! computed from it by undoing the changes since then. Changes that left the log are compacted: requests for them fail
+//! as expired.
+
+mod change;
+mod random_names;
+mod range;
+mod stored_object;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::api_error::ApiError;
+use super::kinds::{self, Kind, KindId};
+
+pub(super) use change::{Change, Compacted};
+pub(super) use random_names::{suffix, uuid};
+pub(super) use range::{CollectionRange, Snapshot};
+pub(super) use stored_object::{ObjectKey, StoredObject, head, object_key};
+
+/// The maximum length of the log, which bounds the memory of a busy server.
+const REMEMBERED: usize = 8192;
+
+/// The maximum size of the objects in the log, before and after each change.
+const REMEMBERED_BYTES: usize = 64 * MIB;
+
+/// The growth of the store, relative to its start, after which client writes are rejected.
+const GROWTH: usize = 64 * MIB;
+
+const MIB: usize = 1024 * 1024;
+
+/// The maximum age of changes in the log, as on a real server.
+const REMEMBERED_FOR: Duration = Duration::from_mins(5);
+
+/// All collections and the log, behind one lock.
+pub(super) struct Store {
+    /// A std mutex, held for a look-up, one change, or cloning `Arc`s, never across an await.
+    inner: Mutex<Inner>,
+    /// The latest version. A watch channel: waiters need only the latest version, not each. It closes with the store.
+    latest: watch::Sender<u64>,
+}
+
+struct Inner {
+    version: u64,
+    kinds: Vec<Arc<Kind>>,
+    /// Resources that are no longer served.
+    retired: BTreeSet<KindId>,
+    /// One collection per resource, at its number.
+    collections: Vec<BTreeMap<ObjectKey, Arc<StoredObject>>>,
+    log: VecDeque<Change>,
+    /// The size of the objects in `log`.
+    log_size: usize,
+    /// The size of the objects in `collections`.
+    size: usize,
+    /// The size from which client writes are rejected.
+    limit: usize,
+    /// The version up to which changes are compacted.
+    compacted: u64,
+    rng: fastrand::Rng,
+}
+
+/// The outcome of an edit.
+pub(super) enum Edit {
+    /// Store the changed value, if it differs.
+    Keep,
+    /// Remove the object in the state of the value.
+    Remove,
+    /// Store nothing.
+    Discard,
+}
+
+impl Store {
+    /// Creates an empty store with the built-in resources at this version. Equal seeds give equal UIDs.
+    pub(super) fn new(seed: u64, version: u64) -> Self {
+        let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
+        let collections = kinds.iter().map(|_| BTreeMap::new()).collect();
+        let rng = fastrand::Rng::with_seed(seed);
+        let inner = Inner {
+            version,
+            kinds,
+            retired: BTreeSet::new(),
+            collections,
+            log: VecDeque::new(),
+            log_size: 0,
+            size: 0,
+            limit: GROWTH,
+            compacted: 0,
+            rng,
+        };
+        Self { inner: Mutex::new(inner), latest: watch::channel(version).0 }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns every served resource with its number.
+    pub(super) fn kinds(&self) -> Vec<(KindId, Arc<Kind>)> {
+        self.lock().served().map(|(id, kind)| (id, Arc::clone(kind))).collect()
+    }
+
+    /// Returns the resource with this group, version and plural.
+    pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
+        let is_it =
+            |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
+        self.lock().served().find(|(_, kind)| is_it(kind)).map(|(id, kind)| (id, Arc::clone(kind)))
+    }
+
+    /// Returns the resource with this number.
+    pub(super) fn kind(&self, id: KindId) -> Arc<Kind> {
+        Arc::clone(&self.lock().kinds[id])
+    }
+
+    /// Returns the number of a resource by group and plural.
+    pub(super) fn id(&self, group: &str, plural: &str) -> Option<KindId> {
+        let inner = self.lock();
+        let mut served = inner.served();
+        served.find(|(_, kind)| kind.group == group && kind.plural == plural).map(|(id, _)| id)
+    }
+
+    /// Defines or redefines a resource.
+    pub(super) fn define(&self, kind: Kind) {
+        let mut inner = self.lock();
+        let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
+        if let Some(id) = inner.kinds.iter().position(is_it) {
+            inner.kinds[id] = Arc::new(kind);
+            inner.retired.remove(&id);
+        } else {
+            inner.kinds.push(Arc::new(kind));
+            inner.collections.push(BTreeMap::new());
+        }
+    }
+
+    /// Stops serving a resource, whose objects must have been removed. Its number is kept for a later redefinition.
+    pub(super) fn undefine(&self, kind: KindId) {
+        self.lock().retired.insert(kind);
+        // Wakes the resource's watches.
+        self.latest.send_modify(|_| {});
+    }
+
+    /// Returns whether a resource is served.
+    pub(super) fn serves(&self, kind: KindId) -> bool {
+        !self.lock().retired.contains(&kind)
+    }
+
+    /// Returns a receiver of the latest version.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.latest.subscribe()
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.lock().version
+    }
+
+    pub(super) fn get(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<StoredObject>> {
+        self.lock().collections.get(kind)?.get(&object_key(namespace, name)).cloned()
+    }
+
+    /// Returns the objects in a namespace that the owner with this UID controls, sorted by name.
+    pub(super) fn owned(&self, kind: KindId, namespace: &str, uid: &str) -> Vec<Arc<StoredObject>> {
+        let inner = self.lock();
+        let all = inner.range(&CollectionRange::all(kind, Some(namespace)));
+        all.map(|(_, item)| item).filter(|item| *item.owner == *uid).cloned().collect()
+    }
+
+    /// Returns a part of the current collection.
+    pub(super) fn now(&self, part: &CollectionRange<'_>) -> Snapshot {
+        let inner = self.lock();
+        inner.snapshot(part, inner.version, &BTreeMap::new())
+    }
+
+    /// Returns a part of the collection at an earlier version.
+    pub(super) fn at(&self, part: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted> {
+        let inner = self.lock();
+        if version < inner.compacted {
+            return Err(Compacted { oldest: inner.compacted });
+        }
+        let later = inner.log.iter().rev().take_while(|change| change.version > version);
+        let mine = later.filter(|change| change.kind == part.kind && part.holds(&change.new));
+        // In reverse order, so that the state before the first of several changes remains.
+        let then = mine.map(|change| (change.new.key(), change.old.clone())).collect();
+        Ok(inner.snapshot(part, version, &then))
+    }
+
+    /// Returns at most `most` changes of a resource after a version, and the version up to which they are complete.
+    pub(super) fn changes(
+        &self,
+        kind: KindId,
+        after: u64,
+        most: usize,
+    ) -> Result<(Vec<Change>, u64), Compacted> {
+        let inner = self.lock();
+        let (changes, to) = inner.after(after, most)?;
+        Ok((changes.filter(|change| change.kind == kind).cloned().collect(), to))
+    }
+
+    /// Returns changes like [`Store::changes`], of all resources.
+    pub(super) fn all_changes(&self, after: u64, most: usize) -> Result<(Vec<Change>, u64), Compacted> {
+        let inner = self.lock();
+        let (changes, to) = inner.after(after, most)?;
+        Ok((changes.cloned().collect(), to))
+    }
+
+    /// Compacts all changes.
+    pub(super) fn compact(&self) {
+        let mut inner = self.lock();
+        inner.forget_all();
+    }
+
+    /// Sets the size limit for writes of clients, relative to the current size.
+    pub(super) fn allow_growth(&self) {
+        let mut inner = self.lock();
+        inner.limit = inner.size + GROWTH;
+    }
+
+    /// Checks that the store accepts writes of clients. The last accepted write can exceed the limit.
+    ///
+    /// # Errors
+    /// The size limit is reached.
+    pub(super) fn check_room(&self) -> Result<(), ApiError> {
+        let inner = self.lock();
+        if inner.size < inner.limit { Ok(()) } else { Err(ApiError::full(GROWTH / MIB)) }
+    }
+
+    /// Stores pre-existing objects, until `make` returns `None` for a version: no watch receives them, and earlier
+    /// versions are not available.
+    pub(super) fn load(&self, kind: KindId, mut make: impl FnMut(u64) -> Option<StoredObject>) {
+        let mut inner = self.lock();
+        while let Some(stored) = make(inner.version + 1) {
+            inner.version += 1;
+            inner.put(kind, Arc::new(stored));
+        }
+        inner.forget_all();
+        self.latest.send_replace(inner.version);
+    }
+
+    /// Returns a new UID.
+    pub(super) fn uid(&self) -> String {
+        uuid(&mut self.lock().rng)
+    }
+
+    /// Returns a suffix for a generated name.
+    pub(super) fn suffix(&self) -> String {
+        suffix(&mut self.lock().rng)
+    }
+
+    /// Creates an object, which has its names and UID.
+    ///
+    /// # Errors
+    /// An object with that name exists.
+    pub(super) fn create(&self, kind: KindId, value: Value) -> Result<Arc<StoredObject>, ApiError> {
+        let at = Instant::now();
+        let mut inner = self.lock();
+        let version = inner.version + 1;
+        let what = Arc::clone(&inner.kinds[kind]);
+        let stored = Arc::new(StoredObject::new(&what, value, version));
+        if inner.collections[kind].contains_key(&stored.key()) {
+            return Err(ApiError::already_exists(&what, &stored.name));
+        }
+        inner.put(kind, Arc::clone(&stored));
+        self.tell(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false, at });
+        Ok(stored)
+    }
+
+    /// Changes an object under the lock: `edit` receives the latest state, and no other write can intervene. An edit
+    /// without effect creates no version. Returns the resulting or removed object.
+    ///
+    /// # Errors
+    /// The object does not exist, or `edit` fails.
+    pub(super) fn edit(
+        &self,
+        kind: KindId,
+        namespace: &str,
+        name: &str,
+        edit: impl FnOnce(&mut Value) -> Result<Edit, ApiError>,
+    ) -> Result<Arc<StoredObject>, ApiError> {
+        let at = Instant::now();
+        let mut inner = self.lock();
+        let what = Arc::clone(&inner.kinds[kind]);
+        let place = object_key(namespace, name);
+        let old =
+            inner.collections[kind].get(&place).cloned().ok_or_else(|| ApiError::not_found(&what, name))?;
+        let (before, version) = (old.value(), inner.version + 1);
+        let mut value = before.clone();
+        let deleted = match edit(&mut value)? {
+            Edit::Keep if value == before => return Ok(old),
+            Edit::Discard => return Ok(Arc::new(StoredObject::new(&what, value, old.version))),
+            Edit::Keep => false,
+            Edit::Remove => true,
+        };
+        let new = Arc::new(StoredObject::new(&what, value, version));
+        if deleted {
+            inner.take(kind, &place);
+        } else {
+            inner.put(kind, Arc::clone(&new));
+        }
+        self.tell(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
+        Ok(new)
+    }
+
+    /// Removes an object, if it exists.
+    pub(super) fn remove(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<StoredObject>> {
+        self.edit(kind, namespace, name, |_| Ok(Edit::Remove)).ok()
+    }
+
+    fn tell(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
+        inner.version = change.version;
+        let now = change.at;
+        inner.log_size += change.size();
+        inner.log.push_back(change);
+        let is_old = |change: &Change| now.duration_since(change.at) > REMEMBERED_FOR;
+        while inner.log.len() > REMEMBERED
+            || inner.log_size > REMEMBERED_BYTES
+            || inner.log.front().is_some_and(is_old)
+        {
+            let Some(forgotten) = inner.log.pop_front() else { break };
+            inner.log_size -= forgotten.size();
+            inner.compacted = forgotten.version;
+        }
+        self.latest.send_replace(inner.version);
+    }
+}
+
+impl Inner {
+    fn served(&self) -> impl Iterator<Item = (KindId, &Arc<Kind>)> {
+        self.kinds.iter().enumerate().filter(|(id, _)| !self.retired.contains(id))
+    }
+
+    fn put(&mut self, kind: KindId, object: Arc<StoredObject>) {
+        self.size += object.json.len();
+        let before = self.collections[kind].insert(object.key(), object);
+        self.size -= before.map_or(0, |before| before.json.len());
+    }
+
+    fn take(&mut self, kind: KindId, place: &ObjectKey) {
+        let before = self.collections[kind].remove(place);
+        self.size -= before.map_or(0, |before| before.json.len());
+    }
+
+    fn forget_all(&mut self) {
+        self.compacted = self.version;
+        self.log.clear();
+        self.log_size = 0;
+    }
+
+    fn range<'a>(
+        &'a self,
+        part: &CollectionRange<'_>,
+    ) -> impl Iterator<Item = (&'a ObjectKey, &'a Arc<StoredObject>)> + use<'a> {
+        let first = object_key(part.namespace.unwrap_or_default(), "");
+        let from = match part.after {
+            Some(after) if *after >= first => Bound::Excluded(after.clone()),
+            _ => Bound::Included(first),
+        };
+        let namespace = part.namespace.map(Box::<str>::from);
+        let all = self.collections[part.kind].range((from, Bound::Unbounded));
+        all.take_while(move |(place, _)| namespace.as_ref().is_none_or(|namespace| place.0 == *namespace))
+    }
+
+    /// Returns the current part with the states of `then` at its positions.
+    fn snapshot(
+        &self,
+        part: &CollectionRange<'_>,
+        version: u64,
+        then: &BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
+    ) -> Snapshot {
+        let unchanged =
+            self.range(part).filter(|(place, _)| !then.contains_key(*place)).map(|(_, item)| item);
+        let mut unchanged = unchanged.peekable();
+        let mut items = Vec::new();
+        for changed in then.values().flatten() {
+            let before = |item: &&Arc<StoredObject>| item.is_before(changed);
+            while items.len() < part.limit
+                && let Some(item) = unchanged.next_if(before)
+            {
+                items.push(Arc::clone(item));
+            }
+            if items.len() == part.limit {
+                break;
+            }
+            items.push(Arc::clone(changed));
+        }
+        while items.len() < part.limit
+            && let Some(item) = unchanged.next()
+        {
+            items.push(Arc::clone(item));
+        }
+        let total = self.range(part).filter(|(place, _)| !then.contains_key(*place)).count();
+        let more = total + then.values().flatten().count() - items.len();
+        Snapshot { version, items, more }
+    }
+
+    fn after(&self, after: u64, most: usize) -> Result<(impl Iterator<Item = &Change>, u64), Compacted> {
+        if after < self.compacted {
+            return Err(Compacted { oldest: self.compacted });
+        }
+        let from = self.log.partition_point(|change| change.version <= after);
+        let to = self.log.len().min(from + most);
+        let last = if to == self.log.len() { self.version } else { self.log[to].version - 1 };
+        Ok((self.log.range(from..to), last.max(after)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn filled(names: &[&str]) -> (Store, KindId) {
+        let store = Store::new(1, 1);
+        let kind = store.id("", "configmaps").expect("configmaps");
+        for name in names {
+            store.create(kind, json!({"metadata": {"name": name, "namespace": "n"}})).expect("new");
+        }
+        (store, kind)
+    }
+
+    fn names(snapshot: &Snapshot) -> Vec<&str> {
+        snapshot.items.iter().map(|item| &*item.name).collect()
+    }
+
+    #[test]
+    fn an_earlier_version_is_what_it_was() {
+        let (store, kind) = filled(&["a", "b", "c"]);
+        let then = store.version();
+        store.remove(kind, "n", "b").expect("b");
+        store.create(kind, json!({"metadata": {"name": "d", "namespace": "n"}})).expect("new");
+        let edit = |value: &mut Value| {
+            value["data"] = json!({"x": "y"});
+            Ok(Edit::Keep)
+        };
+        store.edit(kind, "n", "a", edit).expect("a");
+        let all = CollectionRange::all(kind, None);
+        assert_eq!(names(&store.now(&all)), ["a", "c", "d"]);
+        let past = store.at(&all, then).expect("not compacted");
+        assert_eq!(names(&past), ["a", "b", "c"]);
+        assert_eq!(past.items[0].value().get("data"), None);
+        let after = object_key("n", "a");
+        let rest = CollectionRange { namespace: Some("n"), after: Some(&after), ..all };
+        assert_eq!(names(&store.at(&rest, then).expect("then")), ["b", "c"]);
+        for (limit, wanted, more) in [(1, &["a"][..], 2), (2, &["a", "b"], 1), (3, &["a", "b", "c"], 0)] {
+            let page = store.at(&CollectionRange { limit, ..all }, then).expect("then");
+            assert_eq!((names(&page).as_slice(), page.more), (wanted, more));
+        }
+        assert_eq!(names(&store.now(&CollectionRange::all(kind, Some("other")))), [""; 0]);
+    }
+
+    #[test]
+    fn changes_after_a_version_are_all_of_them_until_compaction() {
+        let (store, kind) = filled(&["a", "b"]);
+        let (changes, to) = store.changes(kind, 1, 100).expect("all");
+        assert_eq!((changes.len(), to), (2, store.version()));
+        let (changes, to) = store.changes(kind, 1, 1).expect("one");
+        assert_eq!((changes.len(), to), (1, 2));
+        store.compact();
+        assert_eq!(store.changes(kind, 1, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
+        assert_eq!(store.changes(kind, 3, 1).map(|(changes, to)| (changes.len(), to)), Ok((0, 3)));
+        assert!(store.at(&CollectionRange::all(kind, None), 2).is_err());
+    }
+
+    #[test]
+    fn the_log_is_bounded() {
+        let (store, kind) = filled(&["a"]);
+        for round in 0..=REMEMBERED {
+            let edit = |value: &mut Value| {
+                value["data"] = json!(round);
+                Ok(Edit::Keep)
+            };
+            store.edit(kind, "n", "a", edit).expect("a");
+        }
+        assert_eq!(store.changes(kind, 2, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
+    }
+
+    #[test]
+    fn log_is_bounded_in_bytes() {
+        let (store, kind) = filled(&["a"]);
+        let rounds = REMEMBERED_BYTES / MIB;
+        for round in 0..rounds {
+            let edit = |value: &mut Value| {
+                value["data"] = json!({"round": round.to_string(), "text": "x".repeat(MIB)});
+                Ok(Edit::Keep)
+            };
+            store.edit(kind, "n", "a", edit).expect("a");
+        }
+        let size = store.lock().log_size;
+        let compacted = store.lock().compacted;
+        assert!(size <= REMEMBERED_BYTES, "{size}");
+        // Each change keeps the object before and after it.
+        let (remembered, _) = store.changes(kind, compacted, rounds).expect("the log");
+        assert_eq!(remembered.len(), rounds / 2 - 1);
+        store.compact();
+        assert_eq!(store.lock().log_size, 0);
+    }
+
+    #[test]
+    fn client_writes_are_refused_at_the_size_limit_until_deletions() {
+        let (store, kind) = filled(&[]);
+        let map = |name: &str| json!({"metadata": {"name": name, "namespace": "n"}, "data": {"text": "x".repeat(MIB)}});
+        store.create(kind, map("before")).expect("new");
+        store.allow_growth();
+        for at in 0..GROWTH / MIB {
+            store.check_room().expect("room");
+            store.create(kind, map(&format!("a{at}"))).expect("new");
+        }
+        assert_eq!(store.check_room().map_err(|refusal| refusal.code), Err(507));
+        store.remove(kind, "n", "a0");
+        assert_eq!(store.check_room(), Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_are_forgotten_after_a_while() {
+        let (store, kind) = filled(&["a"]);
+        let then = store.version();
+        for round in 0..3 {
+            tokio::time::advance(Duration::from_mins(2)).await;
+            let edit = |value: &mut Value| {
+                value["data"] = json!(round);
+                Ok(Edit::Keep)
+            };
+            store.edit(kind, "n", "a", edit).expect("a");
+        }
+        assert_eq!(store.changes(kind, then - 1, 1).map(|_| ()), Err(Compacted { oldest: then }));
+        assert_eq!(store.changes(kind, then, 10).map(|(changes, _)| changes.len()), Ok(3));
+    }
+
+    #[test]
+    fn an_edit_that_changes_nothing_makes_no_version() {
+        let (store, kind) = filled(&["a"]);
+        let before = store.version();
+        store.edit(kind, "n", "a", |_| Ok(Edit::Keep)).expect("a");
+        assert_eq!(store.version(), before);
+        assert!(store.edit(kind, "n", "x", |_| Ok(Edit::Keep)).is_err());
+        assert!(store.create(kind, json!({"metadata": {"name": "a", "namespace": "n"}})).is_err());
+    }
+
+    #[test]
+    fn a_deletion_has_a_version_of_its_own() {
+        let (store, kind) = filled(&["a"]);
+        let removed = store.remove(kind, "n", "a").expect("a");
+        assert_eq!(removed.version, store.version());
+        assert_eq!(removed.value()["metadata"]["resourceVersion"], store.version().to_string());
+        let (changes, _) = store.changes(kind, 2, 10).expect("changes");
+        assert!(changes[0].deleted && changes[0].old.is_some());
+    }
+
+    #[test]
+    fn uids_are_uuids_and_repeat_with_the_seed() {
+        let uid = Store::new(7, 1).uid();
+        assert_eq!(uid, Store::new(7, 1).uid());
+        assert_eq!((uid.len(), uid.as_bytes()[14]), (36, b'4'));
+    }
+}

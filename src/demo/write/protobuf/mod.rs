@@ -1,0 +1,331 @@
+//! Decoding of Kubernetes' protobuf encoding, which `kubectl create` sends, by tables of its fields.
+//!
+//! An unknown field is skipped if it is empty, as most are, and rejected otherwise, so that no client data is lost
+//! silently.
+
+mod fields;
+mod tables;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use fields::{Field, Type};
+
+/// The prefix of a protobuf request body.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// Decodes the object in a body to JSON.
+///
+/// # Errors
+/// A message if the body has another encoding, a kind without a table, or a non-empty unknown field.
+pub(in crate::demo) fn decode(body: &[u8]) -> Result<Value, String> {
+    let body = body.strip_prefix(MAGIC).ok_or("provided data does not appear to be a protobuf message")?;
+    let (mut type_meta, mut raw) = (json!({}), &b""[..]);
+    for part in parts(body)? {
+        match part {
+            (1, Wire::Bytes(_)) => message(&mut type_meta, tables::ENVELOPE, "Unknown", &[part])?,
+            (2, Wire::Bytes(bytes)) => raw = bytes,
+            _ => {}
+        }
+    }
+    let type_meta = type_meta["typeMeta"].take();
+    let kind = type_meta["kind"].as_str().unwrap_or_default();
+    let fields = tables::of(type_meta["apiVersion"].as_str().unwrap_or_default(), kind)
+        .ok_or(format!("the demo reads no {kind} in protobuf: send JSON"))?;
+    let mut object = type_meta.clone();
+    message(&mut object, fields, kind, &parts(raw)?)?;
+    Ok(object)
+}
+
+/// A field on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wire<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+impl Wire<'_> {
+    /// Returns whether the field is empty at every level.
+    fn is_nothing(self) -> bool {
+        match self {
+            Self::Number(number) => number == 0,
+            Self::Bytes(bytes) => {
+                parts(bytes).is_ok_and(|parts| parts.into_iter().all(|(_, wire)| wire.is_nothing()))
+            }
+        }
+    }
+}
+
+const BROKEN: &str = "the message breaks off";
+
+/// Splits a message into its fields.
+fn parts(mut bytes: &[u8]) -> Result<Vec<(u64, Wire<'_>)>, String> {
+    let mut parts = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes)?;
+        let wire = match tag & 7 {
+            0 => Wire::Number(varint(&mut bytes)?),
+            2 => {
+                let length = usize::try_from(varint(&mut bytes)?).map_err(|_| BROKEN)?;
+                let (value, rest) = bytes.split_at_checked(length).ok_or(BROKEN)?;
+                bytes = rest;
+                Wire::Bytes(value)
+            }
+            other => return Err(format!("a field of wire type {other}")),
+        };
+        parts.push((tag >> 3, wire));
+    }
+    Ok(parts)
+}
+
+fn varint(bytes: &mut &[u8]) -> Result<u64, String> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or(BROKEN)?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err("a number without end".to_owned())
+}
+
+/// Decodes the fields of a message into an object.
+fn message(
+    object: &mut Value,
+    fields: &[Field],
+    kind: &str,
+    parts: &[(u64, Wire<'_>)],
+) -> Result<(), String> {
+    for (number, wire) in parts {
+        match fields.iter().find(|(own, ..)| own == number) {
+            Some((_, name, Type::Inline(fields))) => match wire {
+                Wire::Bytes(bytes) => message(object, fields, name, &self::parts(bytes)?)?,
+                Wire::Number(_) => return Err(format!("{name} is not of its type")),
+            },
+            Some((_, name, how)) => field(&mut object[*name], *how, name, *wire)?,
+            None if wire.is_nothing() => {}
+            None => {
+                return Err(format!(
+                    "the demo does not read field {number} of {kind} in protobuf: send JSON"
+                ));
+            }
+        }
+    }
+    if let Value::Object(map) = object {
+        map.retain(|_, value| !value.is_null());
+    }
+    Ok(())
+}
+
+/// Decodes one field into its value, to which repeated fields add.
+fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(), String> {
+    let wrong = || format!("{name} is not of its type");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| wrong());
+    match (how, wire) {
+        (Type::Text, Wire::Bytes(b""))
+        | (Type::Count | Type::Flag, Wire::Number(0))
+        | (Type::Unchanged, _) => {}
+        (Type::Text, Wire::Bytes(bytes)) => *place = text(bytes)?.into(),
+        // Negative numbers are encoded as their 64 bits.
+        (Type::Count | Type::Number, Wire::Number(number)) => *place = number.cast_signed().into(),
+        (Type::Bool | Type::Flag, Wire::Number(number)) => *place = (number != 0).into(),
+        (Type::Texts, Wire::Bytes(bytes)) => push(place, text(bytes)?.into()),
+        (Type::Map, Wire::Bytes(bytes)) => {
+            let (key, value) = entry(bytes)?;
+            insert(place, text(key)?, text(value)?);
+        }
+        (Type::Bytes, Wire::Bytes(bytes)) => {
+            let (key, value) = entry(bytes)?;
+            insert(place, text(key)?, STANDARD.encode(value));
+        }
+        (Type::Quantity, Wire::Bytes(bytes)) => *place = text(quantity(bytes)?)?.into(),
+        (Type::Quantities, Wire::Bytes(bytes)) => {
+            let (key, value) = entry(bytes)?;
+            insert(place, text(key)?, text(quantity(value)?)?);
+        }
+        // These are included even if empty.
+        (Type::Message(_), wire)
+            if ["resources", "strategy", "updateStrategy"].contains(&name) && wire.is_nothing() => {}
+        (Type::Message(fields), Wire::Bytes(bytes)) => {
+            if place.is_null() {
+                *place = Map::new().into();
+            }
+            message(place, fields, name, &parts(bytes)?)?;
+        }
+        (Type::Messages(fields), Wire::Bytes(bytes)) => {
+            let mut element = Map::new().into();
+            message(&mut element, fields, name, &parts(bytes)?)?;
+            push(place, element);
+        }
+        (Type::Time, Wire::Bytes(bytes)) => *place = time(bytes, 0)?.map_or(Value::Null, Value::from),
+        (Type::MicroTime, Wire::Bytes(bytes)) => *place = time(bytes, 6)?.map_or(Value::Null, Value::from),
+        (Type::Json, Wire::Bytes(bytes)) => {
+            *place = serde_json::from_slice(quantity(bytes)?).map_err(|_| wrong())?;
+        }
+        (Type::IntOrString, Wire::Bytes(bytes)) => {
+            let parts = parts(bytes)?;
+            let is_text = parts.contains(&(1, Wire::Number(1)));
+            for part in parts {
+                match part {
+                    (2, Wire::Number(number)) if !is_text => *place = number.cast_signed().into(),
+                    (3, Wire::Bytes(bytes)) if is_text => *place = text(bytes)?.into(),
+                    _ => {}
+                }
+            }
+        }
+        _ => return Err(wrong()),
+    }
+    Ok(())
+}
+
+/// Decodes a timestamp with this number of fractional digits, or `None` for an empty message.
+fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
+    let parts = parts(bytes)?;
+    let number = |wanted| {
+        let found = parts.iter().find_map(|part| match part {
+            (number, Wire::Number(value)) if *number == wanted => Some(value.cast_signed()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    };
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    // The seconds may be negative, but the nanoseconds count forwards.
+    let nanos = i32::try_from(number(2)).ok().filter(|nanos| *nanos >= 0).ok_or("a time is not one")?;
+    let time = Timestamp::new(number(1), nanos).map_err(|_| "a time is not one")?;
+    let utc = time.to_zoned(TimeZone::UTC);
+    let seconds = utc.strftime("%Y-%m-%dT%H:%M:%S");
+    let rest = if digits == 0 { String::new() } else { format!(".{:06}", nanos / 1000) };
+    Ok(Some(format!("{seconds}{rest}Z")))
+}
+
+/// Returns the string in a quantity message.
+fn quantity(bytes: &[u8]) -> Result<&[u8], String> {
+    let text = |(number, wire)| match (number, wire) {
+        (1, Wire::Bytes(text)) => Some(text),
+        _ => None,
+    };
+    Ok(parts(bytes)?.into_iter().find_map(text).unwrap_or_default())
+}
+
+/// Returns the key and value of a map entry; either may be omitted if empty.
+fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
+    let (mut key, mut value) = (&b""[..], &b""[..]);
+    for part in parts(bytes)? {
+        match part {
+            (1, Wire::Bytes(bytes)) => key = bytes,
+            (2, Wire::Bytes(bytes)) => value = bytes,
+            _ => return Err("an entry of a map has a key and a value".to_owned()),
+        }
+    }
+    Ok((key, value))
+}
+
+fn push(place: &mut Value, value: Value) {
+    match place {
+        Value::Array(values) => values.push(value),
+        other => *other = vec![value].into(),
+    }
+}
+
+fn insert(place: &mut Value, key: String, value: String) {
+    match place {
+        Value::Object(map) => drop(map.insert(key, value.into())),
+        other => *other = Map::from_iter([(key, value.into())]).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
+        let tag = [(number << 3 | 2) | 0x80, number >> 4 & 1];
+        let tag = if number < 16 { vec![number << 3 | 2] } else { tag.to_vec() };
+        [&tag[..], &[u8::try_from(content.len()).expect("short")], content].concat()
+    }
+
+    fn body(kind: &str, raw: &[u8]) -> Vec<u8> {
+        let type_meta = [bytes(1, b"v1"), bytes(2, kind.as_bytes())].concat();
+        [MAGIC, &bytes(1, &type_meta), &bytes(2, raw), &bytes(3, b"")].concat()
+    }
+
+    #[test]
+    fn what_is_sent_is_read_and_what_is_empty_passed_over() {
+        let labels = bytes(11, &[bytes(1, b"a"), bytes(2, b"b")].concat());
+        let meta = bytes(1, &[bytes(1, b"web"), bytes(2, b""), bytes(8, b""), labels].concat());
+        let container =
+            [bytes(1, b"c"), bytes(2, b"nginx"), bytes(4, b"x"), bytes(4, b""), bytes(8, b"")].concat();
+        let template = bytes(3, &[bytes(1, b""), bytes(2, &bytes(2, &container))].concat());
+        let spec = bytes(2, &[vec![8, 0], template, bytes(4, &bytes(1, b"")), vec![40, 0]].concat());
+        let read = decode(&body("Deployment", &[meta, spec, bytes(3, &[8, 0])].concat())).expect("fine");
+        let template = json!({
+            "metadata": {}, "spec": {"containers": [{"name": "c", "image": "nginx", "args": ["x", ""]}]},
+        });
+        assert_eq!(
+            read,
+            json!({
+                "apiVersion": "v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}},
+                "spec": {"replicas": 0, "template": template},
+            })
+        );
+        let data = bytes(2, &[bytes(1, b"k"), bytes(2, &[0xff, 0])].concat());
+        assert_eq!(decode(&body("Secret", &data)).expect("fine")["data"], json!({"k": "/wA="}));
+        let port =
+            |port: &[u8]| decode(&body("Service", &bytes(2, &bytes(1, &bytes(4, port))))).expect("fine");
+        assert_eq!(port(&[8, 0, 16, 80])["spec"]["ports"][0]["targetPort"], 80);
+        assert_eq!(
+            port(&[&[8, 1][..], &bytes(3, b"http")].concat())["spec"]["ports"][0]["targetPort"],
+            "http"
+        );
+    }
+
+    #[test]
+    fn what_was_read_can_be_written_back_with_all_that_the_server_has_put_there() {
+        let time = bytes(8, &[8, 0xd6, 0xa2, 0x89, 0xd8, 6, 16, 0]);
+        let managed = [bytes(1, b"m"), bytes(4, &[8, 1]), bytes(7, &bytes(1, b"{\"f:spec\":{}}"))].concat();
+        let managed = [vec![0x8a, 1, u8::try_from(managed.len()).expect("short")], managed].concat();
+        let meta = bytes(1, &[bytes(1, b"web"), vec![56, 3], time, bytes(9, b""), managed].concat());
+        let spec = bytes(2, &[vec![8, 3], vec![56, 0]].concat());
+        let status = bytes(3, &bytes(15, b"anything"));
+        let read = decode(&body("Deployment", &[meta, spec, status].concat())).expect("fine");
+        let entry = json!({"manager": "m", "time": "1970-01-01T00:00:01Z", "fieldsV1": {"f:spec": {}}});
+        assert_eq!(
+            read["metadata"],
+            json!({
+                "name": "web", "generation": 3, "creationTimestamp": "2026-11-22T02:20:06Z",
+                "managedFields": [entry],
+            })
+        );
+        assert_eq!((&read["spec"], read.get("status")), (&json!({"replicas": 3}), None));
+        let lease = bytes(2, &bytes(4, &[8, 1, 16, 0xd0, 0x0f]));
+        let lease = decode(&body("Lease", &lease)).expect("fine");
+        assert_eq!(lease["spec"]["renewTime"], "1970-01-01T00:00:01.000002Z");
+    }
+
+    #[test]
+    fn what_no_table_knows_is_refused() {
+        let affinity = bytes(2, &bytes(3, &bytes(2, &bytes(18, &bytes(1, &bytes(1, b"data"))))));
+        assert!(decode(&body("Deployment", &affinity)).expect_err("unknown").contains("field 18 of spec"));
+        assert!(decode(&body("Binding", b"")).is_err());
+        assert!(decode(b"{}").is_err());
+        assert!(decode(&body("ConfigMap", &[10, 200])).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_much(raw: Vec<u8>, kind in "Deployment|Service|Secret|Job|DeleteOptions") {
+            let length = u8::try_from(raw.len().min(100)).expect("short");
+            let _any = decode(&body(&kind, &raw[..usize::from(length)]));
+            let _any = decode(&raw);
+        }
+    }
+}
