@@ -86,7 +86,7 @@ impl Client {
     fn make(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
         let session = Session::open(config)?;
         let redaction = Redaction::default();
-        if let Some(proxy) = &config.way().proxy {
+        if let Some(proxy) = &config.connection_options().proxy {
             redaction.add_proxy(proxy);
         }
         let inner = Inner {
@@ -219,7 +219,7 @@ impl Client {
             }
             return Ok(response);
         }
-        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
+        let proxy = self.inner.config.connection_options().proxy.as_ref().map(Proxy::authority);
         if let Some(refusal) = proxy.and_then(|proxy| failure::of_proxy(code, proxy)) {
             return Err(refusal);
         }
@@ -259,17 +259,17 @@ impl Client {
         let Some(sent) = unless_it_stops(pulse, began, sending).await else {
             return Err(failure::silence(authority, began.elapsed()));
         };
-        let proxy = self.inner.config.way().proxy.as_ref().map(Proxy::authority);
+        let proxy = self.inner.config.connection_options().proxy.as_ref().map(Proxy::authority);
         sent.map_err(|error| self.inner.redaction.error(failure::before_answer(&*error, authority, proxy)))
     }
 
     /// What finds out whether the server of a watch is there. It brings no token: a refusal is an answer too, and what was
     /// good when a watch began may be good for nothing when it is silent.
     fn pulse(&self, session: &Session) -> Option<Pulse> {
-        let way = self.inner.config.way();
+        let options = self.inner.config.connection_options();
         let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
         let signs = Arc::clone(&session.signs);
-        Some(Pulse::new(session.lane().0, question, signs, way.ping_after?, way.ping_timeout))
+        Some(Pulse::new(session.lane().0, question, signs, options.ping_after?, options.ping_timeout))
     }
 
     /// Reports a long wait before a request is repeated. The error is masked already.

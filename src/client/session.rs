@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::tls;
 use super::connection::{Signs, Transport};
 use crate::kubeconfig::Error;
-use crate::kubeconfig::{Config, Protocol, Way};
+use crate::kubeconfig::{Config, ConnectionOptions, Protocol};
 
 /// Requests that share one connection. Servers allow 100 streams or more on one; what is beyond would wait without a
 /// word, and a watch never ends.
@@ -64,7 +64,11 @@ impl Session {
     /// [`Error::Invalid`] for what the configuration names and can't be used.
     pub(crate) fn open(config: &Config) -> Result<Self, Error> {
         let speaks_tls = config.url().scheme() == "https"
-            || config.way().proxy.as_ref().is_some_and(|proxy| proxy.protocol == Protocol::Https);
+            || config
+                .connection_options()
+                .proxy
+                .as_ref()
+                .is_some_and(|proxy| proxy.protocol == Protocol::Https);
         let tls = if speaks_tls { tls::client_config(config.trust())? } else { tls::unused()? };
         Ok(Self {
             tls,
@@ -123,7 +127,7 @@ impl Session {
         if let Some(lane) = lanes.shared.iter().find(|lane| lane.has_room(STREAMS_PER_CONNECTION)) {
             return lane.take();
         }
-        let lane = self.open_lane(self.config.way());
+        let lane = self.open_lane(self.config.connection_options());
         let taken = lane.take();
         lanes.shared.push(lane);
         taken
@@ -131,14 +135,15 @@ impl Session {
 
     /// The same for a watch: where not too many have one, and all may, a connection of its own.
     pub(crate) fn own_lane(&self) -> Option<(Transport, Arc<()>)> {
-        let (way, mut lanes) = (self.config.way(), self.lanes());
+        let (options, mut lanes) = (self.config.connection_options(), self.lanes());
         // Where all speak HTTP/1.1 each has its own in any case.
-        if way.http1_only || way.watches_alone == 0 || lanes.all_share {
+        if options.http1_only || options.dedicated_watches == 0 || lanes.all_share {
             return None;
         }
-        let alone =
-            lanes.alone.get_or_insert_with(|| self.open_lane(&Way { http1_only: true, ..way.clone() }));
-        alone.has_room(way.watches_alone).then(|| alone.take())
+        let alone = lanes.alone.get_or_insert_with(|| {
+            self.open_lane(&ConnectionOptions { http1_only: true, ..options.clone() })
+        });
+        alone.has_room(options.dedicated_watches).then(|| alone.take())
     }
 
     /// From now on no watch has a connection of its own.
@@ -150,9 +155,9 @@ impl Session {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_lane(&self, way: &Way) -> Lane {
+    fn open_lane(&self, options: &ConnectionOptions) -> Lane {
         let gzip = !self.config.disables_compression();
-        Lane { http: Transport::new(way, self.tls.clone(), gzip), place: Arc::new(()) }
+        Lane { http: Transport::new(options, self.tls.clone(), gzip), place: Arc::new(()) }
     }
 }
 

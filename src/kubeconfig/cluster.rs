@@ -1,4 +1,4 @@
-//! The cluster of a configuration: the file's, the flags' above it, and what may not stand together.
+//! The cluster of a configuration: flags applied over the file's entry, then validated.
 
 use std::path::Path;
 
@@ -10,22 +10,23 @@ use url::Url;
 use super::Error;
 use super::Secret;
 use super::file_format::Cluster;
-use super::{ConfigOptions, Proxy, Way, certificates, given, path_text};
+use super::{ConfigOptions, ConnectionOptions, Proxy, certificates, non_empty, path_text};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 
-/// Lays the flags over the cluster of the file, as kubectl does: a server takes the file's `tls-server-name` away, an
-/// authority takes its authority data and its insecurity, insecurity takes its authority.
-pub(crate) fn override_with(mut cluster: Cluster, options: &ConfigOptions) -> Cluster {
-    let server = given(options.server.as_ref());
-    let name = given(options.tls_server_name.as_ref());
+/// Applies the flags to the cluster of the file, as kubectl does: a server removes the file's `tls-server-name`, an
+/// authority removes its authority data and its insecure setting, and the insecure setting removes its authority.
+pub(crate) fn apply_options(mut cluster: Cluster, options: &ConfigOptions) -> Cluster {
+    let server = non_empty(options.server.as_ref());
+    let name = non_empty(options.tls_server_name.as_ref());
     if server.is_some() || name.is_some() {
         cluster.tls_server_name = name;
     }
     if server.is_some() {
         cluster.server = server;
     }
-    cluster.server = given(cluster.server.as_ref()).or_else(|| given(options.default_server.as_ref()));
+    cluster.server =
+        non_empty(cluster.server.as_ref()).or_else(|| non_empty(options.default_server.as_ref()));
     let authority = options.certificate_authority.as_deref().and_then(path_text);
     if options.insecure_skip_tls_verify || authority.is_some() {
         cluster.insecure_skip_tls_verify = Some(options.insecure_skip_tls_verify);
@@ -33,17 +34,17 @@ pub(crate) fn override_with(mut cluster: Cluster, options: &ConfigOptions) -> Cl
         cluster.certificate_authority_data = None;
     }
     let proxy = options.proxy_url.as_ref().map(Secret::expose).filter(|proxy| !proxy.is_empty());
-    cluster.proxy_url = proxy.map(str::to_owned).or_else(|| given(cluster.proxy_url.as_ref()));
+    cluster.proxy_url = proxy.map(str::to_owned).or_else(|| non_empty(cluster.proxy_url.as_ref()));
     if options.disable_compression {
         cluster.disable_compression = Some(true);
     }
-    cluster.tls_server_name = given(cluster.tls_server_name.as_ref());
-    cluster.certificate_authority = given(cluster.certificate_authority.as_ref());
-    cluster.certificate_authority_data = given(cluster.certificate_authority_data.as_ref());
+    cluster.tls_server_name = non_empty(cluster.tls_server_name.as_ref());
+    cluster.certificate_authority = non_empty(cluster.certificate_authority.as_ref());
+    cluster.certificate_authority_data = non_empty(cluster.certificate_authority_data.as_ref());
     cluster
 }
 
-/// Refuses what contradicts itself or can't be read, and replaces the authority's file by its data.
+/// Rejects contradictions and unreadable files, and replaces the authority's file by its data.
 pub(crate) fn settle(name: &str, cluster: &mut Cluster) -> Result<(), Error> {
     let invalid = |why: String| Err(Error::Invalid(format!("invalid configuration: {why}")));
     if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
@@ -84,8 +85,13 @@ pub(crate) fn authorities(cluster: &Cluster) -> Result<Option<Authorities>, Erro
 
 type Authorities = (Vec<u8>, Vec<CertificateDer<'static>>);
 
-/// The way to the server at this URL: the cluster's proxy, else the environment's.
-pub(crate) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOptions) -> Result<Way, Error> {
+/// Returns the connection options for the server at this URL, with the cluster's proxy or else the environment's.
+pub(crate) fn connection_options(
+    name: &str,
+    cluster: &Cluster,
+    url: &Url,
+    options: &ConfigOptions,
+) -> Result<ConnectionOptions, Error> {
     let invalid = |why: String| Error::Invalid(format!("invalid configuration: {why}"));
     let proxy = match &cluster.proxy_url {
         Some(text) => Some(Proxy::parse(text).map_err(|why| {
@@ -94,7 +100,7 @@ pub(crate) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOpti
         })?),
         None => options
             .proxies
-            .before(url)
+            .for_server(url)
             .map_err(|why| invalid(format!("the proxy of the environment has an {why}")))?,
     };
     let server_name = cluster.tls_server_name.as_ref().filter(|_| url.scheme() == "https");
@@ -102,17 +108,18 @@ pub(crate) fn way(name: &str, cluster: &Cluster, url: &Url, options: &ConfigOpti
         ServerName::try_from(text.clone())
             .map_err(|_| invalid(format!("tls-server-name {text:?} is neither a host name nor an address")))
     });
-    let way = Way {
+    let connection_options = ConnectionOptions {
         proxy,
         server_name: server_name.transpose()?,
         http1_only: options.http1_only,
-        ..Way::default()
+        ..ConnectionOptions::default()
     };
-    let way = way.with_watches_alone(options.watch_connections.as_deref());
-    Ok(way.with_pings(options.http2_read_idle_timeout.as_deref(), options.http2_ping_timeout.as_deref()))
+    let connection_options = connection_options.with_dedicated_watches(options.watch_connections.as_deref());
+    Ok(connection_options
+        .with_pings(options.http2_read_idle_timeout.as_deref(), options.http2_ping_timeout.as_deref()))
 }
 
-/// A URL without what stands before its `@`.
+/// Removes user and password from a URL.
 fn without_login(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
     let separator = if scheme.is_empty() { "" } else { "://" };

@@ -1,4 +1,4 @@
-//! How the server is reached: through which proxy, under which name, in which protocol.
+//! The options of the connections to a server: proxy, server name, protocol and liveness checks.
 
 use std::time::Duration;
 
@@ -6,49 +6,51 @@ use rustls::pki_types::ServerName;
 
 use super::proxy::Proxy;
 
-/// A busy kube-apiserver sends an event sooner over a connection of its own, where no other of its tasks has to pass it on
-/// (`docs/performance.md`). Each such connection costs both sides a handshake and some memory, so that many watches share.
-const WATCHES_ALONE: usize = 8;
+/// A busy kube-apiserver sends an event sooner over a connection of its own, where none of its other tasks has to
+/// forward it (`docs/performance.md`). Each such connection costs both sides a handshake and memory, so further
+/// watches share.
+const DEDICATED_WATCHES: usize = 8;
 
-/// The way to a server.
+/// The options of the connections to one server.
 #[derive(Debug, Clone)]
-pub(crate) struct Way {
+pub(crate) struct ConnectionOptions {
     pub(crate) proxy: Option<Proxy>,
-    /// The name that the server's certificate is checked against, and that is asked for, instead of the URL's host.
+    /// The name that is requested (SNI) and that the server's certificate is verified against, instead of the URL's
+    /// host.
     pub(crate) server_name: Option<ServerName<'static>>,
     pub(crate) http1_only: bool,
-    /// How many watches at a time have a connection of their own each, and speak HTTP/1.1.
-    pub(crate) watches_alone: usize,
-    /// How long a connection may be silent before the other side is asked whether it is there; `None` never asks.
+    /// The maximum number of watches with a dedicated connection, which speaks HTTP/1.1.
+    pub(crate) dedicated_watches: usize,
+    /// The silence on a connection after which the server is pinged; `None` disables pings.
     pub(crate) ping_after: Option<Duration>,
-    /// How long its answer may take.
+    /// The maximum time for the response to a ping.
     pub(crate) ping_timeout: Duration,
 }
 
-impl Default for Way {
+impl Default for ConnectionOptions {
     fn default() -> Self {
         Self {
             proxy: None,
             server_name: None,
             http1_only: false,
-            watches_alone: WATCHES_ALONE,
+            dedicated_watches: DEDICATED_WATCHES,
             ping_after: Some(Duration::from_secs(30)),
             ping_timeout: Duration::from_secs(15),
         }
     }
 }
 
-impl Way {
-    /// The same with as many watches on connections of their own as this number says. What is none counts as absent.
-    pub(crate) fn with_watches_alone(mut self, number: Option<&str>) -> Self {
+impl ConnectionOptions {
+    /// Sets the maximum number of dedicated watch connections. Text that is not a number is ignored.
+    pub(crate) fn with_dedicated_watches(mut self, number: Option<&str>) -> Self {
         if let Some(number) = number.and_then(|text| text.parse().ok()) {
-            self.watches_alone = number;
+            self.dedicated_watches = number;
         }
         self
     }
 
-    /// The same with the seconds that client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`
-    /// say. What is no number counts as absent; no seconds are no ping, and the usual time for an answer.
+    /// Sets the seconds of client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`. Text that
+    /// is not a number is ignored. Zero disables pings, or keeps the default timeout.
     pub(crate) fn with_pings(mut self, after: Option<&str>, timeout: Option<&str>) -> Self {
         let seconds = |text: Option<&str>| text?.parse::<i64>().ok();
         let duration =
@@ -68,16 +70,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_watches_are_alone_as_a_number_says() {
-        let alone = |text| Way::default().with_watches_alone(text).watches_alone;
+    fn dedicated_watches_are_parsed() {
+        let alone = |text| ConnectionOptions::default().with_dedicated_watches(text).dedicated_watches;
         assert_eq!([None, Some("0"), Some("100"), Some("-1"), Some("all")].map(alone), [8, 0, 100, 8, 8]);
     }
 
     #[test]
-    fn pings_are_what_client_gos_variables_say() {
+    fn ping_times_are_parsed_as_in_client_go() {
         let pings = |after, timeout| {
-            let way = Way::default().with_pings(after, timeout);
-            (way.ping_after.map(|after| after.as_secs()), way.ping_timeout.as_secs())
+            let connection_options = ConnectionOptions::default().with_pings(after, timeout);
+            (
+                connection_options.ping_after.map(|after| after.as_secs()),
+                connection_options.ping_timeout.as_secs(),
+            )
         };
         assert_eq!(pings(None, None), (Some(30), 15));
         assert_eq!(pings(Some("5"), Some("2")), (Some(5), 2));

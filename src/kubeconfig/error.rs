@@ -1,14 +1,14 @@
-//! What can go wrong before a request is sent, by what the caller can do about it.
+//! The errors of configuration, credentials and discovery, by what the caller can do about them.
 
 use std::path::PathBuf;
 
 use crate::listwatch;
 
-/// Why there is no configuration, no client, or no answer from discovery. No text in it carries a credential.
+/// An error of the configuration, of a login, or of discovery. No text in it contains a credential.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No file, no flag and no environment says where the server is: the user has to.
+    /// No file, flag or environment variable names a server: the user must.
     #[error(
         "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable"
     )]
@@ -18,36 +18,36 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
-    /// A kubeconfig file is not one: it has to be repaired.
+    /// The file is not a valid kubeconfig and must be repaired.
     #[error("error loading config file {:?}: {reason}", path.display().to_string())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong in it, with the line where that is known.
+        /// The problem, with its line where that is known.
         reason: String,
     },
-    /// A context was asked for that no file has.
+    /// The requested context is in none of the files.
     #[error("context {0:?} does not exist")]
     NoContext(String),
-    /// The current context is one that no file has.
+    /// The current context is in none of the files.
     #[error("context was not found for specified context: {0}")]
     NoCurrentContext(String),
-    /// A cluster was asked for, or is named by the context, that no file has.
+    /// The cluster that was requested, or that the context names, is in none of the files.
     #[error("cluster {0:?} does not exist")]
     NoCluster(String),
-    /// A user was asked for, or is named by the context, that no file has.
+    /// The user that was requested, or that the context names, is in none of the files.
     #[error("auth info {0:?} does not exist")]
     NoUser(String),
-    /// The configuration contradicts itself or asks for what can't be done.
+    /// The configuration contradicts itself or requests something unsupported.
     #[error("{0}")]
     Invalid(String),
-    /// The credentials named by the configuration can't be had.
+    /// The credentials that the configuration names can't be obtained.
     #[error("{0}")]
     Credentials(String),
-    /// A server was asked and did not give what was needed.
+    /// A request to the server failed.
     #[error(transparent)]
     Server(#[from] listwatch::Error),
 }

@@ -23,7 +23,7 @@ pub(crate) struct ExecCluster {
     pub(crate) proxy_url: Option<String>,
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) disable_compression: bool,
-    /// The extension of the cluster for plugins; `null` where it has none.
+    /// The cluster's extension for plugins; `null` without one.
     pub(crate) config: Option<Value>,
 }
 
@@ -33,7 +33,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl ExecCluster {
-    /// Collects the fields of a resolved cluster, whose authority is this PEM text.
+    /// Collects the fields of a resolved cluster. `authority` is the PEM text of its authority.
     pub(crate) fn new(cluster: &Cluster, authority: Option<&[u8]>) -> Self {
         Self {
             server: cluster.server.clone().unwrap_or_default(),

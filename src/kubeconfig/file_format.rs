@@ -55,7 +55,7 @@ fn append_new<T>(entries: &mut Vec<T>, next: Vec<T>, name: impl Fn(&T) -> &Strin
     entries.extend(next.into_iter().filter(|entry| !known.contains(name(entry))));
 }
 
-/// Settings of kubectl itself; none of them has a meaning here.
+/// Settings of kubectl itself, which have no effect here.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Preferences {
@@ -357,7 +357,7 @@ users:
     }
 
     #[test]
-    fn values_of_the_wrong_type_are_refused() {
+    fn values_of_the_wrong_type_are_rejected() {
         for text in [
             "preferences: 5",
             "preferences: {colors: maybe}",
@@ -375,7 +375,7 @@ users:
     }
 
     #[test]
-    fn of_documents_and_files_the_first_entry_of_a_name_counts() {
+    fn first_entry_of_a_name_wins_across_documents_and_files() {
         let first = "{clusters: [{name: c, cluster: {server: a}}]}\n---\n\
              {current-context: x, clusters: [{name: c, cluster: {server: b, proxy-url: p}}, {name: d}]}";
         let second = "{current-context: y, users: [{name: u}], contexts: [{name: x}, {name: y}]}";

@@ -1,4 +1,5 @@
-//! Reads kubeconfig files and merges them: per name the first file wins, and nothing of a file's text is ever shown.
+//! Reads kubeconfig files and merges them: of entries with one name the first file wins. Error messages quote no text
+//! of a file, which may be a credential.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -11,11 +12,11 @@ use super::file_format::Kubeconfig;
 use crate::kubeconfig::local_file;
 use crate::listwatch::system_words;
 
-/// What the files hold, and where its users stand. Each file is read once: it may be a pipe.
+/// The merged files, and the file of each user. Each file is read once, since it may be a pipe.
 #[derive(Default)]
 pub(crate) struct Files {
     pub(crate) merged: Kubeconfig,
-    /// The file whose user of that name counts.
+    /// The file that the user of this name comes from.
     pub(crate) users: HashMap<String, PathBuf>,
 }
 
@@ -30,10 +31,10 @@ impl Files {
     }
 }
 
-/// The files that are there, merged.
+/// Reads and merges the files that exist.
 ///
 /// # Errors
-/// [`Error::Unreadable`] when the one file that was named is missing, [`Error::File`] for one that is no kubeconfig.
+/// [`Error::Unreadable`] when the one explicitly named file is missing, [`Error::File`] for an invalid kubeconfig.
 pub(crate) fn read(options: &ConfigOptions) -> Result<Files, Error> {
     let mut files = Files::default();
     if let Some(path) = options.kubeconfig.as_ref().filter(|path| !path.as_os_str().is_empty()) {
@@ -52,7 +53,7 @@ pub(crate) fn read(options: &ConfigOptions) -> Result<Files, Error> {
     Ok(files)
 }
 
-/// The files to merge, in order, each once.
+/// Returns the files to merge, in order and without duplicates.
 fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
     let Some(list) = options.kubeconfig_env.as_ref().filter(|list| !list.is_empty()) else {
         return options.home.iter().map(|home| home.join(".kube").join("config")).collect();
@@ -62,7 +63,7 @@ fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
     named.filter(|path| seen.insert(path.clone())).collect()
 }
 
-/// One file with its relative paths made relative to it; `None` when it is missing.
+/// Reads one file and resolves its relative paths; `None` when it is missing.
 fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
     let unreadable = |reason| Error::File { path: path.to_owned(), reason };
     let bytes = match local_file::read_kubeconfig(path) {
@@ -76,12 +77,12 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
     one_of_each("clusters", path, config.clusters.iter().map(|named| &named.name))?;
     one_of_each("contexts", path, config.contexts.iter().map(|named| &named.name))?;
     one_of_each("users", path, config.users.iter().map(|named| &named.name))?;
-    // As for kubectl, an empty current-context is none.
+    // As in kubectl, an empty current-context counts as absent.
     config.current_context = config.current_context.filter(|name| !name.is_empty());
     Ok(Some(config))
 }
 
-/// The text of a file: UTF-8, or UTF-16 where its first character is a byte order mark.
+/// Decodes the text of a file: UTF-8, or UTF-16 if it starts with a byte order mark.
 fn decode(bytes: Vec<u8>) -> Result<String, &'static str> {
     let units = |unit: fn([u8; 2]) -> u16| {
         let (units, rest) = bytes[2..].as_chunks();
@@ -99,7 +100,8 @@ fn decode(bytes: Vec<u8>) -> Result<String, &'static str> {
     }
 }
 
-/// Resolves the relative paths of a kubeconfig against its folder. A plugin's command is one if it has a separator.
+/// Resolves the relative paths of a kubeconfig against its folder. A plugin's command is a path if it has a
+/// separator.
 fn make_absolute(config: &mut Kubeconfig, folder: &Path) {
     let resolve = |path: &mut Option<String>| {
         if let Some(relative) = path.as_mut().filter(|path| !path.is_empty() && Path::new(path).is_relative())
@@ -135,7 +137,7 @@ fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a Stri
 }
 
 fn broken(path: &Path, error: &serde_saphyr::Error) -> Error {
-    // A snippet of the file, or a value of a wrong type, may be a token.
+    // A snippet of the file, or a value of the wrong type, may be a token.
     let message = redact(&error.without_snippet().to_string());
     let reason = match error.location() {
         Some(place) if !message.contains("line") => format!("yaml: line {}: {message}", place.line()),
@@ -144,7 +146,7 @@ fn broken(path: &Path, error: &serde_saphyr::Error) -> Error {
     Error::File { path: path.to_owned(), reason }
 }
 
-/// The first line of a parser's message with every quoted text taken out, since it may be a value of the file.
+/// Returns the first line of a parser's message without quoted texts, which may be values of the file.
 fn redact(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
     if message.contains("missing field") {
@@ -174,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_ends_in_half_a_character_is_said_to() {
+    fn truncated_character_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config");
         for bytes in [&[0xfe, 0xff, 0xff][..], &[0xff, 0xfe, 0x61]] {
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parsers_message_loses_what_it_quotes() {
+    fn parser_message_is_redacted() {
         assert_eq!(
             redact(r#"invalid type: string "s3\"cret", expected a sequence at line 3"#),
             r#"invalid type: string "…", expected a sequence at line 3"#

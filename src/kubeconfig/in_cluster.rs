@@ -1,18 +1,18 @@
-//! What a pod is told about its own server.
+//! The configuration of a pod from its service account and environment.
 
 use super::file_format::{AuthInfo, Cluster};
 use super::options::InCluster;
-use super::{given, path_text};
+use super::{non_empty, path_text};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 
-/// Whether we run in a pod that was given a service account.
+/// Returns whether the process runs in a pod with a service account.
 pub(crate) fn is_possible(pod: &InCluster) -> bool {
-    given(pod.host.as_ref()).is_some()
-        && given(pod.port.as_ref()).is_some()
+    non_empty(pod.host.as_ref()).is_some()
+        && non_empty(pod.port.as_ref()).is_some()
         && std::fs::metadata(pod.folder.join("token")).is_ok_and(|token| !token.is_dir())
 }
 
-/// The pod's server with its authority, and the service account's token file.
+/// Returns the pod's server with its authority, and a user with the service account's token file.
 pub(crate) fn parts(pod: &InCluster) -> (Cluster, AuthInfo) {
     let host = pod.host.as_deref().unwrap_or_default();
     let port = pod.port.as_deref().unwrap_or_default();
@@ -24,7 +24,7 @@ pub(crate) fn parts(pod: &InCluster) -> (Cluster, AuthInfo) {
     let authority = pod.folder.join("ca.crt");
     let cluster = Cluster {
         server: Some(server),
-        // Without it the system's roots are all there is; kubectl goes on as well.
+        // Without the file only the system's roots are left; kubectl continues as well.
         certificate_authority: if authority.is_file() { path_text(&authority) } else { None },
         ..Cluster::default()
     };
@@ -32,10 +32,10 @@ pub(crate) fn parts(pod: &InCluster) -> (Cluster, AuthInfo) {
     (cluster, user)
 }
 
-/// The pod's namespace: what it was told, else the service account's.
+/// Returns the pod's namespace: that of the environment, else the service account's.
 pub(crate) fn namespace(pod: &InCluster) -> Option<String> {
-    given(pod.namespace.as_ref()).or_else(|| {
+    non_empty(pod.namespace.as_ref()).or_else(|| {
         let text = local_file::read_text(&pod.folder.join("namespace"), CREDENTIAL_LIMIT).ok()?;
-        given(Some(&text.trim().to_owned()))
+        non_empty(Some(&text.trim().to_owned()))
     })
 }

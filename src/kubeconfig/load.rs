@@ -1,4 +1,4 @@
-//! From files, flags and a pod's environment to one settled configuration.
+//! Resolves files, flags and a pod's environment to one configuration.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,20 @@ use super::Error;
 use super::exec_cluster::ExecCluster;
 use super::file_format::{AuthInfo, Cluster, Context, Kubeconfig};
 use super::files::Files;
-use super::{Config, ConfigOptions, Origin, Trust, cluster, files, given, in_cluster, server_url, user};
+use super::{
+    Config, ConfigOptions, TokenStore, Trust, cluster, files, in_cluster, non_empty, server_url, user,
+};
 
-/// The contexts that the files have, and what contexts are made of.
+/// The names of the contexts, clusters and users in the kubeconfig files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contexts {
-    /// Their names, in the order of the files.
+    /// The contexts, in the order of the files.
     pub names: Vec<String>,
-    /// The current one, which need not exist.
+    /// The current context, which need not exist.
     pub current: Option<String>,
-    /// The names of the clusters, in the order of the files.
+    /// The clusters, in the order of the files.
     pub clusters: Vec<String>,
-    /// The names of the users, in the order of the files.
+    /// The users, in the order of the files.
     pub users: Vec<String>,
 }
 
@@ -37,7 +39,7 @@ impl Contexts {
     }
 }
 
-/// The three parts of a configuration, with the names they were found by.
+/// The context, cluster and user of a configuration, with their names.
 struct Parts {
     context_name: String,
     context: Context,
@@ -50,7 +52,7 @@ struct Parts {
 pub(crate) fn load(options: &ConfigOptions) -> Result<Config, Error> {
     let Files { merged: files, users } = files::read(options)?;
     let mut parts = find(&files, options)?;
-    parts.cluster = cluster::override_with(parts.cluster, options);
+    parts.cluster = cluster::apply_options(parts.cluster, options);
     let mut in_pod = false;
     if parts.cluster.server.is_none() {
         if !parts.cluster_name.is_empty() {
@@ -63,40 +65,40 @@ pub(crate) fn load(options: &ConfigOptions) -> Result<Config, Error> {
             return Err(no_server(&files));
         }
         let (cluster, user) = in_cluster::parts(&options.in_cluster);
-        parts.cluster = cluster::override_with(cluster, options);
+        parts.cluster = cluster::apply_options(cluster, options);
         parts.user = user;
         in_pod = true;
     }
-    parts.user = user::override_with(parts.user, options);
-    let stands_in = users.get(&parts.user_name).cloned();
-    settle(parts, options, stands_in, in_pod)
+    parts.user = user::apply_options(parts.user, options);
+    let user_file = users.get(&parts.user_name).cloned();
+    settle(parts, options, user_file, in_pod)
 }
 
-/// Looks the parts up. What a flag names must exist; so must the current context and its cluster. A context's user
-/// need not, as with kubectl: its requests are anonymous.
+/// Finds the context, cluster and user. A part that a flag names must exist, and so must the current context and its
+/// cluster. As in kubectl, a missing user of a context makes requests anonymous.
 fn find(files: &Kubeconfig, options: &ConfigOptions) -> Result<Parts, Error> {
-    let asked = given(options.context.as_ref());
-    let context_name = asked.clone().or_else(|| files.current_context.clone()).unwrap_or_default();
+    let requested = non_empty(options.context.as_ref());
+    let context_name = requested.clone().or_else(|| files.current_context.clone()).unwrap_or_default();
     let found = files.contexts.iter().find(|named| named.name == context_name);
     let context = match found {
         Some(named) => named.context.clone(),
-        None if asked.is_some() => return Err(Error::NoContext(context_name)),
+        None if requested.is_some() => return Err(Error::NoContext(context_name)),
         None if !context_name.is_empty() => return Err(Error::NoCurrentContext(context_name)),
         None => Context::default(),
     };
-    let cluster_name = given(options.cluster.as_ref()).unwrap_or_else(|| context.cluster.clone());
+    let cluster_name = non_empty(options.cluster.as_ref()).unwrap_or_else(|| context.cluster.clone());
     let cluster = match files.clusters.iter().find(|named| named.name == cluster_name) {
         Some(named) => named.cluster.clone(),
-        None if given(options.cluster.as_ref()).is_some() => return Err(Error::NoCluster(cluster_name)),
-        None if !cluster_name.is_empty() && given(options.server.as_ref()).is_none() => {
+        None if non_empty(options.cluster.as_ref()).is_some() => return Err(Error::NoCluster(cluster_name)),
+        None if !cluster_name.is_empty() && non_empty(options.server.as_ref()).is_none() => {
             return Err(Error::NoCluster(cluster_name));
         }
         None => Cluster::default(),
     };
-    let user_name = given(options.user.as_ref()).or_else(|| context.user.clone()).unwrap_or_default();
+    let user_name = non_empty(options.user.as_ref()).or_else(|| context.user.clone()).unwrap_or_default();
     let user = match files.users.iter().find(|named| named.name == user_name) {
         Some(named) => named.user.clone(),
-        None if given(options.user.as_ref()).is_some() => return Err(Error::NoUser(user_name)),
+        None if non_empty(options.user.as_ref()).is_some() => return Err(Error::NoUser(user_name)),
         None => AuthInfo::default(),
     };
     Ok(Parts { context_name, context, cluster_name, cluster, user_name, user })
@@ -110,11 +112,11 @@ fn no_server(files: &Kubeconfig) -> Error {
     Error::Invalid(format!("invalid configuration: no context chosen; there are: {}", names.join(", ")))
 }
 
-/// Checks the parts and joins them. `stands_in` is the user's file.
+/// Validates the parts and joins them. `user_file` is the file that the user comes from.
 fn settle(
     mut parts: Parts,
     options: &ConfigOptions,
-    stands_in: Option<PathBuf>,
+    user_file: Option<PathBuf>,
     in_pod: bool,
 ) -> Result<Config, Error> {
     let authority = parts.cluster.certificate_authority.clone();
@@ -128,11 +130,11 @@ fn settle(
     if url.scheme() != "https" {
         parts.user = user::without_credentials(parts.user);
     }
-    // A plugin is told the server as it stands in the file, without a slash that only a URL adds.
+    // A plugin receives the server as written in the file, without the slash that a parsed URL adds.
     let has_slash = parts.cluster.server.as_ref().is_some_and(|server| server.ends_with('/'));
-    let told = if has_slash { url.as_str() } else { url.as_str().trim_end_matches('/') };
-    parts.cluster.server = Some(told.to_owned());
-    let namespace = given(parts.context.namespace.as_ref());
+    let server = if has_slash { url.as_str() } else { url.as_str().trim_end_matches('/') };
+    parts.cluster.server = Some(server.to_owned());
+    let namespace = non_empty(parts.context.namespace.as_ref());
     let namespace = namespace.or_else(|| {
         if in_cluster::is_possible(&options.in_cluster) {
             in_cluster::namespace(&options.in_cluster)
@@ -140,10 +142,10 @@ fn settle(
             None
         }
     });
-    let origin = stands_in
+    let token_store = user_file
         .filter(|_| parts.user.auth_provider.is_some())
-        .map(|file| Origin { file, user: parts.user_name.clone() });
-    let way = cluster::way(&parts.cluster_name, &parts.cluster, &url, options)?;
+        .map(|file| TokenStore { file, user: parts.user_name.clone() });
+    let connection_options = cluster::connection_options(&parts.cluster_name, &parts.cluster, &url, options)?;
     let (bundle, authorities) = cluster::authorities(&parts.cluster)?.unzip();
     let trust = match (authorities, authority) {
         _ if parts.cluster.insecure_skip_tls_verify == Some(true) => Trust::Unverified,
@@ -160,10 +162,10 @@ fn settle(
         disable_compression: parts.cluster.disable_compression.unwrap_or_default(),
         user: parts.user,
         trust,
-        way,
+        connection_options,
         proxies: options.proxies.clone(),
         stdin_is_terminal: options.stdin_is_terminal,
         spare_refresh_tokens: options.spare_refresh_tokens,
-        origin,
+        token_store,
     })
 }

@@ -1,4 +1,4 @@
-//! Bounded reads of local files that the user or a kubeconfig names: regular files of a limited size. Nothing here waits
+//! Bounded reads of local files that the user or a kubeconfig names: regular files of a limited size. No read waits
 //! for a device, a FIFO or a socket, except for a kubeconfig that is a pipe, and then for a limited time.
 
 use std::fs::File;
@@ -12,7 +12,7 @@ pub(crate) const CREDENTIAL_LIMIT: u64 = 4 << 20;
 /// The largest kubeconfig: thousands of contexts with their certificates.
 pub(crate) const KUBECONFIG_LIMIT: u64 = 16 << 20;
 
-/// The longest wait for all of a kubeconfig that is a pipe: whatever writes it may have to log in first.
+/// The longest wait for the end of a kubeconfig that is a pipe. Its writer may have to log in first.
 const PIPE_TIME: Duration = Duration::from_secs(30);
 
 /// Reads a regular file of at most `limit` bytes.
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The same for text.
+/// Reads a regular text file of at most `limit` bytes.
 ///
 /// # Errors
 /// As [`read`]; [`io::ErrorKind::InvalidData`] for anything but UTF-8.
@@ -38,7 +38,7 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> io::Result<String> {
 /// Reads a kubeconfig: a regular file, the null device, or a pipe, as in `--kubeconfig <(command)`.
 ///
 /// # Errors
-/// As [`read`], and for a pipe that was not written to its end in time.
+/// As [`read`], and for a pipe whose writer did not finish in time.
 pub(crate) fn read_kubeconfig(path: &Path) -> io::Result<Vec<u8>> {
     match open(path)? {
         (file, Kind::Regular) => read_regular(file, KUBECONFIG_LIMIT),
@@ -51,14 +51,14 @@ pub(crate) fn read_kubeconfig(path: &Path) -> io::Result<Vec<u8>> {
 enum Kind {
     Regular,
     Pipe,
-    /// The null device, by which users name no kubeconfig.
+    /// The null device, with which users select no kubeconfig.
     Empty,
     Other,
 }
 
 fn read_regular(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // The length that the system reports is a hint: files of /proc have none, and a file may grow.
+    // The reported length is a hint: files of /proc have none, and a file may grow.
     if file.metadata()?.len() <= limit {
         file.take(limit + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 <= limit {
@@ -76,8 +76,8 @@ fn too_large(limit: u64) -> io::Error {
     io::Error::other(format!("it is larger than {} MiB", limit >> 20))
 }
 
-/// Opens a file without waiting. What is no regular file is looked at before and after, since opening a device may do
-/// something, and the name may lead elsewhere by then.
+/// Opens a file without waiting. The type is checked before opening, since opening a device may have an effect, and
+/// after, since the name may lead to another file by then.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<(File, Kind)> {
     use std::fs::{FileType, OpenOptions, metadata};
@@ -129,7 +129,7 @@ fn read_pipe(mut pipe: File, limit: u64, time: Duration) -> io::Result<Vec<u8>> 
     loop {
         let mut piece = [0; 8192];
         match pipe.read(&mut piece) {
-            // Before the first writer comes there is nothing to read either, and that is no end.
+            // Before the first writer opens the pipe, a read also returns nothing; that is not the end.
             Ok(0) if has_waited || !bytes.is_empty() => return Ok(bytes),
             Ok(length @ 1..) => {
                 bytes.extend_from_slice(&piece[..length]);
@@ -196,7 +196,7 @@ mod tests {
         fs::write(&file, "123456789").unwrap();
         assert_eq!(read(&file, 9).unwrap(), b"123456789");
         assert_eq!(words(read(&file, 8)), "it is larger than 0 MiB");
-        // Takes no room on the disk.
+        // A sparse file.
         fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(words(read(&file, CREDENTIAL_LIMIT)), "it is larger than 4 MiB");
         assert_eq!(words(read_kubeconfig(&file)), "it is larger than 16 MiB");

@@ -1,4 +1,5 @@
-//! Where the server is and who we are to it: what kubeconfig files, flags and environment come to.
+//! The resolved configuration of a client: server, credentials, trust and connection options, from kubeconfig files,
+//! flags and the environment. Reads files; connects to nothing.
 
 mod cluster;
 mod connection_options;
@@ -18,7 +19,7 @@ mod token_store;
 mod trust;
 mod user;
 
-pub(crate) use connection_options::Way;
+pub(crate) use connection_options::ConnectionOptions;
 pub use error::Error;
 pub(crate) use exec_cluster::ExecCluster;
 pub use load::Contexts;
@@ -27,7 +28,7 @@ pub use options::{ConfigOptions, InCluster};
 pub use proxy::EnvironmentProxies;
 pub(crate) use proxy::{Protocol, Proxy};
 pub use secret::Secret;
-pub(crate) use token_store::{Origin, end_of_writing};
+pub(crate) use token_store::{TokenStore, finish_writes};
 pub(crate) use trust::{Trust, certificates};
 
 use std::fmt;
@@ -37,7 +38,7 @@ use url::Url;
 
 use self::file_format::AuthInfo;
 
-/// Everything that a [`crate::api::Client`] needs to know, settled.
+/// The resolved configuration of a [`crate::api::Client`].
 #[derive(Clone)]
 pub struct Config {
     url: Url,
@@ -45,19 +46,19 @@ pub struct Config {
     namespace: String,
     user: AuthInfo,
     trust: Trust,
-    /// The description of the server for the user's plugin.
+    /// The description of the server for the user's credential plugin.
     exec_cluster: Option<ExecCluster>,
     disable_compression: bool,
-    way: Way,
+    connection_options: ConnectionOptions,
     proxies: EnvironmentProxies,
     stdin_is_terminal: bool,
     spare_refresh_tokens: bool,
-    /// Where a user stands whose tokens are to be kept.
-    origin: Option<Origin>,
+    /// The file and user whose tokens are saved after a refresh.
+    token_store: Option<TokenStore>,
 }
 
 impl Config {
-    /// A server and nothing else: no credentials, the system's trust, namespace `default`.
+    /// Returns a configuration for a server without credentials, with the system's trust and the namespace `default`.
     ///
     /// # Errors
     /// [`Error::Invalid`] when the text is not the URL of a server.
@@ -71,16 +72,16 @@ impl Config {
             trust: Trust::System,
             exec_cluster: None,
             disable_compression: false,
-            way: Way::default(),
+            connection_options: ConnectionOptions::default(),
             proxies: EnvironmentProxies::default(),
             stdin_is_terminal: false,
             spare_refresh_tokens: false,
-            origin: None,
+            token_store: None,
         })
     }
 
-    /// Finds the configuration as kubectl does: files, then flags over them, then what a pod is told. Reads files,
-    /// runs nothing and connects to nothing.
+    /// Resolves the configuration as kubectl does: files, then flags over them, then the environment of a pod. Reads
+    /// files, runs no program and opens no connection.
     ///
     /// # Errors
     /// [`Error`] by what has to be repaired, in kubectl's words.
@@ -88,49 +89,49 @@ impl Config {
         load::load(options)
     }
 
-    /// The server's URL, without credentials and without a slash at its end.
+    /// Returns the server's URL, without credentials and without a trailing slash.
     #[must_use]
     pub fn server(&self) -> &str {
         self.url.as_str().trim_end_matches('/')
     }
 
-    /// The name of the chosen context; empty when none was.
+    /// Returns the name of the selected context, empty without one.
     #[must_use]
     pub fn context(&self) -> &str {
         &self.context
     }
 
-    /// The namespace of requests that name none.
+    /// Returns the namespace of requests that name none.
     #[must_use]
     pub fn default_namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// `host:port` as the URL has it.
+    /// Returns the `host:port` of the URL.
     #[must_use]
     pub fn authority(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// The server's URL with a slash at its end where it has no path.
+    /// Returns the server's URL, with a slash if it has no path.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// How it is reached.
-    pub(crate) fn way(&self) -> &Way {
-        &self.way
+    /// Returns the options of connections to the server.
+    pub(crate) fn connection_options(&self) -> &ConnectionOptions {
+        &self.connection_options
     }
 
-    /// The same, with silence tried after so long and for so long.
+    /// Sets the interval and the timeout of pings.
     #[cfg(test)]
     pub(crate) fn with_pings(mut self, after: std::time::Duration, timeout: std::time::Duration) -> Self {
-        (self.way.ping_after, self.way.ping_timeout) = (Some(after), timeout);
+        (self.connection_options.ping_after, self.connection_options.ping_timeout) = (Some(after), timeout);
         self
     }
 
-    /// The credentials, resolved: at most one way to log in is left.
+    /// Returns the resolved credentials, with at most one login method.
     pub(crate) fn user(&self) -> &AuthInfo {
         &self.user
     }
@@ -140,17 +141,17 @@ impl Config {
         &mut self.user
     }
 
-    /// The trust in servers' certificates.
+    /// Returns the authorities that servers' certificates are verified against.
     pub(crate) fn trust(&self) -> &Trust {
         &self.trust
     }
 
-    /// The description of the server for the user's plugin; `None` when the plugin receives none.
+    /// Returns the description of the server for the user's plugin; `None` when the plugin receives none.
     pub(crate) fn exec_cluster(&self) -> Option<&ExecCluster> {
         self.exec_cluster.as_ref()
     }
 
-    /// Whether the server is asked for uncompressed responses.
+    /// Returns whether uncompressed responses are requested.
     pub(crate) fn disables_compression(&self) -> bool {
         self.disable_compression
     }
@@ -160,34 +161,35 @@ impl Config {
         Self { stdin_is_terminal: true, ..self }
     }
 
-    /// How others than the server are reached: through the environment's proxies, in the same protocol.
+    /// Returns the options of connections to another server, such as a token issuer: through the environment's
+    /// proxies, in the same protocol.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a proxy that can't be spoken to.
-    pub(crate) fn way_to(&self, other: &Url) -> Result<Way, Error> {
-        let proxy = self.proxies.before(other);
+    /// [`Error::Invalid`] for an unsupported proxy.
+    pub(crate) fn connection_options_to(&self, other: &Url) -> Result<ConnectionOptions, Error> {
+        let proxy = self.proxies.for_server(other);
         let proxy =
             proxy.map_err(|why| Error::Invalid(format!("the proxy of the environment has an {why}")))?;
-        Ok(Way { proxy, server_name: None, ..self.way.clone() })
+        Ok(ConnectionOptions { proxy, server_name: None, ..self.connection_options.clone() })
     }
 
-    /// Whether a refresh token is to be left unspent.
+    /// Returns whether refresh tokens must not be used.
     pub(crate) fn spares_refresh_tokens(&self) -> bool {
         self.spare_refresh_tokens
     }
 
-    /// Where tokens of the user are kept.
-    pub(crate) fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
+    /// Returns the place where the user's tokens are saved.
+    pub(crate) fn token_store(&self) -> Option<&TokenStore> {
+        self.token_store.as_ref()
     }
 
-    /// Whether a credential plugin may ask its user.
+    /// Returns whether a credential plugin may prompt the user.
     pub(crate) fn stdin_is_terminal(&self) -> bool {
         self.stdin_is_terminal
     }
 }
 
-/// Shows where it leads, never by what credentials.
+/// Shows the server, context and namespace, never a credential.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
@@ -198,8 +200,8 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Reads the URL of a server as kubectl does: a path is kept, query and fragment are dropped, and a missing scheme is
-/// https when anything about TLS is configured, else http.
+/// Parses the URL of a server as kubectl does: a path is kept, query and fragment are dropped, and a missing scheme
+/// is https when anything about TLS is configured, else http.
 fn server_url(text: &str, has_tls: bool) -> Result<Url, Error> {
     let text = text.trim();
     let scheme = if has_tls { "https" } else { "http" };
@@ -208,7 +210,7 @@ fn server_url(text: &str, has_tls: bool) -> Result<Url, Error> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(not_a_server(text));
     }
-    // What stands before an `@` is a credential; it is not taken from a URL that is shown in every message.
+    // User and password in a URL are dropped, since messages show the URL.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
@@ -221,12 +223,12 @@ fn not_a_server(text: &str) -> Error {
     Error::Invalid(format!("host must be a URL or a host:port pair: {shown:?}"))
 }
 
-/// A text that is there and not empty.
-fn given(text: Option<&String>) -> Option<String> {
+/// Returns the text unless it is absent or empty.
+fn non_empty(text: Option<&String>) -> Option<String> {
     text.filter(|text| !text.is_empty()).cloned()
 }
 
-/// A path as kubeconfig holds one; an empty one is none.
+/// Returns a path as a kubeconfig holds it; an empty path counts as absent.
 fn path_text(path: &Path) -> Option<String> {
-    given(Some(&path.to_string_lossy().into_owned()))
+    non_empty(Some(&path.to_string_lossy().into_owned()))
 }

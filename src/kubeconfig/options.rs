@@ -1,4 +1,4 @@
-//! What flags and environment say about the server, before any file is read.
+//! The options of a configuration from flags and the environment, before any file is read.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use super::EnvironmentProxies;
 use super::Secret;
 
-/// Where to look for configuration, and what overrides it. Nothing here is checked yet; [`super::Config::load`] does.
+/// The sources of a configuration and the settings that override them. [`super::Config::load`] validates them.
 ///
-/// An empty text counts as absent, as with kubectl's flags. Paths are used as they are; those in a file are relative to
-/// it.
+/// An empty text counts as absent, as with kubectl's flags. Paths are used as they are; those in a file are relative
+/// to it.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own, as on the command line")]
 pub struct ConfigOptions {
     /// The one file to read; it must exist.
     pub kubeconfig: Option<PathBuf>,
-    /// The value of `KUBECONFIG`: a list of files that are merged, missing ones skipped.
+    /// The value of `KUBECONFIG`: a list of files that are merged. Missing files are skipped.
     pub kubeconfig_env: Option<OsString>,
-    /// The user's home, where `.kube/config` is read when no file is named.
+    /// The user's home. Its `.kube/config` is read when no file is named.
     pub home: Option<PathBuf>,
     /// The context to use instead of the current one.
     pub context: Option<String>,
@@ -27,61 +27,61 @@ pub struct ConfigOptions {
     pub user: Option<String>,
     /// The server's URL or `host:port`, instead of the cluster's.
     pub server: Option<String>,
-    /// The server where nothing else names one (`KUBERNETES_MASTER`).
+    /// The server if no other source names one (`KUBERNETES_MASTER`).
     pub default_server: Option<String>,
     /// A bearer token.
     pub token: Option<Secret>,
-    /// A file with a bearer token, read again about every minute.
+    /// A file with a bearer token, reread about every minute.
     pub token_file: Option<PathBuf>,
-    /// Name for basic authentication.
+    /// The user name for basic authentication.
     pub username: Option<String>,
-    /// Password for basic authentication.
+    /// The password for basic authentication.
     pub password: Option<Secret>,
-    /// Whom to act as.
+    /// The user to impersonate.
     pub as_user: Option<String>,
-    /// The uid to act with.
+    /// The uid to impersonate.
     pub as_uid: Option<String>,
-    /// The groups to act with.
+    /// The groups to impersonate.
     pub as_groups: Vec<String>,
-    /// More about whom to act as: key and value, keys may repeat.
+    /// Extra fields of the impersonated user: keys, which may repeat, and values.
     pub as_extra: Vec<(String, String)>,
-    /// PEM file of the authorities that the server's certificate is checked against.
+    /// PEM file of the authorities that the server's certificate is verified against.
     pub certificate_authority: Option<PathBuf>,
-    /// PEM file of our certificate.
+    /// PEM file of the client certificate.
     pub client_certificate: Option<PathBuf>,
-    /// PEM file of its key.
+    /// PEM file of the client certificate's key.
     pub client_key: Option<PathBuf>,
-    /// Whether any server certificate will do.
+    /// Whether the server's certificate is not verified.
     pub insecure_skip_tls_verify: bool,
-    /// The name the server's certificate is checked against, instead of the URL's host.
+    /// The name that the server's certificate is verified against, instead of the URL's host.
     pub tls_server_name: Option<String>,
     /// A `http`, `https` or `socks5` proxy, instead of the cluster's or the environment's; it may hold a password.
     pub proxy_url: Option<Secret>,
-    /// Whether answers are to come uncompressed.
+    /// Whether to request uncompressed responses.
     pub disable_compression: bool,
     /// Whether to speak HTTP/1.1 only (`DISABLE_HTTP2`).
     pub http1_only: bool,
-    /// The environment's proxies, where neither flag nor cluster name one.
+    /// The environment's proxies, used if neither flag nor cluster name one.
     pub proxies: EnvironmentProxies,
-    /// How many watches at a time may have a connection of their own each, over which a busy server sends events sooner;
-    /// more share HTTP/2 connections (`KDELTA_WATCH_CONNECTIONS`). 8 where it is no number.
+    /// The maximum number of watches with a dedicated connection, over which a busy server sends events sooner;
+    /// further watches share HTTP/2 connections (`KDELTA_WATCH_CONNECTIONS`). 8 unless it is a number.
     pub watch_connections: Option<String>,
-    /// Seconds of silence after which a connection is tried (`HTTP2_READ_IDLE_TIMEOUT_SECONDS`).
+    /// Seconds of silence after which a connection is pinged (`HTTP2_READ_IDLE_TIMEOUT_SECONDS`).
     pub http2_read_idle_timeout: Option<String>,
-    /// Seconds that the answer to that may take (`HTTP2_PING_TIMEOUT_SECONDS`).
+    /// Maximum seconds for the response to a ping (`HTTP2_PING_TIMEOUT_SECONDS`).
     pub http2_ping_timeout: Option<String>,
-    /// Whether standard input is a terminal at which a credential plugin may ask its user: it then has standard input
-    /// and standard error of this process to itself. Otherwise it has no input, and what it says is told as
-    /// [`crate::client::Notice::Plugin`].
+    /// Whether standard input is a terminal at which a credential plugin may prompt the user: the plugin then has
+    /// exclusive use of this process's standard input and standard error. Otherwise it has no input, and its standard
+    /// error is reported as [`crate::client::Notice::Plugin`].
     pub stdin_is_terminal: bool,
-    /// Whether a refresh token of `OpenID` Connect is to be left unspent: an id-token that is no longer good is an error
-    /// then. For what may be given up at any moment, when a token that was spent would be lost.
+    /// Whether a refresh token of `OpenID` Connect must not be used: an expired id-token is an error then. For
+    /// programs that may be killed at any moment, which would lose the new token after the old one was spent.
     pub spare_refresh_tokens: bool,
-    /// What a pod is given to find its own server.
+    /// The environment of a pod, from which it finds its own server.
     pub in_cluster: InCluster,
 }
 
-/// What a pod is given to find its own server.
+/// The environment of a pod, from which it finds its own server.
 #[derive(Debug, Clone)]
 pub struct InCluster {
     /// `KUBERNETES_SERVICE_HOST`.
@@ -102,10 +102,11 @@ impl Default for InCluster {
 }
 
 impl ConfigOptions {
-    /// What the environment of this process says: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`,
+    /// Reads the environment of this process: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`,
     /// `KDELTA_WATCH_CONNECTIONS`, `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, `HTTP2_PING_TIMEOUT_SECONDS`, `HTTP_PROXY`,
-    /// `HTTPS_PROXY`, `NO_PROXY`, and a pod's `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and `POD_NAMESPACE`.
-    /// Nothing else is read from the environment but `PATH`, in which a credential plugin is searched for when it is run.
+    /// `HTTPS_PROXY`, `NO_PROXY`, and a pod's `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and
+    /// `POD_NAMESPACE`. The library reads no other variable except `PATH`, in which it searches for a credential
+    /// plugin.
     #[must_use]
     pub fn from_env() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -118,7 +119,7 @@ impl ConfigOptions {
             proxies: EnvironmentProxies {
                 http: either("HTTP_PROXY").map(Secret::from),
                 https: either("HTTPS_PROXY").map(Secret::from),
-                none_for: either("NO_PROXY"),
+                no_proxy: either("NO_PROXY"),
             },
             watch_connections: text("KDELTA_WATCH_CONNECTIONS"),
             http2_read_idle_timeout: text("HTTP2_READ_IDLE_TIMEOUT_SECONDS"),
@@ -134,7 +135,7 @@ impl ConfigOptions {
     }
 }
 
-/// `PATH` and, where program names have endings, `PATHEXT`: read when a credential plugin is run.
+/// Returns `PATH` and, on systems where program names have extensions, `PATHEXT`. Read when a credential plugin runs.
 pub(crate) fn search_path() -> (Option<OsString>, Vec<OsString>) {
     let path = std::env::var_os("PATH").filter(|path| !path.is_empty());
     if !cfg!(windows) {
@@ -150,7 +151,7 @@ fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// As kubectl: the first of three places that has a kubeconfig, else the first that is set.
+/// Returns the home as kubectl does: the first of three folders with a kubeconfig, else the first that is set.
 #[cfg(windows)]
 fn home() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());

@@ -1,4 +1,4 @@
-//! A text that must not be seen.
+//! A text that is never shown.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use serde::Deserialize;
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text from being shown.
+    /// Wraps a text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for whoever sends it.
+    /// Returns the text, for sending it.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn debug_shows_nothing_of_a_secret() {
+    fn debug_hides_the_secret() {
         assert_eq!(format!("{:?}", Some(Secret::new("s3cret"))), "Some(Secret(..))");
     }
 }

@@ -1,4 +1,4 @@
-//! From kubeconfig files, flags and a pod's environment to what a client is made from.
+//! Tests that resolve kubeconfig files, flags and a pod's environment to a configuration.
 
 use std::ffi::OsString;
 use std::fs;
@@ -82,16 +82,16 @@ fn env_of(paths: &[&Path]) -> OsString {
     std::env::join_paths(paths).unwrap()
 }
 
-fn refused(options: &ConfigOptions) -> String {
+fn load_error(options: &ConfigOptions) -> String {
     Config::load(options).unwrap_err().to_string()
 }
 
 fn server_name(config: &Config) -> Option<String> {
-    config.way().server_name.as_ref().map(|name| name.to_str().into_owned())
+    config.connection_options().server_name.as_ref().map(|name| name.to_str().into_owned())
 }
 
 fn proxy(config: &Config) -> Option<&str> {
-    config.way().proxy.as_ref().map(Proxy::authority)
+    config.connection_options().proxy.as_ref().map(Proxy::authority)
 }
 
 fn token(config: &Config) -> Option<&str> {
@@ -99,7 +99,7 @@ fn token(config: &Config) -> Option<&str> {
 }
 
 #[test]
-fn the_current_context_gives_server_namespace_trust_and_user() {
+fn current_context_determines_server_namespace_trust_and_user() {
     let (_folder, options) = Folder::with(TWO);
     let config = Config::load(&options).unwrap();
     assert_eq!(config.server(), "https://one.example:6443/prefix");
@@ -116,7 +116,7 @@ fn the_current_context_gives_server_namespace_trust_and_user() {
 }
 
 #[test]
-fn nothing_that_is_shown_holds_a_credential() {
+fn debug_shows_no_credential() {
     let (_folder, options) = Folder::with(TWO);
     let options = ConfigOptions { token: Some(Secret::new("t0ken")), ..options };
     let config = Config::load(&options).unwrap();
@@ -125,7 +125,7 @@ fn nothing_that_is_shown_holds_a_credential() {
 }
 
 #[test]
-fn no_credentials_go_over_plain_http() {
+fn plain_http_carries_no_credentials() {
     let (_folder, options) = Folder::with(TWO);
     let options = ConfigOptions { context: Some("two".into()), as_user: Some("jane".into()), ..options };
     let config = Config::load(&options).unwrap();
@@ -136,10 +136,10 @@ fn no_credentials_go_over_plain_http() {
 }
 
 #[test]
-fn a_server_alone_is_enough() {
+fn server_without_kubeconfig_is_accepted() {
     let folder = Folder::new();
     let at = |server: &str| ConfigOptions {
-        home: Some(folder.path("nobody")),
+        home: Some(folder.path("missing")),
         server: Some(server.into()),
         ..Default::default()
     };
@@ -147,13 +147,13 @@ fn a_server_alone_is_enough() {
     assert_eq!(Config::load(&at("https://h")).unwrap().authority(), "h");
     let insecure = ConfigOptions { insecure_skip_tls_verify: true, ..at("h:6443") };
     assert_eq!(Config::load(&insecure).unwrap().server(), "https://h:6443");
-    assert_eq!(refused(&at("ftp://h")), "host must be a URL or a host:port pair: \"ftp://h\"");
+    assert_eq!(load_error(&at("ftp://h")), "host must be a URL or a host:port pair: \"ftp://h\"");
     let master = ConfigOptions { default_server: Some("http://m:1".into()), ..Default::default() };
     assert_eq!(Config::load(&master).unwrap().server(), "http://m:1");
 }
 
 #[test]
-fn flags_choose_and_override_the_parts() {
+fn flags_select_and_override_entries() {
     let (folder, options) = Folder::with(TWO);
     let file = folder.write("elsewhere/ca.pem", SELF_SIGNED);
     let options = ConfigOptions {
@@ -177,7 +177,7 @@ fn flags_choose_and_override_the_parts() {
 }
 
 #[test]
-fn what_a_flag_names_must_exist() {
+fn entries_named_by_flags_must_exist() {
     let (_folder, options) = Folder::with(TWO);
     let named = |context: &str, cluster: &str, user: &str| ConfigOptions {
         context: Some(context.into()),
@@ -185,36 +185,36 @@ fn what_a_flag_names_must_exist() {
         user: Some(user.into()),
         ..options.clone()
     };
-    assert_eq!(refused(&named("x", "", "")), "context \"x\" does not exist");
-    assert_eq!(refused(&named("", "x", "")), "cluster \"x\" does not exist");
-    assert_eq!(refused(&named("", "", "x")), "auth info \"x\" does not exist");
+    assert_eq!(load_error(&named("x", "", "")), "context \"x\" does not exist");
+    assert_eq!(load_error(&named("", "x", "")), "cluster \"x\" does not exist");
+    assert_eq!(load_error(&named("", "", "x")), "auth info \"x\" does not exist");
 }
 
 #[test]
-fn the_current_context_and_its_cluster_must_exist() {
+fn current_context_and_its_cluster_must_exist() {
     let (_folder, options) = Folder::with("current-context: gone");
-    assert_eq!(refused(&options), "context was not found for specified context: gone");
+    assert_eq!(load_error(&options), "context was not found for specified context: gone");
     let (_folder, options) =
         Folder::with("{current-context: a, contexts: [{name: a, context: {cluster: c, user: u}}]}");
-    assert_eq!(refused(&options), "cluster \"c\" does not exist");
+    assert_eq!(load_error(&options), "cluster \"c\" does not exist");
     let (_folder, options) = Folder::with("contexts: [{name: a, context: {cluster: c}}, {name: b}]");
-    assert_eq!(refused(&options), "invalid configuration: no context chosen; there are: a, b");
+    assert_eq!(load_error(&options), "invalid configuration: no context chosen; there are: a, b");
     let (_folder, options) = Folder::with(
         "{current-context: a, clusters: [{name: c, cluster: {}}], contexts: [{name: a, context: {cluster: c}}]}",
     );
-    assert_eq!(refused(&options), "invalid configuration: no server found for cluster \"c\"");
+    assert_eq!(load_error(&options), "invalid configuration: no server found for cluster \"c\"");
 }
 
 #[test]
-fn nothing_configured_is_said_in_kubectls_words() {
+fn missing_configuration_has_kubectls_message() {
     let expected = "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
-    assert_eq!(refused(&ConfigOptions::default()), expected);
+    assert_eq!(load_error(&ConfigOptions::default()), expected);
     let (_folder, options) = Folder::with("");
-    assert_eq!(refused(&options), expected);
+    assert_eq!(load_error(&options), expected);
 }
 
 #[test]
-fn of_several_files_the_first_wins_per_name_and_missing_ones_are_skipped() {
+fn first_file_wins_per_name_and_missing_files_are_skipped() {
     let folder = Folder::new();
     let first = folder.write(
         "a/config",
@@ -236,11 +236,11 @@ fn of_several_files_the_first_wins_per_name_and_missing_ones_are_skipped() {
     assert_eq!((token(&config), config.user().token_file.as_deref()), (None, expected.to_str()));
     let all_missing =
         ConfigOptions { kubeconfig_env: Some(env_of(&[&folder.path("m")])), ..Default::default() };
-    assert!(refused(&all_missing).contains("no configuration has been provided"));
+    assert!(load_error(&all_missing).contains("no configuration has been provided"));
 }
 
 #[test]
-fn the_file_in_the_home_is_read_when_no_other_is_named() {
+fn home_kubeconfig_is_the_default() {
     let folder = Folder::new();
     folder.write(".kube/config", "{current-context: a, clusters: [{name: c, cluster: {server: 'https://h'}}], contexts: [{name: a, context: {cluster: c}}]}");
     let options = ConfigOptions { home: Some(folder.0.path().to_owned()), ..Default::default() };
@@ -248,31 +248,31 @@ fn the_file_in_the_home_is_read_when_no_other_is_named() {
 }
 
 #[test]
-fn a_file_that_was_named_must_exist_and_be_a_kubeconfig() {
+fn named_file_must_exist_and_be_a_kubeconfig() {
     let folder = Folder::new();
     let named = |path: PathBuf| ConfigOptions { kubeconfig: Some(path), ..Default::default() };
     let missing = folder.path("missing");
     assert_eq!(
-        refused(&named(missing.clone())),
+        load_error(&named(missing.clone())),
         format!("stat {}: no such file or directory", missing.display())
     );
     let broken = folder.write("broken", "clusters: [\n  token: s3cret\n users: x: y");
-    let said = refused(&named(broken.clone()));
+    let message = load_error(&named(broken.clone()));
     assert!(
-        said.starts_with(&format!("error loading config file \"{}\": yaml: ", broken.display())),
-        "{said}"
+        message.starts_with(&format!("error loading config file \"{}\": yaml: ", broken.display())),
+        "{message}"
     );
-    assert!(said.contains("line") && !said.contains("s3cret") && !said.contains('\n'), "{said}");
+    assert!(message.contains("line") && !message.contains("s3cret") && !message.contains('\n'), "{message}");
     let mistyped = folder.write("mistyped", "users:\n- name: u\n  user: s3cret");
-    let said = refused(&named(mistyped));
-    assert!(said.contains("line 3") && !said.contains("s3cret"), "{said}");
+    let message = load_error(&named(mistyped));
+    assert!(message.contains("line 3") && !message.contains("s3cret"), "{message}");
     let twice = folder.write("twice", "users: [{name: u, user: {}}, {name: u, user: {}}]");
-    assert!(refused(&named(twice)).ends_with("duplicate name \"u\" in list: users"));
-    assert!(refused(&named(folder.0.path().to_owned())).contains("directory"));
+    assert!(load_error(&named(twice)).ends_with("duplicate name \"u\" in list: users"));
+    assert!(load_error(&named(folder.0.path().to_owned())).contains("directory"));
 }
 
 #[test]
-fn a_pod_finds_its_own_server() {
+fn pod_uses_its_service_account() {
     let folder = Folder::new();
     let options = folder.pod();
     let config = Config::load(&options).unwrap();
@@ -282,17 +282,17 @@ fn a_pod_finds_its_own_server() {
     assert_eq!(config.default_namespace(), "default");
     folder.write("namespace", "team-b\n");
     assert_eq!(Config::load(&options).unwrap().default_namespace(), "team-b");
-    let mut told = options.clone();
-    told.in_cluster.namespace = Some("told".into());
-    assert_eq!(Config::load(&told).unwrap().default_namespace(), "told");
+    let mut with_namespace = options.clone();
+    with_namespace.in_cluster.namespace = Some("named".into());
+    assert_eq!(Config::load(&with_namespace).unwrap().default_namespace(), "named");
     let elsewhere = ConfigOptions { server: Some("https://other".into()), ..options };
     assert_eq!(Config::load(&elsewhere).unwrap().user().token_file, None);
 }
 
-/// The error of a file with this user, its server behind TLS.
-fn refused_user(user: &str) -> String {
+/// Returns the error of a file with this user and a TLS server.
+fn user_error(user: &str) -> String {
     let (_folder, options) = Folder::with(&with_user(user));
-    refused(&options)
+    load_error(&options)
 }
 
 fn with_user(user: &str) -> String {
@@ -303,7 +303,7 @@ fn with_user(user: &str) -> String {
 }
 
 #[test]
-fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
+fn contradictory_credentials_have_kubectls_messages() {
     let cases = [
         (
             "{token: t, username: n, password: p}",
@@ -344,16 +344,15 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
         ("{auth-provider: {name: nobody}}", "no Auth Provider found for name \"nobody\""),
     ];
     for (user, expected) in cases {
-        assert_eq!(refused_user(user), expected, "{user}");
+        assert_eq!(user_error(user), expected, "{user}");
     }
     assert!(
-        refused_user("{auth-provider: {name: gcp}}").starts_with("The gcp auth plugin has been removed.\n")
+        user_error("{auth-provider: {name: gcp}}").starts_with("The gcp auth plugin has been removed.\n")
     );
     assert!(
-        refused_user("{auth-provider: {name: azure}}")
-            .starts_with("The azure auth plugin has been removed.\n")
+        user_error("{auth-provider: {name: azure}}").starts_with("The azure auth plugin has been removed.\n")
     );
-    let missing = refused_user("{client-certificate: gone.crt, client-key: gone.key}");
+    let missing = user_error("{client-certificate: gone.crt, client-key: gone.key}");
     assert!(
         missing.starts_with("invalid configuration: unable to read client-cert ")
             && missing.contains(" for u due to open ")
@@ -363,7 +362,7 @@ fn credentials_that_contradict_each_other_are_refused_in_kubectls_words() {
 }
 
 #[test]
-fn a_direct_credential_stands_before_a_plugin() {
+fn direct_credentials_precede_a_plugin() {
     let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x}";
     let (_folder, options) = Folder::with(&with_user(&format!("{{{plugin}}}")));
     let has_plugin = |options: &ConfigOptions| Config::load(options).unwrap().user().exec.is_some();
@@ -373,7 +372,7 @@ fn a_direct_credential_stands_before_a_plugin() {
 }
 
 #[test]
-fn trust_that_contradicts_itself_or_is_none_is_refused() {
+fn contradictory_or_empty_trust_is_rejected() {
     let cluster = |cluster: &str| {
         Folder::with(&format!(
             "{{current-context: a, clusters: [{{name: c, cluster: {{server: 'https://h', {cluster}}}}}], \
@@ -381,21 +380,21 @@ fn trust_that_contradicts_itself_or_is_none_is_refused() {
         ))
     };
     let (_folder, options) = cluster("certificate-authority: ca.crt, insecure-skip-tls-verify: true");
-    assert!(refused(&options).contains("with the insecure flag is not allowed"));
+    assert!(load_error(&options).contains("with the insecure flag is not allowed"));
     let (_folder, options) = cluster("certificate-authority: gone.crt");
-    let why = refused(&options);
+    let why = load_error(&options);
     assert!(why.contains("unable to read certificate-authority"), "{why}");
     assert!(why.ends_with("gone.crt: no such file or directory"), "{why}");
     let (_folder, options) = cluster("certificate-authority-data: bm90aGluZw==");
-    assert!(refused(&options).starts_with("unable to load root certificates: "));
+    assert!(load_error(&options).starts_with("unable to load root certificates: "));
     let (_folder, options) = cluster("certificate-authority-data: '%%'");
-    assert_eq!(refused(&options), "unable to load root certificates: illegal base64 data");
+    assert_eq!(load_error(&options), "unable to load root certificates: illegal base64 data");
     let (_folder, options) = cluster("tls-server-name: 'not a name'");
-    assert!(refused(&options).ends_with("\"not a name\" is neither a host name nor an address"));
+    assert!(load_error(&options).ends_with("\"not a name\" is neither a host name nor an address"));
 }
 
 #[test]
-fn authority_data_may_be_folded_and_lists_without_a_certificate_are_refused() {
+fn authority_data_may_be_folded_and_needs_a_certificate() {
     let data = |text: &str| {
         let (_folder, options) = Folder::with(&TWO.replace(
             "certificate-authority: ca.crt",
@@ -409,12 +408,12 @@ fn authority_data_may_be_folded_and_lists_without_a_certificate_are_refused() {
     let config = data(SELF_SIGNED).unwrap();
     assert!(matches!(config.trust(), Trust::Authorities(authorities) if authorities.len() == 1));
     let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
-    let refused = data(key).unwrap_err().to_string();
-    assert_eq!(refused, "unable to load root certificates: unable to parse bytes as PEM block");
+    let load_error = data(key).unwrap_err().to_string();
+    assert_eq!(load_error, "unable to load root certificates: unable to parse bytes as PEM block");
 }
 
 #[test]
-fn a_plugin_receives_the_resolved_server_where_it_is_configured_to() {
+fn plugin_receives_the_resolved_server_if_configured() {
     let user = |provide: bool| {
         let exec = "apiVersion: client.authentication.k8s.io/v1beta1, command: x";
         let file = with_user(&format!("{{exec: {{{exec}, provideClusterInfo: {provide}}}}}")).replace(
@@ -436,7 +435,7 @@ fn a_plugin_receives_the_resolved_server_where_it_is_configured_to() {
 }
 
 #[test]
-fn a_proxy_of_the_flags_stands_before_the_clusters_and_that_before_the_environments() {
+fn proxy_of_flags_precedes_cluster_and_environment() {
     let environment = EnvironmentProxies { https: Some(Secret::new("http://env:3")), ..Default::default() };
     let in_file = |cluster: &str| {
         let (folder, options) = Folder::with(&format!(
@@ -454,14 +453,14 @@ fn a_proxy_of_the_flags_stands_before_the_clusters_and_that_before_the_environme
     assert_eq!(proxy(&Config::load(&options).unwrap()), Some("env:3"));
     let (_folder, options) = in_file("proxy-url: 'ftp://user:s3cret@p'");
     assert_eq!(
-        refused(&options),
+        load_error(&options),
         "invalid 'proxy-url' \"ftp://p\" for cluster \"c\": \
          unsupported scheme \"ftp\", must be http, https, or socks5"
     );
 }
 
 #[test]
-fn others_than_the_server_are_spoken_to_in_the_same_protocol_and_by_their_own_name() {
+fn other_servers_share_the_protocol_and_have_their_own_name() {
     let options = ConfigOptions {
         server: Some("https://a".into()),
         tls_server_name: Some("b".into()),
@@ -469,28 +468,33 @@ fn others_than_the_server_are_spoken_to_in_the_same_protocol_and_by_their_own_na
         ..ConfigOptions::default()
     };
     let config = Config::load(&options).unwrap();
-    let way = config.way_to(&Url::parse("https://issuer").unwrap()).unwrap();
-    assert!(way.http1_only && way.server_name.is_none() && config.way().server_name.is_some());
+    let connection_options = config.connection_options_to(&Url::parse("https://issuer").unwrap()).unwrap();
+    assert!(
+        connection_options.http1_only
+            && connection_options.server_name.is_none()
+            && config.connection_options().server_name.is_some()
+    );
 }
 
-/// A pipe, as of `--kubeconfig <(…)`.
+/// A pipe, as from `--kubeconfig <(…)`.
 #[cfg(unix)]
 #[test]
-fn a_kubeconfig_that_can_be_read_once_only_is_read_once() {
+fn kubeconfig_pipe_is_read_once() {
     let folder = Folder::new();
     let pipe = folder.path("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let provider = "{name: oidc, config: {idp-issuer-url: 'https://i', client-id: c}}";
     let text = TWO.replace("token: t0ken-of-u1", &format!("auth-provider: {provider}"));
     let options = ConfigOptions { kubeconfig: Some(pipe.clone()), ..Default::default() };
-    let (tell, told) = std::sync::mpsc::channel();
-    // In threads that nobody joins: where it is opened twice one of them never ends.
+    let (tell, server) = std::sync::mpsc::channel();
+    // In detached threads: if the pipe is opened twice, one of them never ends.
     std::thread::spawn(move || {
-        let config = Config::load(&options).map(|config| config.origin().map(|origin| origin.file.clone()));
+        let config = Config::load(&options)
+            .map(|config| config.token_store().map(|token_store| token_store.file.clone()));
         tell.send(config.unwrap()).unwrap();
     });
     let given = pipe.clone();
     std::thread::spawn(move || fs::write(given, text).unwrap());
-    let origin = told.recv_timeout(std::time::Duration::from_mins(1)).expect("it is loaded");
-    assert_eq!(origin, Some(pipe));
+    let token_store = server.recv_timeout(std::time::Duration::from_mins(1)).expect("it is loaded");
+    assert_eq!(token_store, Some(pipe));
 }

@@ -8,14 +8,14 @@ use rustls::pki_types::pem::PemObject;
 /// The authorities that may sign a server's certificate.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Trust {
-    /// Those of the operating system.
+    /// The authorities of the operating system.
     #[default]
     System,
-    /// These, and the certificates themselves.
+    /// These authorities, and these certificates themselves.
     Authorities(Vec<CertificateDer<'static>>),
-    /// The same from a file that is rotated while the process runs, as in a pod, with its present content.
+    /// The authorities of a file that is rotated while the process runs, as in a pod, with its present content.
     AuthorityFile(PathBuf, Vec<CertificateDer<'static>>),
-    /// Any: the certificate is not verified.
+    /// Any certificate: none is verified.
     Unverified,
 }
 

@@ -1,5 +1,4 @@
-//! The user of a configuration: the file's, the flags' above it, which one of several ways to log in counts, and what
-//! may not stand together.
+//! The user of a configuration: flags applied over the file's entry, then validated and reduced to one login method.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +6,7 @@ use std::path::Path;
 use super::Error;
 use super::Secret;
 use super::file_format::{AuthInfo, InteractiveMode};
-use super::{ConfigOptions, given, path_text};
+use super::{ConfigOptions, non_empty, path_text};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 
@@ -19,8 +18,8 @@ const AZURE_REMOVED: &str = "The azure auth plugin has been removed.\nPlease use
      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins for \
      further details";
 
-/// Lays the flags over the user of the file.
-pub(crate) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> AuthInfo {
+/// Applies the flags to the user of the file.
+pub(crate) fn apply_options(mut user: AuthInfo, options: &ConfigOptions) -> AuthInfo {
     let token = set(options.token.as_ref());
     if token.is_some() {
         user.token.clone_from(&token);
@@ -30,7 +29,7 @@ pub(crate) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> Auth
         user.token_file = Some(file);
         user.token = token;
     }
-    user.username = given(options.username.as_ref()).or_else(|| given(user.username.as_ref()));
+    user.username = non_empty(options.username.as_ref()).or_else(|| non_empty(user.username.as_ref()));
     user.password = set(options.password.as_ref()).or(user.password);
     if let Some(certificate) = options.client_certificate.as_deref().and_then(path_text) {
         user.client_certificate = Some(certificate);
@@ -45,8 +44,9 @@ pub(crate) fn override_with(mut user: AuthInfo, options: &ConfigOptions) -> Auth
 }
 
 fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
-    user.impersonate = given(options.as_user.as_ref()).or_else(|| given(user.impersonate.as_ref()));
-    user.impersonate_uid = given(options.as_uid.as_ref()).or_else(|| given(user.impersonate_uid.as_ref()));
+    user.impersonate = non_empty(options.as_user.as_ref()).or_else(|| non_empty(user.impersonate.as_ref()));
+    user.impersonate_uid =
+        non_empty(options.as_uid.as_ref()).or_else(|| non_empty(user.impersonate_uid.as_ref()));
     if !options.as_groups.is_empty() {
         user.impersonate_groups = Some(options.as_groups.clone());
     }
@@ -58,7 +58,7 @@ fn impersonate(user: &mut AuthInfo, options: &ConfigOptions) {
     }
 }
 
-/// What is left of a user when the connection is not encrypted: whom to act as, and no way to prove it.
+/// Removes the credentials for an unencrypted connection and keeps the impersonated identity.
 pub(crate) fn without_credentials(user: AuthInfo) -> AuthInfo {
     AuthInfo {
         impersonate: user.impersonate,
@@ -69,10 +69,10 @@ pub(crate) fn without_credentials(user: AuthInfo) -> AuthInfo {
     }
 }
 
-/// Refuses what contradicts itself or can't be read, and leaves one way to log in: what is given directly stands
-/// before a provider or a plugin.
+/// Rejects contradictions and unreadable files, and keeps one login method: direct credentials precede a provider or
+/// a plugin.
 pub(crate) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> {
-    user.token_file = given(user.token_file.as_ref());
+    user.token_file = non_empty(user.token_file.as_ref());
     user.token = set(user.token.as_ref());
     user.password = set(user.password.as_ref());
     let basic = user.username.is_some() || user.password.is_some();
@@ -112,12 +112,12 @@ fn invalid(why: impl AsRef<str>) -> Error {
 }
 
 fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
-    user.client_certificate = given(user.client_certificate.as_ref());
-    user.client_certificate_data = given(user.client_certificate_data.as_ref());
-    user.client_key = given(user.client_key.as_ref());
+    user.client_certificate = non_empty(user.client_certificate.as_ref());
+    user.client_certificate_data = non_empty(user.client_certificate_data.as_ref());
+    user.client_key = non_empty(user.client_key.as_ref());
     let (file, data) = (&user.client_certificate, &user.client_certificate_data);
     if file.is_none() && data.is_none() {
-        // A key alone proves nothing; kubectl passes over it.
+        // As in kubectl, a key without a certificate is ignored.
         user.client_key = None;
         user.client_key_data = None;
         return Ok(false);
@@ -182,14 +182,15 @@ fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
 fn check_plugin(name: &str, user: &AuthInfo) -> Result<(), Error> {
     let Some(exec) = &user.exec else { return Ok(()) };
     let to_use = format!("must be specified for {name} to use exec authentication plugin");
-    if given(exec.command.as_ref()).is_none() {
+    if non_empty(exec.command.as_ref()).is_none() {
         return Err(invalid(format!("command {to_use}")));
     }
-    let version = given(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
+    let version =
+        non_empty(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
     if exec.env.iter().flatten().any(|variable| variable.name.is_empty()) {
         return Err(invalid(format!("env variable name {to_use}")));
     }
-    let mode = given(exec.interactive_mode.as_ref());
+    let mode = non_empty(exec.interactive_mode.as_ref());
     if let Some(mode) = mode.as_ref().filter(|mode| InteractiveMode::parse(mode).is_none()) {
         return Err(invalid(format!("invalid interactiveMode for {name}: {mode:?}")));
     }

@@ -16,7 +16,7 @@ use tower::{BoxError, ServiceExt, service_fn};
 
 use super::link::Link;
 use super::proxied;
-use crate::kubeconfig::Way;
+use crate::kubeconfig::ConnectionOptions;
 use crate::listwatch::system_words;
 
 /// How long it may take until a connection is open, TLS and the wait for another's included.
@@ -33,11 +33,11 @@ pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, Undialed>;
 
 /// What opens connections that way, with that TLS to the server, and to the proxy where that speaks TLS as well. How long
 /// that may take is the caller's to say.
-pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
+pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Connector {
     tls.alpn_protocols.clear();
     let tcp = tcp();
     let to_proxy = Arc::new(tls.clone());
-    let proxy = way.proxy.clone().map(Arc::new);
+    let proxy = options.proxy.clone().map(Arc::new);
     let dial = service_fn(move |server: Uri| {
         let (tcp, tls, proxy) = (tcp.clone(), Arc::clone(&to_proxy), proxy.clone());
         async move {
@@ -47,8 +47,8 @@ pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
             }
         }
     });
-    tls.alpn_protocols = protocols(way);
-    let https = match &way.server_name {
+    tls.alpn_protocols = protocols(options);
+    let https = match &options.server_name {
         Some(name) => {
             let resolver = Arc::new(FixedServerNameResolver::new(name.clone()));
             HttpsConnector::new(dial, tls, false, resolver)
@@ -59,8 +59,8 @@ pub(super) fn connector(way: &Way, mut tls: rustls::ClientConfig) -> Connector {
 }
 
 /// What is offered to the server, the best first.
-pub(super) fn protocols(way: &Way) -> Vec<Vec<u8>> {
-    let http2 = (!way.http1_only).then(|| b"h2".to_vec());
+pub(super) fn protocols(options: &ConnectionOptions) -> Vec<Vec<u8>> {
+    let http2 = (!options.http1_only).then(|| b"h2".to_vec());
     http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
 }
 

@@ -14,18 +14,18 @@ use tower::{BoxError, service_fn};
 use super::dial::{self, Undialed};
 use super::shared_dial::Opening;
 use super::{Body, CONNECTION_WINDOW, Http, STREAM_WINDOW};
-use crate::kubeconfig::Way;
+use crate::kubeconfig::ConnectionOptions;
 
 /// What a connector says that could not even reach the server.
 const UNDIALED: [&str; 2] = ["tcp connect error", "dns error"];
 
 /// An HTTP client that goes that way, if it is one that reqwest can go: it knows no certificate name but the URL's host,
 /// and of a failure behind a proxy it does not tell where it was.
-pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig) -> Option<Http> {
-    if way.proxy.is_some() || way.server_name.is_some() {
+pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Option<Http> {
+    if options.proxy.is_some() || options.server_name.is_some() {
         return None;
     }
-    tls.alpn_protocols = dial::protocols(way);
+    tls.alpn_protocols = dial::protocols(options);
     let mut builder = Client::builder()
         .tls_backend_preconfigured(tls)
         .no_proxy()
@@ -39,21 +39,21 @@ pub(super) fn http(way: &Way, mut tls: rustls::ClientConfig) -> Option<Http> {
         .no_zstd()
         .no_deflate()
         .connect_timeout(dial::CONNECT_TIMEOUT)
-        .connector_layer(Opening::of(way))
+        .connector_layer(Opening::of(options))
         .tcp_nodelay(true)
         .tcp_keepalive(dial::KEEPALIVE)
         .tcp_keepalive_interval(dial::KEEPALIVE_INTERVAL)
         .tcp_keepalive_retries(dial::KEEPALIVE_RETRIES)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
-        .http2_keep_alive_interval(way.ping_after)
-        .http2_keep_alive_timeout(way.ping_timeout)
+        .http2_keep_alive_interval(options.ping_after)
+        .http2_keep_alive_timeout(options.ping_timeout)
         .http2_keep_alive_while_idle(true);
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     {
         builder = builder.tcp_user_timeout(dial::KEEPALIVE);
     }
-    if way.http1_only {
+    if options.http1_only {
         builder = builder.http1_only();
     }
     // It refuses a TLS backend that it was not built with; ours is one that it was.

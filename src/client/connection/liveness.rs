@@ -324,11 +324,14 @@ mod tests {
     #[tokio::test]
     async fn who_only_stands_before_a_server_is_not_taken_for_it() {
         use crate::client::test_server::{TestServer, json};
-        use crate::kubeconfig::Way;
+        use crate::kubeconfig::ConnectionOptions;
         for code in [200, 401, 403, 404, 429, 500, 502, 503, 504] {
             let server = TestServer::start(move |_| json(code, "{}")).await;
-            let http =
-                Transport::new(&Way::default(), crate::client::connection::tls::unused().unwrap(), true);
+            let http = Transport::new(
+                &ConnectionOptions::default(),
+                crate::client::connection::tls::unused().unwrap(),
+                true,
+            );
             let question = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
             let lives = code < 502;
             let patience = if lives { Duration::from_mins(1) } else { AGAIN / 10 };

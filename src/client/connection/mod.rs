@@ -37,7 +37,7 @@ use tower::{BoxError, Layer, ServiceExt};
 use self::decompression::Gunzip;
 use self::shared_dial::{Opening, asking};
 use super::failure::is_alert;
-use crate::kubeconfig::{Protocol, Proxy, Way};
+use crate::kubeconfig::{ConnectionOptions, Protocol, Proxy};
 
 /// Bytes the server may send ahead of us on one stream, and on all of a connection: the second holds the sum of the
 /// first, so that a stream nobody reads can't hold up the others. A busy server writes events in bursts of more than a
@@ -72,11 +72,11 @@ pub(crate) struct Transport {
 
 impl Transport {
     /// Connects to nothing yet.
-    pub(crate) fn new(way: &Way, tls: rustls::ClientConfig, gzip: bool) -> Self {
-        let dial = dial::connector(way, tls.clone());
-        let passes_on = way.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
+    pub(crate) fn new(options: &ConnectionOptions, tls: rustls::ClientConfig, gzip: bool) -> Self {
+        let dial = dial::connector(options, tls.clone());
+        let passes_on = options.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
         Self {
-            http: direct::http(way, tls.clone()).unwrap_or_else(|| by_other_ways(way, tls)),
+            http: direct::http(options, tls.clone()).unwrap_or_else(|| proxied_http(options, tls)),
             gzip,
             to_proxy: passes_on.and_then(Proxy::authorization),
             answered: Arc::default(),
@@ -145,16 +145,16 @@ impl Transport {
 }
 
 /// An HTTP client over connections that [`dial`] opens: behind a proxy, or to a server that goes by another name.
-fn by_other_ways(way: &Way, tls: rustls::ClientConfig) -> Http {
-    let opener = Opening::of(way).layer(dial::connector(way, tls));
+fn proxied_http(options: &ConnectionOptions, tls: rustls::ClientConfig) -> Http {
+    let opener = Opening::of(options).layer(dial::connector(options, tls));
     let opener: dial::Connector = BoxCloneSyncService::new(Timeout::new(opener, dial::CONNECT_TIMEOUT));
     let http = Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
-        .http2_keep_alive_interval(way.ping_after)
-        .http2_keep_alive_timeout(way.ping_timeout)
+        .http2_keep_alive_interval(options.ping_after)
+        .http2_keep_alive_timeout(options.ping_timeout)
         // As client-go. A connection that the pool has left to its one watch counts as idle, and would not be pinged.
         .http2_keep_alive_while_idle(true)
         .build(opener);

@@ -17,7 +17,7 @@ use tokio::task::futures::TaskLocalFuture;
 use tokio::time::{self, Instant};
 use tower::{BoxError, Layer, Service, ServiceExt};
 
-use crate::kubeconfig::Way;
+use crate::kubeconfig::ConnectionOptions;
 
 /// How long a connection that is open may take until the pool hands it out, which it does at once unless it broke, or its
 /// request was given up. Short, since whoever has waited for that opens one without regard to others.
@@ -101,8 +101,8 @@ impl Drop for First {
 
 impl Opening {
     /// Nothing is opened yet.
-    pub(super) fn of(way: &Way) -> Self {
-        let state = if way.http1_only { State::Each } else { State::Open };
+    pub(super) fn of(options: &ConnectionOptions) -> Self {
+        let state = if options.http1_only { State::Each } else { State::Open };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 

@@ -1,5 +1,5 @@
-//! The proxy on the way to a server: the one that the configuration names, else the environment's by the rules that
-//! Go's programs share (`httpproxy`).
+//! The proxy of a connection: that of the configuration, else the environment's by the rules that Go programs share
+//! (`httpproxy`).
 
 mod no_proxy;
 
@@ -14,48 +14,48 @@ use url::Url;
 use self::no_proxy::NoProxy;
 use crate::kubeconfig::Secret;
 
-/// How a proxy is spoken to.
+/// The protocol of the connection to a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http,
-    /// HTTP in TLS.
+    /// HTTP over TLS.
     Https,
     Socks5,
 }
 
-/// A proxy, with what it is to be told of us.
+/// A proxy and the credentials for it.
 #[derive(Clone)]
 pub(crate) struct Proxy {
     pub(crate) protocol: Protocol,
-    /// Its host, an IPv6 address in brackets, and its port.
+    /// The host, an IPv6 address in brackets, and the port.
     authority: String,
     login: Option<(String, Secret)>,
 }
 
-/// What the environment says of proxies: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, or the same in lower case.
+/// The proxy settings of the environment: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, or the same in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct EnvironmentProxies {
-    /// The proxy to servers without TLS; it may hold a password.
+    /// The proxy for servers without TLS; it may hold a password.
     pub http: Option<Secret>,
-    /// The proxy to servers with TLS; it may hold a password.
+    /// The proxy for servers with TLS; it may hold a password.
     pub https: Option<Secret>,
-    /// The servers that no proxy stands before.
-    pub none_for: Option<String>,
+    /// The servers that are reached without a proxy.
+    pub no_proxy: Option<String>,
 }
 
 impl EnvironmentProxies {
-    /// The proxy to this server, if there is one. What is no URL counts as none, as in Go.
+    /// Returns the proxy for this server, if there is one. As in Go, an invalid URL counts as no proxy.
     ///
     /// # Errors
-    /// A proxy of a kind that can't be spoken to.
-    pub(crate) fn before(&self, server: &Url) -> Result<Option<Proxy>, String> {
+    /// The proxy's protocol is not supported.
+    pub(crate) fn for_server(&self, server: &Url) -> Result<Option<Proxy>, String> {
         let text = if server.scheme() == "https" { &self.https } else { &self.http };
         let Some(text) = text.as_ref().map(Secret::expose).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let none_for = NoProxy::parse(self.none_for.as_deref().unwrap_or_default());
+        let no_proxy = NoProxy::parse(self.no_proxy.as_deref().unwrap_or_default());
         let (host, port) = (server.host_str().unwrap_or_default(), server.port_or_known_default());
-        if none_for.holds(host, port.unwrap_or_default()) {
+        if no_proxy.matches(host, port.unwrap_or_default()) {
             return Ok(None);
         }
         let url = Url::parse(text).ok().filter(Url::has_host);
@@ -69,10 +69,10 @@ impl EnvironmentProxies {
 }
 
 impl Proxy {
-    /// Reads a `proxy-url`.
+    /// Parses a `proxy-url`.
     ///
     /// # Errors
-    /// What is wrong with it, in kubectl's words, and without its password.
+    /// The problem in kubectl's words, without the password.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| error.to_string())?;
         let protocol = protocol(url.scheme()).ok_or_else(|| unsupported(&url))?;
@@ -91,17 +91,17 @@ impl Proxy {
         }
     }
 
-    /// Its host, an IPv6 address in brackets, and its port.
+    /// Returns the host, an IPv6 address in brackets, and the port.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// User and password.
+    /// Returns user and password.
     pub(crate) fn login(&self) -> Option<(&str, &str)> {
         self.login.as_ref().map(|(user, password)| (user.as_str(), password.expose()))
     }
 
-    /// The same as a `Proxy-Authorization`, marked so that nothing on the way shows it.
+    /// Returns the `Proxy-Authorization` header, marked as sensitive so that no log shows it.
     pub(crate) fn authorization(&self) -> Option<HeaderValue> {
         let (user, password) = self.login()?;
         let mut header =
@@ -112,7 +112,7 @@ impl Proxy {
     }
 }
 
-/// Shows where it is, not how one is let in.
+/// Shows the protocol and address, not the credentials.
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}({})", self.protocol, self.authority)
@@ -136,33 +136,33 @@ fn unsupported(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    fn before(proxies: &EnvironmentProxies, server: &str) -> Option<String> {
-        let found = proxies.before(&Url::parse(server).unwrap());
+    fn for_server(proxies: &EnvironmentProxies, server: &str) -> Option<String> {
+        let found = proxies.for_server(&Url::parse(server).unwrap());
         found.unwrap().map(|proxy| format!("{proxy:?}"))
     }
 
     #[test]
-    fn the_environment_has_a_proxy_for_each_scheme_and_exceptions_for_both() {
+    fn environment_has_a_proxy_per_scheme_and_common_exceptions() {
         let proxies = EnvironmentProxies {
             http: Some(Secret::new("plain:3128")),
             https: Some(Secret::new("https://user:s3cret@secure")),
-            none_for: Some("inner.example, 10.0.0.0/8".into()),
+            no_proxy: Some("inner.example, 10.0.0.0/8".into()),
         };
-        assert_eq!(before(&proxies, "http://h").as_deref(), Some("Http(plain:3128)"));
-        assert_eq!(before(&proxies, "https://h").as_deref(), Some("Https(secure:443)"));
+        assert_eq!(for_server(&proxies, "http://h").as_deref(), Some("Http(plain:3128)"));
+        assert_eq!(for_server(&proxies, "https://h").as_deref(), Some("Https(secure:443)"));
         for direct in ["https://a.inner.example:6443", "http://10.1.2.3", "https://127.0.0.2:6443"] {
-            assert_eq!(before(&proxies, direct), None, "{direct}");
+            assert_eq!(for_server(&proxies, direct), None, "{direct}");
         }
     }
 
     #[test]
-    fn a_proxy_of_the_environment_that_is_no_url_is_none_and_one_of_a_strange_kind_is_an_error() {
+    fn invalid_environment_proxy_is_ignored_and_unknown_scheme_is_an_error() {
         let proxies =
             |text: &str| EnvironmentProxies { https: Some(Secret::new(text)), ..Default::default() };
-        assert_eq!(before(&proxies(""), "https://h"), None);
-        assert_eq!(before(&proxies("a b"), "https://h"), None);
-        assert_eq!(before(&proxies("socks5h://p"), "https://h").as_deref(), Some("Socks5(p:1080)"));
-        let error = proxies("ftp://p").before(&Url::parse("https://h").unwrap()).unwrap_err();
+        assert_eq!(for_server(&proxies(""), "https://h"), None);
+        assert_eq!(for_server(&proxies("a b"), "https://h"), None);
+        assert_eq!(for_server(&proxies("socks5h://p"), "https://h").as_deref(), Some("Socks5(p:1080)"));
+        let error = proxies("ftp://p").for_server(&Url::parse("https://h").unwrap()).unwrap_err();
         assert_eq!(error, "unsupported scheme \"ftp\", must be http, https, or socks5");
     }
 

@@ -8,37 +8,37 @@ use ipnet::IpNet;
 pub(super) struct NoProxy(Vec<Entry>);
 
 enum Entry {
-    /// `*`: all of them.
+    /// `*`: every server.
     Any,
     /// `10.0.0.0/8`.
     Network(IpNet),
     /// `10.0.0.1`, `10.0.0.1:6443`.
     Address(IpAddr, Option<u16>),
-    /// A name, which stands for the names below it as well.
+    /// A name, which includes its subdomains.
     Name {
-        /// With a dot before it.
+        /// The name with a leading dot.
         suffix: String,
-        /// `example.com` holds itself; `.example.com` and `*.example.com` hold only what is below.
-        itself: bool,
+        /// `example.com` includes itself; `.example.com` and `*.example.com` only their subdomains.
+        includes_name: bool,
         port: Option<u16>,
     },
 }
 
 impl NoProxy {
-    /// Reads the entries between commas; what can't be meant is left out.
+    /// Parses a list separated by commas; invalid entries are skipped.
     pub(super) fn parse(text: &str) -> Self {
         Self(text.split(',').filter_map(|entry| Entry::parse(&entry.trim().to_lowercase())).collect())
     }
 
-    /// Whether this server is reached directly. What is on this machine always is. The host of an IPv6 address may
-    /// stand in brackets.
-    pub(super) fn holds(&self, host: &str, port: u16) -> bool {
+    /// Returns whether this server is reached without a proxy. Loopback servers always are. The host of an IPv6
+    /// address may be in brackets.
+    pub(super) fn matches(&self, host: &str, port: u16) -> bool {
         let host = without_brackets(host).to_lowercase();
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
         if host == "localhost" || address.is_some_and(|address| address.is_loopback()) {
             return true;
         }
-        self.0.iter().any(|entry| entry.holds(&host, address, port))
+        self.0.iter().any(|entry| entry.matches(&host, address, port))
     }
 }
 
@@ -51,7 +51,7 @@ impl Entry {
             return Some(Self::Network(network));
         }
         let (host, port) = match text.rsplit_once(':') {
-            // An IPv6 address has more colons, and a port only behind brackets.
+            // An IPv6 address has more colons, and a port only after brackets.
             Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
                 (host, Some(port.parse().ok()?))
             }
@@ -63,16 +63,20 @@ impl Entry {
         }
         let below = host.strip_prefix("*.").or_else(|| host.strip_prefix('.'));
         let name = below.unwrap_or(host);
-        (!name.is_empty()).then(|| Self::Name { suffix: format!(".{name}"), itself: below.is_none(), port })
+        (!name.is_empty()).then(|| Self::Name {
+            suffix: format!(".{name}"),
+            includes_name: below.is_none(),
+            port,
+        })
     }
 
-    fn holds(&self, host: &str, address: Option<IpAddr>, at: u16) -> bool {
+    fn matches(&self, host: &str, address: Option<IpAddr>, at: u16) -> bool {
         match self {
             Self::Any => true,
             Self::Network(network) => address.is_some_and(|address| network.contains(&address)),
             Self::Address(own, port) => address == Some(*own) && port.is_none_or(|port| port == at),
-            Self::Name { suffix, itself, port } => {
-                (host.ends_with(suffix) || (*itself && host == &suffix[1..]))
+            Self::Name { suffix, includes_name, port } => {
+                (host.ends_with(suffix) || (*includes_name && host == &suffix[1..]))
                     && port.is_none_or(|port| port == at)
             }
         }
@@ -87,13 +91,13 @@ fn without_brackets(host: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// The table of Go's own tests of `UseProxy`, turned around.
+    /// The table of Go's own tests of `UseProxy`, negated.
     #[test]
-    fn servers_are_held_as_go_holds_them() {
+    fn servers_match_as_in_go() {
         let list = "foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, \
                     10.0.0.0/30, 2001:db8::52:0:1, [2001:db8::52:0:2]:443, [2001:db8::52:0:3]:80, \
                     2002:db8:a::45/64, port.com:80, , :80";
-        let none_for = NoProxy::parse(list);
+        let no_proxy = NoProxy::parse(list);
         for (host, port, direct) in [
             ("localhost", 80, true),
             ("127.0.0.1", 80, true),
@@ -127,13 +131,13 @@ mod tests {
             ("port.com", 80, true),
             ("port.com", 443, false),
         ] {
-            assert_eq!(none_for.holds(host, port), direct, "{host}:{port}");
+            assert_eq!(no_proxy.matches(host, port), direct, "{host}:{port}");
         }
     }
 
     #[test]
-    fn a_star_holds_everything_and_nothing_holds_nothing() {
-        assert!(NoProxy::parse("a.example, *").holds("b.example", 443));
-        assert!(!NoProxy::parse("").holds("b.example", 443));
+    fn star_matches_everything_and_empty_list_nothing() {
+        assert!(NoProxy::parse("a.example, *").matches("b.example", 443));
+        assert!(!NoProxy::parse("").matches("b.example", 443));
     }
 }

@@ -1,50 +1,50 @@
-//! A door that one at a time goes through, and that can be shut.
+//! A mutex that can be closed: `close` waits for the holder and fails later callers.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Threads that may wait go through it.
-pub(super) struct Door {
-    /// A std mutex: held to look and to change it.
+/// A mutex for threads that may block.
+pub(super) struct ClosableMutex {
+    /// A std mutex: held only to read and change the state.
     state: Mutex<State>,
-    /// Told by whoever comes out, and when it is shut.
+    /// Notified when the mutex is unlocked or closed.
     changed: Condvar,
 }
 
 struct State {
-    is_taken: bool,
-    is_shut: bool,
+    is_locked: bool,
+    is_closed: bool,
 }
 
-impl Door {
-    pub(super) const fn open() -> Self {
-        Self { state: Mutex::new(State { is_taken: false, is_shut: false }), changed: Condvar::new() }
+impl ClosableMutex {
+    pub(super) const fn new() -> Self {
+        Self { state: Mutex::new(State { is_locked: false, is_closed: false }), changed: Condvar::new() }
     }
 
-    /// Goes through until what is answered is dropped, after whoever came before; nothing where it is shut.
-    pub(super) fn enter(&self) -> Option<Inside<'_>> {
-        let waits = |state: &mut State| state.is_taken && !state.is_shut;
+    /// Waits for the lock and holds it until the guard is dropped; `None` when the mutex is closed.
+    pub(super) fn lock(&self) -> Option<Guard<'_>> {
+        let waits = |state: &mut State| state.is_locked && !state.is_closed;
         let mut state = self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
-        if state.is_shut {
+        if state.is_closed {
             return None;
         }
-        state.is_taken = true;
-        Some(Inside(self))
+        state.is_locked = true;
+        Some(Guard(self))
     }
 
-    /// Waits for that long in front of it, or until it is shut.
-    pub(super) fn pause(&self, time: Duration) {
-        // Who waited knows no more than before, also where a thread has died of something else.
-        let _ = self.changed.wait_timeout_while(self.state(), time, |state| !state.is_shut);
+    /// Waits for that time, or until the mutex is closed.
+    pub(super) fn wait(&self, time: Duration) {
+        // A poisoned lock and an elapsed time need no different handling: the caller tries again.
+        let _ = self.changed.wait_timeout_while(self.state(), time, |state| !state.is_closed);
     }
 
-    /// Shuts it: nobody goes through any more. Waits for whoever is inside, and answers whether that was done in time.
+    /// Closes the mutex: later calls of `lock` fail. Waits for the holder and returns whether it finished in time.
     pub(super) fn close(&self, limit: Duration) -> bool {
         let mut state = self.state();
-        state.is_shut = true;
+        state.is_closed = true;
         self.changed.notify_all();
-        let waited = self.changed.wait_timeout_while(state, limit, |state| state.is_taken);
-        !waited.unwrap_or_else(PoisonError::into_inner).0.is_taken
+        let waited = self.changed.wait_timeout_while(state, limit, |state| state.is_locked);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.is_locked
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -52,12 +52,12 @@ impl Door {
     }
 }
 
-/// Somebody is going through.
-pub(super) struct Inside<'a>(&'a Door);
+/// The holder of the mutex.
+pub(super) struct Guard<'a>(&'a ClosableMutex);
 
-impl Drop for Inside<'_> {
+impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        self.0.state().is_taken = false;
+        self.0.state().is_locked = false;
         self.0.changed.notify_all();
     }
 }
@@ -69,19 +69,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_door_is_shut_behind_whoever_is_going_through_and_nobody_follows() {
-        let door = Door::open();
-        drop(door.enter().unwrap());
-        let inside = door.enter().unwrap();
+    fn close_waits_for_the_holder_and_fails_later_callers() {
+        let mutex = ClosableMutex::new();
+        drop(mutex.lock().unwrap());
+        let guard = mutex.lock().unwrap();
         thread::scope(|scope| {
-            let next = scope.spawn(|| door.enter().is_some());
-            assert!(!door.close(Duration::ZERO), "somebody is in it");
-            let closed = scope.spawn(|| door.close(Duration::from_mins(1)));
-            assert!(!next.join().unwrap(), "it was shut before");
-            drop(inside);
+            let next = scope.spawn(|| mutex.lock().is_some());
+            assert!(!mutex.close(Duration::ZERO), "it is locked");
+            let closed = scope.spawn(|| mutex.close(Duration::from_mins(1)));
+            assert!(!next.join().unwrap(), "it was closed first");
+            drop(guard);
             assert!(closed.join().unwrap());
         });
-        assert!(door.enter().is_none());
-        door.pause(Duration::MAX);
+        assert!(mutex.lock().is_none());
+        mutex.wait(Duration::MAX);
     }
 }

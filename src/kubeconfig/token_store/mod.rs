@@ -1,103 +1,107 @@
-//! Where a user of a kubeconfig stands, for what is to be kept there.
+//! The place in a kubeconfig file where a user's refreshed tokens are saved.
 
 mod closable_mutex;
 mod lock;
+mod provider_settings;
 mod replace;
-mod tokens;
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use self::closable_mutex::Door;
-use self::lock::{Lock, Refused};
+use self::closable_mutex::ClosableMutex;
+use self::lock::{Lock, LockError};
+use self::provider_settings::Settings;
 use self::replace::{recover, replace};
-use self::tokens::Settings;
 use crate::kubeconfig::local_file::{self, KUBECONFIG_LIMIT};
 use crate::listwatch::system_words;
 
-/// How often a file is tried that another program writes, and the wait before the next time: about a second in all.
+/// The attempts to lock a file that another program is writing, and the pause between them: about a second in total.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whoever writes a kubeconfig in this process: several users of one file may be renewed at the same time.
-static WRITING: Door = Door::open();
+/// Held by the thread that writes a kubeconfig: several users of one file may be refreshed at the same time.
+static WRITES: ClosableMutex = ClosableMutex::new();
 
-/// Lets whoever writes a kubeconfig finish, for a second at most, and nobody begin: a program that ended in the middle of
-/// it would leave a lock behind that nobody removes.
-pub(crate) fn end_of_writing() {
-    WRITING.close(Duration::from_secs(1));
+/// Waits up to a second for a running write and prevents further ones. A program that exits in the middle of a write
+/// would leave its lock behind.
+pub(crate) fn finish_writes() {
+    WRITES.close(Duration::from_secs(1));
 }
 
 /// A user of one kubeconfig file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct TokenStore {
     pub(crate) file: PathBuf,
     pub(crate) user: String,
 }
 
-impl Origin {
-    /// The settings of the user's provider as they stand there at present.
+impl TokenStore {
+    /// Returns the present settings of the user's provider.
     pub(crate) fn settings(&self) -> Option<Settings> {
-        tokens::read(&self.text().ok()?, &self.user)
+        provider_settings::read(&self.text().ok()?, &self.user)
     }
 
-    /// Puts these settings of the user's provider into the file, where `still` says that the provider is still the same.
-    /// Everything else in it stays as it is, and whoever reads it meanwhile finds the old content or the new one, unless
-    /// the file has another name or is mounted there, so that it has to be written into. Blocks for about a second where
-    /// another program writes it, and for as long as the disk takes.
+    /// Writes these settings of the user's provider into the file if `is_unchanged` accepts the present ones. The
+    /// rest of the file stays as it is. A concurrent reader sees the old content or the new one, unless the file has
+    /// a second name or is a mount point, so that it must be overwritten in place. Blocks for about a second while
+    /// another program writes, and for as long as the disk takes.
     ///
     /// # Errors
-    /// Why it could not be done, in a few words and without what was to be written.
-    pub(crate) fn keep(
+    /// A short reason, without the settings.
+    pub(crate) fn save(
         &self,
         settings: &[(&str, &str)],
-        still: impl Fn(&Settings) -> bool,
+        is_unchanged: impl Fn(&Settings) -> bool,
     ) -> Result<(), String> {
-        self.keep_with(settings, still, || WRITING.pause(PAUSE))
+        self.save_with(settings, is_unchanged, || WRITES.wait(PAUSE))
     }
 
-    fn keep_with(
+    fn save_with(
         &self,
         settings: &[(&str, &str)],
-        still: impl Fn(&Settings) -> bool,
-        mut pause: impl FnMut(),
+        is_unchanged: impl Fn(&Settings) -> bool,
+        mut wait: impl FnMut(),
     ) -> Result<(), String> {
         for _ in 1..TRIES {
-            match self.put(settings, &still) {
-                Err(Failure::Busy(_)) => pause(),
+            match self.try_save(settings, &is_unchanged) {
+                Err(Failure::Busy(_)) => wait(),
                 other => return other.map_err(Failure::words),
             }
         }
-        self.put(settings, &still).map_err(Failure::words)
+        self.try_save(settings, &is_unchanged).map_err(Failure::words)
     }
 
-    fn put(&self, settings: &[(&str, &str)], still: impl Fn(&Settings) -> bool) -> Result<(), Failure> {
-        let Some(_writes) = WRITING.enter() else { return Err("the program ends".to_owned().into()) };
-        // A link stays one.
+    fn try_save(
+        &self,
+        settings: &[(&str, &str)],
+        is_unchanged: impl Fn(&Settings) -> bool,
+    ) -> Result<(), Failure> {
+        let Some(_writes) = WRITES.lock() else { return Err("the program ends".to_owned().into()) };
+        // A symbolic link is kept.
         let real = fs::canonicalize(&self.file).map_err(|error| system_words(&error))?;
-        let lock = Lock::take(&self.file)?;
-        recover(&real, lock.left_by)?;
+        let lock = Lock::acquire(&self.file)?;
+        recover(&real, lock.abandoned_by)?;
         lock.claim()?;
         let text = self.text()?;
-        if !tokens::read(&text, &self.user).is_some_and(|found| still(&found)) {
+        if !provider_settings::read(&text, &self.user).is_some_and(|found| is_unchanged(&found)) {
             return Err("it names another provider by now".to_owned().into());
         }
-        let changed = tokens::set(&text, &self.user, settings).map_err(str::to_owned)?;
+        let changed = provider_settings::set(&text, &self.user, settings).map_err(str::to_owned)?;
         Ok(replace(&real, &changed)?)
     }
 
     fn text(&self) -> Result<String, String> {
         let words = |error: io::Error| system_words(&error);
-        // Of a pipe nothing is left to read.
+        // A pipe has been read to its end by now.
         local_file::read_text(&self.file, KUBECONFIG_LIMIT).map_err(words)
     }
 }
 
-/// Why tokens were not put into a file.
+/// Why tokens were not saved.
 enum Failure {
-    /// Another program writes it, by this lock.
+    /// Another program is writing the file and holds this lock.
     Busy(PathBuf),
     Other(String),
 }
@@ -119,11 +123,11 @@ impl From<String> for Failure {
     }
 }
 
-impl From<Refused> for Failure {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Busy(lock) => Self::Busy(lock),
-            Refused::Other(words) => Self::Other(words),
+impl From<LockError> for Failure {
+    fn from(load_error: LockError) -> Self {
+        match load_error {
+            LockError::Busy(lock) => Self::Busy(lock),
+            LockError::Other(words) => Self::Other(words),
         }
     }
 }
@@ -138,16 +142,16 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::kubeconfig::token_store::replace::write_beside;
+    use crate::kubeconfig::token_store::replace::write_sibling;
 
     const TEXT: &str =
         "users: [{name: me, user: {auth-provider: {name: oidc, config: {id-token: old, client-id: c}}}}]\n";
 
-    fn origin(folder: &Path, mode: u32) -> Origin {
+    fn token_store(folder: &Path, mode: u32) -> TokenStore {
         let file = folder.join("config");
         fs::write(&file, TEXT).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
-        Origin { file, user: "me".into() }
+        TokenStore { file, user: "me".into() }
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -157,47 +161,52 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_token_leaves_the_mode_and_the_link_and_nothing_beside_the_file() {
+    fn save_keeps_mode_and_link_and_leaves_no_other_file() {
         let folder = tempfile::tempdir().unwrap();
-        let origin = origin(folder.path(), 0o640);
+        let token_store = token_store(folder.path(), 0o640);
         let linked = tempfile::tempdir().unwrap();
-        symlink(&origin.file, linked.path().join("link")).unwrap();
-        let through = Origin { file: linked.path().join("link"), ..origin.clone() };
-        through.keep(&[("id-token", "new")], |found| found["client-id"] == "c").unwrap();
-        assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT.replace("old", "\"new\""));
-        assert_eq!(origin.settings().unwrap()["id-token"], "new");
-        assert_eq!(fs::metadata(&origin.file).unwrap().permissions().mode() & 0o777, 0o640);
+        symlink(&token_store.file, linked.path().join("link")).unwrap();
+        let through = TokenStore { file: linked.path().join("link"), ..token_store.clone() };
+        through.save(&[("id-token", "new")], |found| found["client-id"] == "c").unwrap();
+        assert_eq!(fs::read_to_string(&token_store.file).unwrap(), TEXT.replace("old", "\"new\""));
+        assert_eq!(token_store.settings().unwrap()["id-token"], "new");
+        assert_eq!(fs::metadata(&token_store.file).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&through.file).unwrap().is_symlink());
         assert_eq!((names(folder.path()).len(), names(linked.path()).len()), (1, 1));
     }
 
     #[test]
-    fn what_can_not_be_kept_is_said_and_the_file_stays() {
+    fn failed_save_is_reported_and_keeps_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let read_only = origin(folder.path(), 0o440);
-        let keep = |origin: &Origin, still| origin.keep(&[("id-token", "s3cret")], |_| still).unwrap_err();
-        assert_eq!(keep(&read_only, true), "permission denied");
-        let origin = origin(folder.path(), 0o600);
-        assert_eq!(keep(&origin, false), "it names another provider by now");
+        let read_only = token_store(folder.path(), 0o440);
+        let try_save = |token_store: &TokenStore, is_unchanged| {
+            token_store.save(&[("id-token", "s3cret")], |_| is_unchanged).unwrap_err()
+        };
+        assert_eq!(try_save(&read_only, true), "permission denied");
+        let token_store = token_store(folder.path(), 0o600);
+        assert_eq!(try_save(&token_store, false), "it names another provider by now");
         fs::write(folder.path().join("config.lock"), "").unwrap();
         let mut pauses = 0;
-        let busy = origin.keep_with(&[("id-token", "s3cret")], |_| true, || pauses += 1).unwrap_err();
+        let busy = token_store.save_with(&[("id-token", "s3cret")], |_| true, || pauses += 1).unwrap_err();
         assert!(busy.contains("config.lock says that another program writes it"), "{busy}");
         assert_eq!(pauses, TRIES - 1);
         fs::remove_file(folder.path().join("config.lock")).unwrap();
-        assert_eq!(keep(&Origin { file: folder.path().into(), ..origin.clone() }, true), "is a directory");
+        assert_eq!(
+            try_save(&TokenStore { file: folder.path().into(), ..token_store.clone() }, true),
+            "is a directory"
+        );
         let _ = fs::remove_file(folder.path().with_extension("lock"));
-        assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
+        assert_eq!(fs::read_to_string(&token_store.file).unwrap(), TEXT);
         assert_eq!(names(folder.path()), ["config"]);
     }
 
     #[test]
-    fn a_file_that_another_program_writes_is_waited_for() {
+    fn save_waits_for_another_programs_lock() {
         let folder = tempfile::tempdir().unwrap();
-        let (origin, lock) = (origin(folder.path(), 0o600), folder.path().join("config.lock"));
+        let (token_store, lock) = (token_store(folder.path(), 0o600), folder.path().join("config.lock"));
         fs::write(&lock, "").unwrap();
         let mut pauses = 0;
-        let kept = origin.keep_with(
+        let kept = token_store.save_with(
             &[("id-token", "new")],
             |_| true,
             || {
@@ -208,11 +217,11 @@ mod tests {
             },
         );
         assert_eq!((kept, pauses), (Ok(()), 3));
-        assert_eq!(origin.settings().unwrap()["id-token"], "new");
+        assert_eq!(token_store.settings().unwrap()["id-token"], "new");
     }
 
     #[test]
-    fn users_of_one_file_who_are_renewed_together_do_not_meet_each_others_lock() {
+    fn concurrent_saves_to_one_file_all_succeed() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config");
         let users: Vec<String> = (0..8).map(|number| TEXT.replace("me,", &format!("u{number},"))).collect();
@@ -220,45 +229,45 @@ mod tests {
         fs::write(&file, format!("users: [{}]\n", items.collect::<Vec<_>>().join(",\n  "))).unwrap();
         thread::scope(|scope| {
             for number in 0..8 {
-                let origin = Origin { file: file.clone(), user: format!("u{number}") };
+                let token_store = TokenStore { file: file.clone(), user: format!("u{number}") };
                 scope.spawn(move || {
                     let token = format!("new-{number}");
-                    let kept = origin.keep_with(
+                    let kept = token_store.save_with(
                         &[("id-token", &token)],
                         |_| true,
-                        || panic!("nobody else writes it"),
+                        || panic!("no other program writes the file"),
                     );
-                    assert_eq!((kept, &origin.settings().unwrap()["id-token"]), (Ok(()), &token));
+                    assert_eq!((kept, &token_store.settings().unwrap()["id-token"]), (Ok(()), &token));
                 });
             }
         });
     }
 
     #[test]
-    fn a_file_of_two_names_stays_one() {
+    fn hard_links_are_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let (origin, other) = (origin(folder.path(), 0o600), folder.path().join("dotfiles"));
-        fs::write(&origin.file, TEXT.replace("old", "a-much-longer-token-than-the-new-one")).unwrap();
-        fs::hard_link(&origin.file, &other).unwrap();
-        origin.keep(&[("id-token", "new")], |_| true).unwrap();
+        let (token_store, other) = (token_store(folder.path(), 0o600), folder.path().join("dotfiles"));
+        fs::write(&token_store.file, TEXT.replace("old", "a-much-longer-token-than-the-new-one")).unwrap();
+        fs::hard_link(&token_store.file, &other).unwrap();
+        token_store.save(&[("id-token", "new")], |_| true).unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), TEXT.replace("old", "\"new\""));
         assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
     }
 
     #[test]
-    fn what_a_process_was_killed_at_is_ended_before_the_file_is_read() {
+    fn unfinished_write_is_recovered_before_reading() {
         let whole = TEXT.replace("old", "whole");
-        // Parts that can be read as a kubeconfig, and such as can't.
+        // Parts that parse as a kubeconfig, and parts that don't.
         for part in
             [format!("{whole}# the end of what is longer\n"), format!("{whole}}}}}]\n"), "users: [".into()]
         {
             let folder = tempfile::tempdir().unwrap();
-            let (origin, other) = (origin(folder.path(), 0o600), folder.path().join("dotfiles"));
-            fs::hard_link(&origin.file, &other).unwrap();
-            fs::write(&origin.file, &part).unwrap();
+            let (token_store, other) = (token_store(folder.path(), 0o600), folder.path().join("dotfiles"));
+            fs::hard_link(&token_store.file, &other).unwrap();
+            fs::write(&token_store.file, &part).unwrap();
             fs::write(folder.path().join("config.4194305.whole"), &whole).unwrap();
             fs::write(folder.path().join("config.lock"), "kdelta 4194305\n").unwrap();
-            origin.keep(&[("client-id", "new")], |found| found["id-token"] == "whole").unwrap();
+            token_store.save(&[("client-id", "new")], |found| found["id-token"] == "whole").unwrap();
             let kept = whole.replace("client-id: c", "client-id: \"new\"");
             assert_eq!(fs::read_to_string(&other).unwrap(), kept, "{part}");
             assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
@@ -266,35 +275,35 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_wrote_beside_the_file_goes_also_where_nothing_is_kept() {
+    fn leftover_files_are_removed_even_if_the_save_fails() {
         let folder = tempfile::tempdir().unwrap();
-        let origin = origin(folder.path(), 0o600);
-        fs::hard_link(&origin.file, folder.path().join("dotfiles")).unwrap();
+        let token_store = token_store(folder.path(), 0o600);
+        fs::hard_link(&token_store.file, folder.path().join("dotfiles")).unwrap();
         fs::write(folder.path().join("config.4194305.new"), "s3cret").unwrap();
         fs::write(folder.path().join("config.lock"), "kdelta 4194305\n").unwrap();
-        assert!(origin.keep(&[("id-token", "new")], |_| false).is_err());
+        assert!(token_store.save(&[("id-token", "new")], |_| false).is_err());
         assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
-        assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
+        assert_eq!(fs::read_to_string(&token_store.file).unwrap(), TEXT);
     }
 
-    /// Set for the process that is to be killed: the folder of its kubeconfig.
+    /// Set for the process to be killed: the folder of its kubeconfig.
     const KILLED: &str = "KDELTA_TEST_KILLED_IN";
 
     #[test]
-    fn a_process_that_is_killed_while_it_writes_leaves_the_old_file_and_no_lock_for_ever() {
+    fn killed_writer_leaves_the_old_file_and_a_lock_that_is_taken_over() {
         if let Some(folder) = std::env::var_os(KILLED) {
             let file = Path::new(&folder).join("config");
-            let _lock = Lock::take(&file).unwrap();
-            write_beside(&file, "half of a fi").unwrap();
-            let mut told = io::stdout();
-            told.write_all(NOTHING_MORE.as_bytes()).and_then(|()| told.flush()).unwrap();
+            let _lock = Lock::acquire(&file).unwrap();
+            write_sibling(&file, "half of a fi").unwrap();
+            let mut output = io::stdout();
+            output.write_all(READY.as_bytes()).and_then(|()| output.flush()).unwrap();
             loop {
                 thread::park();
             }
         }
         let folder = tempfile::tempdir().unwrap();
-        let origin = origin(folder.path(), 0o640);
-        let before = fs::metadata(&origin.file).unwrap();
+        let token_store = token_store(folder.path(), 0o640);
+        let before = fs::metadata(&token_store.file).unwrap();
         let test = thread::current().name().unwrap().to_owned();
         let mut writer = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", &test, "--nocapture"])
@@ -303,25 +312,22 @@ mod tests {
             .spawn()
             .unwrap();
         let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-        assert!(
-            lines.map_while(Result::ok).any(|line| line.contains(NOTHING_MORE.trim_end())),
-            "it came that far"
-        );
-        let busy = origin.keep_with(&[("id-token", "new")], |_| true, || {}).unwrap_err();
+        assert!(lines.map_while(Result::ok).any(|line| line.contains(READY.trim_end())), "it came that far");
+        let busy = token_store.save_with(&[("id-token", "new")], |_| true, || {}).unwrap_err();
         assert!(busy.contains("another program writes it"), "{busy}");
         writer.kill().unwrap();
         writer.wait().unwrap();
-        assert_eq!(fs::read_to_string(&origin.file).unwrap(), TEXT);
+        assert_eq!(fs::read_to_string(&token_store.file).unwrap(), TEXT);
         assert_eq!(names(folder.path()).len(), 3, "{:?}", names(folder.path()));
-        let at_once = || panic!("nobody writes it");
-        origin.keep_with(&[("id-token", "new")], |_| true, at_once).unwrap();
-        assert_eq!(origin.settings().unwrap()["id-token"], "new");
+        let at_once = || panic!("no program writes the file");
+        token_store.save_with(&[("id-token", "new")], |_| true, at_once).unwrap();
+        assert_eq!(token_store.settings().unwrap()["id-token"], "new");
         assert_eq!(names(folder.path()), ["config"]);
-        let after = fs::metadata(&origin.file).unwrap();
+        let after = fs::metadata(&token_store.file).unwrap();
         let kept = |of: &fs::Metadata| (of.mode(), of.uid(), of.gid());
         assert_eq!(kept(&after), kept(&before));
     }
 
-    /// What the process says that is to be killed when it stands before the rename.
-    const NOTHING_MORE: &str = "written beside\n";
+    /// The line that the process prints before the rename, when it is to be killed.
+    const READY: &str = "new file written\n";
 }

@@ -34,7 +34,7 @@ use crate::client::redaction::Redaction;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::Secret;
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
-use crate::kubeconfig::{Config, Trust, Way, certificates};
+use crate::kubeconfig::{Config, ConnectionOptions, Trust, certificates};
 use crate::listwatch::system_words;
 
 /// An answer of an issuer is some kilobytes.
@@ -118,13 +118,18 @@ impl Oidc {
         let exposed = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
         let known_by = (&self.client_id, self.client_secret.expose(), &self.trust);
         let tokens = (exposed(&self.id_token), exposed(&self.refresh_token));
-        let (way, spares) = (self.config.way_to(&self.issuer).ok(), self.config.spares_refresh_tokens());
-        format!("{} {known_by:?} {tokens:?} {way:?} {spares} {:?}", self.issuer, self.config.origin())
+        let (options, spares) =
+            (self.config.connection_options_to(&self.issuer).ok(), self.config.spares_refresh_tokens());
+        format!(
+            "{} {known_by:?} {tokens:?} {options:?} {spares} {:?}",
+            self.issuer,
+            self.config.token_store()
+        )
     }
 
     /// The token of the kubeconfig where another program has put a new one there since.
     fn found(&mut self) -> Option<Secret> {
-        let settings = self.config.origin()?.settings()?;
+        let settings = self.config.token_store()?.settings()?;
         let given = |name: &str| {
             let text = settings.get(name).filter(|text| !text.is_empty())?;
             Some(remembered(&self.redaction, text.clone()))
@@ -141,8 +146,8 @@ impl Oidc {
 
     /// Writes a new token, and the one to renew it where the kubeconfig has another, where the next program looks for
     /// them. What could not be written is written with the next.
-    async fn keep(&mut self, id_token: Option<&str>, why: Occasion<'_>) {
-        let Some(origin) = self.config.origin().cloned() else { return };
+    async fn save_tokens(&mut self, id_token: Option<&str>, why: Occasion<'_>) {
+        let Some(token_store) = self.config.token_store().cloned() else { return };
         let other =
             self.refresh_token.clone().filter(|token| Some(token) != self.seen_refresh_token.as_ref());
         let new = [("id-token", id_token.map(Secret::new)), ("refresh-token", other.clone())];
@@ -150,11 +155,11 @@ impl Oidc {
         if new.is_empty() {
             return;
         }
-        let (issuer, client_id, place) = (self.issuer.clone(), self.client_id.clone(), origin.clone());
+        let (issuer, client_id, store) = (self.issuer.clone(), self.client_id.clone(), token_store.clone());
         // In a thread that may wait for other programs and for the disk; it goes on when the log-in is given up.
         let written = tokio::task::spawn_blocking(move || {
             let tokens: Vec<_> = new.iter().map(|(name, token)| (*name, token.expose())).collect();
-            place.keep(&tokens, |found| is_named(found, &issuer, &client_id))
+            store.save(&tokens, |found| is_named(found, &issuer, &client_id))
         });
         match written.await.unwrap_or_else(|_| Err("it was given up".to_owned())) {
             Ok(()) => {
@@ -164,7 +169,7 @@ impl Oidc {
             Err(reason) if !self.told => {
                 self.told = true;
                 let next = if other.is_some() { "; other programs will have to log in again" } else { "" };
-                let (user, file) = (&origin.user, origin.file.display());
+                let (user, file) = (&token_store.user, token_store.file.display());
                 let text = format!("the new tokens of user {user:?} can't be kept in {file}: {reason}{next}");
                 why.tell(Notice::TokensNotKept(&text));
             }
@@ -178,7 +183,9 @@ impl Oidc {
         if self.http.is_none() {
             let made = transport(&self.issuer, &self.trust, &self.config);
             self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
-            if let Some(proxy) = self.config.way_to(&self.issuer).ok().and_then(|way| way.proxy) {
+            if let Some(proxy) =
+                self.config.connection_options_to(&self.issuer).ok().and_then(|options| options.proxy)
+            {
                 self.redaction.add_proxy(&proxy);
             }
         }
@@ -312,7 +319,7 @@ impl Issuer for Oidc {
             self.redaction.add(&token);
             Ok((issued(&token)?, token))
         });
-        self.keep(made.as_ref().ok().map(|(_, token)| token.as_str()), why).await;
+        self.save_tokens(made.as_ref().ok().map(|(_, token)| token.as_str()), why).await;
         let masked = |error| match error {
             Error::Credentials(text) => Error::Credentials(self.redaction.apply(&text).into_owned()),
             other => other,
@@ -367,6 +374,6 @@ fn trust(settings: &BTreeMap<String, String>) -> Result<Trust, Error> {
 
 fn transport(issuer: &Url, trust: &Trust, config: &Config) -> Result<Transport, Error> {
     // One request after the other, and to two hosts perhaps: there is nothing to share.
-    let way = Way { http1_only: true, ..config.way_to(issuer)? };
-    Ok(Transport::new(&way, tls::client_config(trust)?, true))
+    let options = ConnectionOptions { http1_only: true, ..config.connection_options_to(issuer)? };
+    Ok(Transport::new(&options, tls::client_config(trust)?, true))
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use crate::kubeconfig::end_of_writing;
+use crate::kubeconfig::finish_writes;
 
 /// How often it is looked whether a plugin that was asked to end has ended.
 const TICK: Duration = Duration::from_millis(10);
@@ -130,7 +130,7 @@ fn family() -> MutexGuard<'static, Family> {
 /// else ends it. Blocks for two seconds at most, and not at all where nothing runs; requests that wait for a plugin go on
 /// waiting.
 pub fn end_plugins() {
-    end_of_writing();
+    finish_writes();
     let members = {
         let mut family = family();
         family.is_over = true;
@@ -146,7 +146,7 @@ pub fn end_plugins() {
 
 /// The same at once, for a user who has waited long enough.
 pub fn kill_plugins() {
-    end_of_writing();
+    finish_writes();
     let mut family = family();
     family.is_over = true;
     let running = mem::take(&mut family.running);

@@ -1,5 +1,5 @@
-//! A file whose content is replaced: whoever reads it meanwhile, and whoever comes after a process that was killed, finds
-//! the old content or the new one.
+//! Replaces the content of a file so that a concurrent reader, and a reader after the writer was killed, finds the
+//! old content or the new one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,58 +9,58 @@ use std::time::Duration;
 use crate::kubeconfig::local_file::{self, KUBECONFIG_LIMIT};
 use crate::listwatch::system_words;
 
-/// How the name of a new content ends while the file itself is not touched.
+/// The file extension of new content while the original file is untouched.
 const NEW: &str = "new";
-/// How it ends while the file is written over, and may hold a part.
+/// The file extension of new content while the original is overwritten and may be incomplete.
 const WHOLE: &str = "whole";
 
-/// For how long at most a file that was written over is newer than the whole content beside it: longer than a disk makes
-/// a writer wait, and shorter than somebody needs to find out and to repair it by hand.
+/// The maximum time by which an interrupted overwrite is newer than the complete content next to it: longer than a
+/// disk delays a writer, and shorter than a person needs to notice and repair the file by hand.
 const WRITTEN_WITHIN: Duration = Duration::from_mins(1);
 
-/// A new content beside the old one, on the disk; it is removed when this is dropped.
-struct Fresh {
+/// New content on the disk, next to the old file; dropping it removes the file.
+struct NewFile {
     path: PathBuf,
-    /// Whether the file can have the owner, the mode and the attributes of the old one.
-    is_alike: bool,
+    /// Whether the new file has the owner, the mode and the attributes of the old one.
+    has_old_attributes: bool,
 }
 
-/// A new content in place of the old one. Owner, mode and extended attributes, which access lists are on Linux, stay.
+/// Replaces the content of a file. Owner, mode and extended attributes (access lists on Linux) are kept.
 ///
-/// A file that has another name too, that is mounted there, or whose owner or attributes a new one can't be given, is
-/// written over as kubectl does it: only there may a process that is killed leave a part, with the whole beside it, which
-/// [`recover`] puts there.
+/// A file that has a second name, that is a mount point, or whose owner or attributes can't be copied is overwritten
+/// in place, as kubectl does it. Only there may a killed process leave an incomplete file, with the complete content
+/// next to it for [`recover`].
 pub(super) fn replace(path: &Path, text: &str) -> Result<(), String> {
-    let new = beside(path, std::process::id(), NEW);
-    let fresh = Fresh::write(&new, path, text).map_err(|error| match error.kind() {
-        // Of another process of the same number, in another container: it may be writing.
+    let new = sibling(path, std::process::id(), NEW);
+    let new_file = NewFile::write(&new, path, text).map_err(|error| match error.kind() {
+        // It may belong to a process with the same number in another container, which may be writing.
         io::ErrorKind::AlreadyExists => {
             format!("{} is there (remove that if no other program writes)", new.display())
         }
         _ => system_words(&error),
     })?;
-    fresh.put(path, text)
+    new_file.try_save(path, text)
 }
 
-/// Ends what a process that held the lock had begun when it was killed, if one did, and what this process could not end
-/// itself. To be called by whoever holds the lock, before the file is read: it may hold a part.
+/// Completes the write of a process that was killed while it held the lock, and an unfinished write of this process.
+/// Call it with the lock held, before reading the file, which may be incomplete.
 ///
 /// # Errors
-/// It may hold a part still. The words name the file that is whole.
-pub(super) fn recover(path: &Path, left_by: Option<u32>) -> Result<(), String> {
-    if let Some(process) = left_by {
-        // The file was not touched yet. What is not there need not be removed; what can't be does no harm.
-        let _ = fs::remove_file(beside(path, process, NEW));
+/// The file may still be incomplete. The message names the file with the complete content.
+pub(super) fn recover(path: &Path, abandoned_by: Option<u32>) -> Result<(), String> {
+    if let Some(process) = abandoned_by {
+        // The original was not touched yet. Failing to remove the new file does no harm.
+        let _ = fs::remove_file(sibling(path, process, NEW));
     }
-    for process in left_by.into_iter().chain([std::process::id()]) {
-        let whole = beside(path, process, WHOLE);
-        put_back(path, &whole).map_err(|error| left(&error, &whole))?;
+    for process in abandoned_by.into_iter().chain([std::process::id()]) {
+        let whole = sibling(path, process, WHOLE);
+        restore(path, &whole).map_err(|error| incomplete(&error, &whole))?;
     }
     Ok(())
 }
 
-/// Writes the content that is whole over a file that may hold a part of it.
-fn put_back(path: &Path, whole: &Path) -> io::Result<()> {
+/// Overwrites a file that may be incomplete with the complete content.
+fn restore(path: &Path, whole: &Path) -> io::Result<()> {
     let text = match local_file::read_text(whole, KUBECONFIG_LIMIT) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         text => text?,
@@ -69,9 +69,9 @@ fn put_back(path: &Path, whole: &Path) -> io::Result<()> {
     if !there.is_file() {
         return Err(io::Error::other("it is no regular file"));
     }
-    // Compared as bytes: a part may end inside a character.
+    // Compared as bytes: an incomplete file may end inside a character.
     if local_file::read(path, KUBECONFIG_LIMIT)? != text.as_bytes() {
-        // What somebody has repaired or made anew is not to be lost for what was to be there before.
+        // A file that a person has repaired since must not be overwritten with the older content.
         let later = there.modified()?.duration_since(fs::metadata(whole)?.modified()?);
         if later.is_ok_and(|later| later > WRITTEN_WITHIN) {
             return Err(io::Error::other("it was changed after a process had been killed that wrote it"));
@@ -81,23 +81,23 @@ fn put_back(path: &Path, whole: &Path) -> io::Result<()> {
     fs::remove_file(whole)
 }
 
-fn beside(path: &Path, process: u32, ending: &str) -> PathBuf {
+fn sibling(path: &Path, process: u32, ending: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{process}.{ending}"));
     path.with_file_name(name)
 }
 
-/// Why a file may hold a part, and where the whole is.
-fn left(error: &io::Error, whole: &Path) -> String {
+/// Formats why a file may be incomplete, and where the complete content is.
+fn incomplete(error: &io::Error, whole: &Path) -> String {
     let words = system_words(error);
     format!("{words}; what it was to hold is in {} (put that there, or remove it)", whole.display())
 }
 
-impl Fresh {
+impl NewFile {
     fn write(new: &Path, like: &Path, text: &str) -> io::Result<Self> {
         let old = fs::metadata(like)?;
         if old.permissions().readonly() {
-            // Its folder would allow it, but nobody has made it so by chance.
+            // The folder's permissions would allow a replacement, but a read-only file was made so on purpose.
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         let mut options = OpenOptions::new();
@@ -105,69 +105,70 @@ impl Fresh {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(new)?;
-        // Only from here on is it ours to remove.
-        let mut fresh = Self { path: new.to_owned(), is_alike: false };
-        // Before there is anything in it to be read by others.
-        let alike = make_alike(&file, new, like, &old);
+        // From here on the new file may be removed.
+        let mut new_file = Self { path: new.to_owned(), has_old_attributes: false };
+        // Before it has content that others could read.
+        let alike = copy_attributes(&file, new, like, &old);
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        fresh.is_alike = alike.is_ok() && !has_other_names(like)?;
-        Ok(fresh)
+        new_file.has_old_attributes = alike.is_ok() && !has_other_names(like)?;
+        Ok(new_file)
     }
 
-    fn put(&self, path: &Path, text: &str) -> Result<(), String> {
-        if self.is_alike {
+    fn try_save(&self, path: &Path, text: &str) -> Result<(), String> {
+        if self.has_old_attributes {
             match fs::rename(&self.path, path) {
                 Err(error) if is_mounted(&error) => {}
                 renamed => return renamed.map_err(|error| system_words(&error)),
             }
         }
-        self.put_over(path, text)
+        self.overwrite_with(path, text)
     }
 
-    fn put_over(&self, path: &Path, text: &str) -> Result<(), String> {
+    fn overwrite_with(&self, path: &Path, text: &str) -> Result<(), String> {
         let words = |error: io::Error| system_words(&error);
-        // What can't be opened has been changed in nothing.
+        // A failed open has changed nothing.
         let file = OpenOptions::new().write(true).open(path).map_err(words)?;
-        // From here on this is the only one that is whole: it has another name before the first byte is written.
-        let whole = beside(path, std::process::id(), WHOLE);
+        // From here on the new file is the only complete one: it is renamed before the first byte is overwritten.
+        let whole = sibling(path, std::process::id(), WHOLE);
         fs::rename(&self.path, &whole).map_err(words)?;
-        overwrite(&file, text).map_err(|error| left(&error, &whole))?;
-        // One that can't be removed is found to be the same by whoever comes next.
+        overwrite(&file, text).map_err(|error| incomplete(&error, &whole))?;
+        // If it can't be removed, the next writer finds it identical.
         let _ = fs::remove_file(&whole);
         Ok(())
     }
 }
 
-impl Drop for Fresh {
+impl Drop for NewFile {
     fn drop(&mut self) {
-        // What is not there has its place, or is the only one that is whole.
+        // Missing after a successful rename, or under its other name as the only complete content.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// A new content as it stands right before it takes its place, for a process that is killed then.
+/// Writes new content up to the moment before the rename, for tests of a killed process.
 #[cfg(test)]
-pub(super) fn write_beside(path: &Path, text: &str) -> io::Result<()> {
-    Fresh::write(&beside(path, std::process::id(), NEW), path, text).map(std::mem::forget)
+pub(super) fn write_sibling(path: &Path, text: &str) -> io::Result<()> {
+    NewFile::write(&sibling(path, std::process::id(), NEW), path, text).map(std::mem::forget)
 }
 
-/// Whether a file can't take this place since something is mounted there, as a single file is in a container.
+/// Returns whether a file can't be renamed to this path because the path is a mount point, such as a single file in a
+/// container.
 fn is_mounted(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices)
 }
 
-/// Writes over what a file holds. That there is room for it is known by then, unless it is mounted from another disk.
+/// Overwrites the content of a file. Its disk has room for it, unless the file is mounted from another disk.
 fn overwrite(mut file: &File, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.set_len(text.len() as u64)?;
     file.sync_all()
 }
 
-/// Gives a new file the owner, the attributes and the mode of the old one; the mode last, since nobody else is to read the
-/// file by an access list that it has from its folder.
+/// Gives a new file the owner, the attributes and the mode of the old one. The mode comes last: until then an access
+/// list that the file has from its folder must not let others read it.
 #[cfg(unix)]
-fn make_alike(file: &File, new: &Path, like: &Path, old: &fs::Metadata) -> io::Result<()> {
+fn copy_attributes(file: &File, new: &Path, like: &Path, old: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
@@ -181,11 +182,11 @@ fn make_alike(file: &File, new: &Path, like: &Path, old: &fs::Metadata) -> io::R
 }
 
 #[cfg(not(unix))]
-fn make_alike(file: &File, _: &Path, _: &Path, old: &fs::Metadata) -> io::Result<()> {
+fn copy_attributes(file: &File, _: &Path, _: &Path, old: &fs::Metadata) -> io::Result<()> {
     file.set_permissions(old.permissions())
 }
 
-/// Whether the same file stands in other places too, which a new file in this place would be cut off from.
+/// Returns whether the file has other hard links, which replacing it would cut off.
 #[cfg(unix)]
 fn has_other_names(path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -209,14 +210,14 @@ mod attributes {
     use rustix::fs::{XattrFlags, fremovexattr, fsetxattr, getxattr, listxattr};
     use rustix::io::Errno;
 
-    /// The most that the systems let the names, or a value, come to.
+    /// The limit of the operating systems for the names, or for one value.
     const LIMIT: usize = 64 * 1024;
 
-    /// Makes those of a new file the same as those of another.
+    /// Makes the attributes of a new file equal to those of another.
     pub(super) fn copy(file: &File, new: &Path, like: &Path) -> io::Result<()> {
         let (mut own, wanted) = (read(new)?, read(like)?);
         for (name, value) in wanted {
-            // What the system has set itself in the same way could not be set by everyone.
+            // An attribute that the system has already set equally could not be set by every user.
             if own.remove(&name).is_none_or(|own| own != value) {
                 fsetxattr(file, &name, &value, XattrFlags::empty())?;
             }
@@ -231,7 +232,7 @@ mod attributes {
         let mut buffer = vec![0; LIMIT];
         let names = match listxattr(path, &mut buffer) {
             Ok(length) => buffer[..length].to_vec(),
-            // A file system that has none.
+            // The file system has no attributes.
             Err(Errno::NOTSUP) => Vec::new(),
             Err(error) => return Err(error.into()),
         };

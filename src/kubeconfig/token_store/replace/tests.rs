@@ -1,4 +1,4 @@
-//! On Linux, whose access lists and mounts they are about.
+//! Tests on Linux, about its access lists and mounts.
 
 #![cfg(target_os = "linux")]
 
@@ -20,7 +20,7 @@ fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     Some(value)
 }
 
-/// Entries of an access list as Linux keeps them: a tag, rights and an id.
+/// Encodes the entries of a Linux access list: a tag, permissions and an id.
 fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     let mut list = 2_u32.to_le_bytes().to_vec();
     for (tag, rights, id) in entries {
@@ -34,7 +34,7 @@ fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
 const NOBODY: u32 = u32::MAX;
 
 #[test]
-fn attributes_and_access_lists_stay_and_those_of_the_folder_are_not_taken_on() {
+fn replace_keeps_attributes_and_access_lists() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config");
     fs::write(&path, "old").unwrap();
@@ -42,7 +42,7 @@ fn attributes_and_access_lists_stay_and_those_of_the_folder_are_not_taken_on() {
         access_list(&[(1, 6, NOBODY), (2, 4, 12_345), (4, 0, NOBODY), (16, 4, NOBODY), (32, 0, NOBODY)]);
     let set = |path: &Path, name: &str, value: &[u8]| setxattr(path, name, value, XattrFlags::empty());
     if set(&path, "user.note", b"mine").is_err() || set(&path, "system.posix_acl_access", &list).is_err() {
-        // A file system without either has nothing to lose.
+        // A file system without attributes has nothing to lose.
         return;
     }
     let inherited =
@@ -53,7 +53,7 @@ fn attributes_and_access_lists_stay_and_those_of_the_folder_are_not_taken_on() {
     assert_eq!(attribute(&path, "user.note").as_deref(), Some(&b"mine"[..]));
     assert_eq!(attribute(&path, "system.posix_acl_access"), Some(list));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-    // A file without an access list gets none from its folder either.
+    // A file without an access list inherits none from its folder.
     rustix::fs::removexattr(&path, "system.posix_acl_access").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     replace(&path, "newer").unwrap();
@@ -63,15 +63,15 @@ fn attributes_and_access_lists_stay_and_those_of_the_folder_are_not_taken_on() {
 }
 
 #[test]
-fn a_file_that_a_new_one_can_not_be_like_is_written_over() {
+fn file_with_uncopyable_attributes_is_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let (path, new) = (folder.path().join("config"), folder.path().join("config.1.new"));
     fs::write(&path, "what is longer").unwrap();
     let before = fs::metadata(&path).unwrap();
-    let mut fresh = Fresh::write(&new, &path, "new").unwrap();
-    assert!(fresh.is_alike);
-    fresh.is_alike = false;
-    fresh.put(&path, "new").unwrap();
+    let mut new_file = NewFile::write(&new, &path, "new").unwrap();
+    assert!(new_file.has_old_attributes);
+    new_file.has_old_attributes = false;
+    new_file.try_save(&path, "new").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     assert_eq!(fs::metadata(&path).unwrap().ino(), before.ino());
 }
@@ -84,15 +84,15 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_whole_stands_beside_what_is_written_over_and_stays_where_that_breaks_off() {
+fn complete_copy_exists_during_an_overwrite_and_survives_its_failure() {
     let folder = tempfile::tempdir().unwrap();
     let (path, pipe) = (folder.path().join("config"), folder.path().join("pipe"));
     fs::write(&path, "old").unwrap();
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    let whole = beside(&pipe, std::process::id(), WHOLE);
-    // More than a pipe takes at once: the writer stands in the middle of it for as long as nobody reads on.
+    let whole = sibling(&pipe, std::process::id(), WHOLE);
+    // More than a pipe's buffer: the writer blocks in the middle until the reader continues.
     let text = "x".repeat(1 << 20);
-    let fresh = Fresh::write(&beside(&pipe, std::process::id(), NEW), &path, &text).unwrap();
+    let new_file = NewFile::write(&sibling(&pipe, std::process::id(), NEW), &path, &text).unwrap();
     let words = thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut pipe = File::open(&pipe).unwrap();
@@ -101,23 +101,23 @@ fn a_whole_stands_beside_what_is_written_over_and_stays_where_that_breaks_off() 
             pipe.read_to_end(&mut Vec::new()).unwrap();
             beside
         });
-        // A pipe has no length that could be set.
-        let words = fresh.put_over(&pipe, &text).unwrap_err();
+        // A pipe's length can't be set.
+        let words = new_file.overwrite_with(&pipe, &text).unwrap_err();
         assert!(reader.join().unwrap().is_ok_and(|beside| beside == text));
         words
     });
-    drop(fresh);
+    drop(new_file);
     assert!(words.contains(&format!("; what it was to hold is in {}", whole.display())), "{words}");
     assert_eq!(fs::read_to_string(&whole).unwrap(), text);
     assert_eq!(names(folder.path()).len(), 3, "{:?}", names(folder.path()));
 }
 
 #[test]
-fn a_part_gives_way_to_the_whole_unless_somebody_has_changed_it_since() {
+fn recover_restores_the_complete_copy_unless_the_file_changed_later() {
     for process in [4_194_305, std::process::id()] {
         let folder = tempfile::tempdir().unwrap();
         let (path, whole) =
-            (folder.path().join("config"), beside(&folder.path().join("config"), process, WHOLE));
+            (folder.path().join("config"), sibling(&folder.path().join("config"), process, WHOLE));
         let recover = || recover(&path, Some(4_194_305));
         for part in ["the who", "the whole of what is longer", "the whole", ""] {
             fs::write(&path, part).unwrap();
@@ -138,10 +138,10 @@ fn a_part_gives_way_to_the_whole_unless_somebody_has_changed_it_since() {
 }
 
 #[test]
-fn what_another_process_of_the_same_number_writes_beside_the_file_stays() {
+fn file_of_another_process_with_the_same_number_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config");
-    let new = beside(&path, std::process::id(), NEW);
+    let new = sibling(&path, std::process::id(), NEW);
     fs::write(&path, "old").unwrap();
     fs::write(&new, "theirs").unwrap();
     let words = replace(&path, "new").unwrap_err();
@@ -149,7 +149,7 @@ fn what_another_process_of_the_same_number_writes_beside_the_file_stays() {
     recover(&path, None).unwrap();
     assert_eq!(fs::read_to_string(&new).unwrap(), "theirs");
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    // One of the same number that held the lock does not live.
+    // A process of the same number that held the lock is no longer alive.
     recover(&path, Some(std::process::id())).unwrap();
     replace(&path, "new").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
@@ -157,16 +157,16 @@ fn what_another_process_of_the_same_number_writes_beside_the_file_stays() {
 }
 
 #[test]
-fn only_what_is_mounted_there_is_written_over_for_the_words_of_the_system() {
+fn only_mount_errors_lead_to_an_overwrite() {
     assert!([Errno::BUSY, Errno::XDEV].into_iter().all(|error| is_mounted(&error.into())));
     assert!(![Errno::ACCESS, Errno::ROFS, Errno::NOSPC].into_iter().any(|error| is_mounted(&error.into())));
 }
 
-/// Set for the process that has a file mounted: the folder of it.
+/// Set for the process that has a file mounted: its folder.
 const MOUNTED: &str = "KDELTA_TEST_MOUNTED_IN";
 
 #[test]
-fn a_file_that_is_mounted_there_is_written_over() {
+fn mounted_file_is_overwritten() {
     if let Some(folder) = std::env::var_os(MOUNTED) {
         return replace(&Path::new(&folder).join("config"), "new").unwrap();
     }
@@ -183,7 +183,7 @@ fn a_file_that_is_mounted_there_is_written_over() {
         .args(["--exact", &test])
         .env(MOUNTED, folder.path())
         .output();
-    // A system that lets nobody mount anything says so with another code than a test that fails.
+    // A system that forbids mounts fails with another code than a failing test.
     let Some(run) = run.ok().filter(|run| matches!(run.status.code(), Some(0 | 101))) else { return };
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");

@@ -1,5 +1,5 @@
-//! The settings of an authentication provider in the text of a kubeconfig: read, and changed so that the rest of the file
-//! stays as it is, byte for byte. Pure.
+//! The settings of an authentication provider in the text of a kubeconfig: reads them, and changes them so that the
+//! rest of the file stays as it is, byte for byte. Pure.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,24 +10,24 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 /// The settings of a provider: `users[name].user.auth-provider.config`.
 pub(super) type Settings = BTreeMap<String, String>;
 
-/// What stands there for this user; nothing where there is no such user, or no such provider.
+/// Returns the user's settings; `None` without such a user or provider.
 pub(super) fn read(text: &str, user: &str) -> Option<Settings> {
     let yaml = Yaml::parse(text)?;
     let entries = yaml.entries(yaml.provider(user)?);
     Some(entries.into_iter().filter_map(|(key, value)| Some((yaml.text(key)?, yaml.text(value)?))).collect())
 }
 
-/// The text with these settings of that user set.
+/// Returns the text with these settings of the user changed.
 ///
 /// # Errors
-/// It can't be done without changing anything else.
+/// The change would affect other parts of the file.
 pub(super) fn set(text: &str, user: &str, settings: &[(&str, &str)]) -> Result<String, &'static str> {
     const IMPOSSIBLE: &str = "its form allows no change that leaves the rest as it is";
     let mut changed = text.to_owned();
     for (name, value) in settings {
         changed = with(&changed, user, name, value).ok_or(IMPOSSIBLE)?;
     }
-    // Read back rather than trusted: the format has more corners than can be thought of.
+    // The result is parsed again and compared, since YAML has more special cases than this code handles.
     let names: Vec<&str> = settings.iter().map(|(name, _)| *name).collect();
     let (before, after) = (Yaml::parse(text), Yaml::parse(&changed));
     let same = before.zip(after).is_some_and(|(before, after)| {
@@ -38,7 +38,7 @@ pub(super) fn set(text: &str, user: &str, settings: &[(&str, &str)]) -> Result<S
     if same && is_set { Ok(changed) } else { Err(IMPOSSIBLE) }
 }
 
-/// The text with one setting put in the place of the old one, or before the first.
+/// Returns the text with one setting replaced, or inserted before the first.
 fn with(text: &str, user: &str, name: &str, value: &str) -> Option<String> {
     let yaml = Yaml::parse(text)?;
     let provider = yaml.provider(user)?;
@@ -48,9 +48,9 @@ fn with(text: &str, user: &str, name: &str, value: &str) -> Option<String> {
         let place = yaml.range(*at)?;
         let is_plain = matches!(yaml.events[*at].0, Event::Scalar(_, ScalarStyle::Plain, ..));
         if place.is_empty() {
-            // Where nothing stands is said to be anywhere before the next key.
-            let behind = yaml.range(*key)?.end;
-            let colon = behind + text[behind..].find(':')? + 1;
+            // The parser may place an empty value anywhere before the next key.
+            let next_sibling = yaml.range(*key)?.end;
+            let colon = next_sibling + text[next_sibling..].find(':')? + 1;
             (colon..colon, format!(" {}", scalar(value, is_plain)))
         } else {
             (place, scalar(value, is_plain).into_owned())
@@ -65,7 +65,7 @@ fn with(text: &str, user: &str, name: &str, value: &str) -> Option<String> {
     Some(changed)
 }
 
-/// A new entry of a mapping, to stand behind this text and before what is the first entry so far.
+/// Formats a new entry of a mapping, to be inserted after the text `before` and in front of the present first entry.
 fn entry(name: &str, value: &str, is_flow: bool, before: &str) -> String {
     if is_flow {
         return format!("{}: {}, ", scalar(name, false), scalar(value, false));
@@ -76,7 +76,7 @@ fn entry(name: &str, value: &str, is_flow: bool, before: &str) -> String {
     format!("{name}: {}{end}{indent}", scalar(value, true))
 }
 
-/// A text as YAML has it: as it is where that can be meant for nothing else, as tokens mostly are.
+/// Formats a text as a YAML scalar: plain if it is unambiguous, as most tokens are.
 fn scalar(text: &str, plain: bool) -> Cow<'_, str> {
     let is_token = text.len() >= 16
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -84,11 +84,11 @@ fn scalar(text: &str, plain: bool) -> Cow<'_, str> {
     if plain && is_token {
         return Cow::Borrowed(text);
     }
-    // What JSON writes YAML reads.
+    // YAML accepts JSON strings.
     Cow::Owned(serde_json::Value::from(text).to_string())
 }
 
-/// A document as a sequence of events, each with its place.
+/// A document as a sequence of events with their positions.
 struct Yaml<'a> {
     events: Vec<(Event<'a>, Span)>,
 }
@@ -100,13 +100,13 @@ impl<'a> Yaml<'a> {
         Some(Self { events: events.collect::<Result<_, _>>().ok()? })
     }
 
-    /// The first node.
+    /// Returns the first node.
     fn root(&self) -> Option<usize> {
         Some(self.events.iter().position(|(event, _)| matches!(event, Event::DocumentStart(..)))? + 1)
     }
 
-    /// Where the node behind this one begins.
-    fn behind(&self, mut at: usize) -> usize {
+    /// Returns the start of the next sibling.
+    fn next_sibling(&self, mut at: usize) -> usize {
         let mut depth = 0_usize;
         loop {
             match self.events.get(at).map(|(event, _)| event) {
@@ -122,18 +122,18 @@ impl<'a> Yaml<'a> {
         }
     }
 
-    /// Where the nodes inside this one begin.
+    /// Returns the starts of the child nodes.
     fn children(&self, at: usize) -> Vec<usize> {
-        let (mut child, end) = (at + 1, self.behind(at).saturating_sub(1));
+        let (mut child, end) = (at + 1, self.next_sibling(at).saturating_sub(1));
         let mut children = Vec::new();
         while child < end {
             children.push(child);
-            child = self.behind(child);
+            child = self.next_sibling(child);
         }
         children
     }
 
-    /// The keys and values of a mapping; none of anything else.
+    /// Returns the keys and values of a mapping; empty for any other node.
     fn entries(&self, at: usize) -> Vec<(usize, usize)> {
         match self.events.get(at) {
             Some((Event::MappingStart(..), _)) => {
@@ -156,13 +156,13 @@ impl<'a> Yaml<'a> {
         }
     }
 
-    /// Where a scalar stands in the text; nothing for one that others refer to.
+    /// Returns the byte range of a scalar; `None` for one with an anchor.
     fn range(&self, at: usize) -> Option<Range<usize>> {
         let (Event::Scalar(_, _, 0, None), span) = self.events.get(at)? else { return None };
         Some(span.start.byte_offset()?..span.end.byte_offset()?)
     }
 
-    /// The settings of that user's provider.
+    /// Returns the settings of the user's provider.
     fn provider(&self, user: &str) -> Option<usize> {
         let users = self.get(self.root()?, "users")?;
         let is_it = |at: &usize| {
@@ -173,7 +173,7 @@ impl<'a> Yaml<'a> {
         self.get(provider, "config").filter(|at| !self.entries(*at).is_empty())
     }
 
-    /// Everything but these settings of that user, without places.
+    /// Returns all events except those of these settings of the user, without positions.
     fn without(&self, user: &str, names: &[&str]) -> Option<Vec<&Event<'a>>> {
         let entries = self.entries(self.provider(user)?);
         let is_named = |key: usize| self.text(key).is_some_and(|key| names.contains(&key.as_str()));
@@ -197,7 +197,7 @@ mod tests {
     const JWT: &str = "eyJhbGciOiJSUzI1NiJ9.e30.c2ln_-";
 
     #[test]
-    fn a_token_is_put_in_the_place_of_the_old_one_and_nothing_else_changes() {
+    fn set_replaces_a_token_and_nothing_else() {
         let set = set(BLOCK, "me", &[("id-token", JWT)]).unwrap();
         assert_eq!(set, BLOCK.replace("id-token: old", &format!("id-token: {JWT}")));
         let set = super::set(BLOCK, "me", &[("id-token", "no: plain #one")]).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_was_not_there_comes_first() {
+    fn new_token_is_inserted_first() {
         let set = set(BLOCK, "me", &[("refresh-token", "r"), ("id-token", JWT)]).unwrap();
         let first = "        idp-issuer-url";
         let expected = BLOCK.replace(first, &format!("        refresh-token: \"r\"\n{first}"));
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn json_stays_json() {
-        let json = |tokens: &str| {
+        let json = |provider_settings: &str| {
             format!(
-                r#"{{"users":[{{"name":"me","user":{{"auth-provider":{{"name":"oidc","config":{{{tokens}"client-id":"ü"}}}}}}}}]}}"#
+                r#"{{"users":[{{"name":"me","user":{{"auth-provider":{{"name":"oidc","config":{{{provider_settings}"client-id":"ü"}}}}}}}}]}}"#
             )
         };
         let set = set(&json(r#""id-token": "old", "#), "me", &[("id-token", "a\"b"), ("refresh-token", "r")]);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_value_and_a_folded_one_are_replaced() {
+    fn empty_and_folded_values_are_replaced() {
         for old in [
             "id-token:",
             "id-token: ''",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_referred_to_or_is_not_there_is_left_alone() {
+    fn anchored_and_missing_settings_are_left_alone() {
         let anchored =
             BLOCK.replace("id-token: old", "id-token: &a old").replace("client-id: c", "client-id: *a");
         for (text, user) in
