@@ -53,6 +53,13 @@ pub enum ReflectorEvent {
         /// How long.
         after: Duration,
     },
+    /// The next page of a list waits, because the pages before it were empty.
+    PageDelayed {
+        /// The number of empty pages in a row.
+        empty: u32,
+        /// The wait.
+        after: Duration,
+    },
     /// The watch can't go on where it was: the whole state is to be fetched. Told once for a gap.
     Relisting {
         /// The version received last.

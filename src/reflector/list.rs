@@ -25,8 +25,12 @@ const PAGE_SIZE: u32 = 500;
 /// How often one page is asked for when the source says how long to wait in between.
 const PAGE_TRIES: u32 = 10;
 
-/// Pages without an object, one after the other, that a list may have. A Kubernetes server fills a page or ends the list.
-const EMPTY_PAGES: u32 = 100;
+/// The maximum number of empty pages in a row. A Kubernetes server fills each page but the last, also with a selector.
+const EMPTY_PAGES: u32 = 10;
+
+/// The number of empty pages in a row that are followed by the next page at once. After more of them each page waits for
+/// the next step of the back-off between lists: an endless list must not cost a server more requests than a failed one.
+const EMPTY_PAGES_AT_ONCE: u32 = 5;
 
 /// Pages that are asked for ahead of their turn, at most: the next, and the one after it.
 pub(super) const PAGES_AHEAD: u8 = 2;
@@ -175,6 +179,11 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
                 return Err(Error::Decode(format!(
                     "the list has no end: {empty} pages in a row were empty and named a next one"
                 )));
+            }
+            if empty > EMPTY_PAGES_AT_ONCE {
+                let after = self.backoff.next(None);
+                self.options.tell(&ReflectorEvent::PageDelayed { empty, after });
+                self.options.clock.sleep(after).await;
             }
             fetched.paginated = true;
             page += 1;

@@ -191,13 +191,31 @@ fn endless_empty_pages_end_a_one_shot_command() {
     let words = LISTS.iter().filter(|words| !words.contains(&"a"));
     let calls = words.map(|words| {
         let server = pages();
-        Scenario::new(words.join(" "), words).on(&server).check(move |outcome| {
+        let scenario = Scenario::new(words.join(" "), words).on(&server).within_seconds(60);
+        scenario.check(move |outcome| {
             let _kept = &server;
             assert_eq!(outcome.code, Some(1));
-            assert!(outcome.stderr.contains("the list has no end: 101 pages in a row were empty"));
+            assert!(outcome.stderr.contains("the list has no end: 11 pages in a row were empty"));
         })
     });
     run_all(calls.collect());
+}
+
+#[test]
+fn watch_requests_endless_empty_pages_slowly() {
+    let page = AtomicUsize::new(0);
+    let server = objects(move |request| {
+        if request.is_watch() {
+            return Reply::status(400, "BadRequest", "sendInitialEvents is forbidden");
+        }
+        pods("", &format!("token-{}", page.fetch_add(1, Ordering::SeqCst)))
+    });
+    let scenario = Scenario::new("watch", &["watch", "pods", "--duration", "5s"]).on(&server);
+    run_all(vec![scenario.check(move |outcome| {
+        let requests = server.object_requests().len();
+        assert!((2..=15).contains(&requests), "{requests} requests in 5 s");
+        assert_eq!(outcome.code, Some(0));
+    })]);
 }
 
 #[test]

@@ -29,15 +29,39 @@ fn empty_pages(
 
 #[tokio::test(start_paused = true)]
 async fn too_many_empty_pages_are_an_error() {
-    let (_source, pages, reflector) = empty_pages(100);
+    let (_source, pages, reflector) = empty_pages(10);
     assert_eq!(reflector.list_once().await.expect("a list"), "7".into());
-    assert_eq!(pages(), 101);
+    assert_eq!(pages(), 11);
     // A finite number, so that a list that follows all of them fails this test.
     let (_source, pages, reflector) = empty_pages(10_000);
     let error = reflector.list_once().await.expect_err("it never delivers an object");
     assert!(matches!(error, Error::Decode(_)), "{error:?}");
-    assert_eq!(error.to_string(), "the list has no end: 101 pages in a row were empty and named a next one");
-    assert_eq!(pages(), 101);
+    assert_eq!(error.to_string(), "the list has no end: 11 pages in a row were empty and named a next one");
+    assert_eq!(pages(), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn page_after_more_than_five_empty_ones_waits() {
+    let waits = [0, 800, 1600, 3200, 6400, 12_800].map(Duration::from_millis);
+    for (count, waits) in [(5, &waits[..1]), (6, &waits[..2]), (10, &waits[..])] {
+        let (_source, _pages, reflector) = empty_pages(count);
+        let began = Instant::now();
+        reflector.list_once().await.expect("a list");
+        assert_eq!(began.elapsed(), waits.iter().sum::<Duration>(), "{count} empty pages");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn endless_empty_pages_are_requested_slowly() {
+    let (_source, pages, reflector) = empty_pages(usize::MAX);
+    let running = tokio::spawn(reflector.run(CancellationToken::new()));
+    let hour = Duration::from_hours(1);
+    tokio::time::sleep(hour).await;
+    let first = pages();
+    assert!((11..=300).contains(&first), "{first} requests in the first hour");
+    tokio::time::sleep(hour).await;
+    assert!(pages() - first <= 250, "{} requests in the second hour", pages() - first);
+    running.abort();
 }
 
 /// The request for the initial list is never answered.

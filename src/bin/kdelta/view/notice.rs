@@ -45,6 +45,10 @@ impl Notices {
             ReflectorEvent::Lost { error, .. } => self.lost(error)?,
             ReflectorEvent::Retrying { after } if self.verbose => format!("next try in {}", seconds(*after)),
             ReflectorEvent::Retrying { after } => self.waiting(*after)?,
+            ReflectorEvent::PageDelayed { empty, after } => {
+                let wait = self.long_wait("the next page follows", *after)?;
+                format!("{empty} pages in a row of the list were empty, {wait}")
+            }
             ReflectorEvent::Relisting { from } => {
                 format!("the server no longer knows what happened since {from}, listing again")
             }
@@ -92,21 +96,27 @@ impl Notices {
         (self.verbose || !(is_reported || self.is_one_shot)).then_some(text)
     }
 
-    /// Reports a long wait. The waits of a one-shot command are few and each is reported with its reason. A watch may
-    /// wait until its server is back: one line covers the waits of its back-off, and those requested by the server are
-    /// reported separately.
+    /// Reports a long wait before a try, for a one-shot command with its reason.
     fn waiting(&mut self, after: Duration) -> Option<String> {
+        let wait = self.long_wait("trying again", after)?;
+        Some(match &self.lost {
+            Some(reason) if self.is_one_shot => format!("{reason}, {wait}"),
+            _ => wait,
+        })
+    }
+
+    /// Returns the text for a wait before `what` if it is worth one. The waits of a one-shot command are few and each is
+    /// reported. A watch may wait until its server is back: one line covers the waits of its back-off, and those requested
+    /// by the server are reported separately.
+    fn long_wait(&mut self, what: &str, after: Duration) -> Option<String> {
+        let wait = format!("{what} in {}", seconds(after));
+        if self.verbose {
+            return Some(wait);
+        }
         if after <= LONG_WAIT {
             return None;
         }
-        let wait = format!("trying again in {}", seconds(after));
-        if self.is_one_shot {
-            return Some(match &self.lost {
-                Some(reason) => format!("{reason}, {wait}"),
-                None => wait,
-            });
-        }
-        if after > LONGEST_WAIT {
+        if self.is_one_shot || after > LONGEST_WAIT {
             return Some(wait);
         }
         let is_first = !std::mem::replace(&mut self.is_waiting, true);
@@ -175,6 +185,27 @@ mod tests {
                 "pods: trying again in 30.0s",
                 "pods: trying again in 30.0s",
             ]
+        );
+    }
+
+    #[test]
+    fn long_waits_between_empty_pages_are_reported() {
+        let pages = |notices: Notices| {
+            let mut notices = notices;
+            let waits = [1, 3, 4].map(|seconds| {
+                let after = Duration::from_secs(seconds);
+                notices.line(&ReflectorEvent::PageDelayed { empty: 6, after })
+            });
+            waits.into_iter().flatten().collect::<Vec<_>>()
+        };
+        let text = "pods: 6 pages in a row of the list were empty, the next page follows in";
+        assert_eq!(
+            pages(Notices::of("pods".into(), false)),
+            [format!("{text} 3.0s, then at least every 5s")]
+        );
+        assert_eq!(
+            pages(Notices::of_one_shot("pods".into(), false)),
+            [format!("{text} 3.0s"), format!("{text} 4.0s")]
         );
     }
 
