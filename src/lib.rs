@@ -22,6 +22,7 @@
 //!   queue is locked; sending happens after. `SharedIndexInformer` is what most programs want, `SharedInformerFactory`
 //!   keeps one for each resource; `Controller`, `Informer` and a reflector into a plain `Cache` are the parts by hand.
 //! - [`watchtools`] are tools over watches: one that comes back where it was, and waiting until something is so.
+//! - [`workqueue`] holds the keys that a controller has to reconcile: deduplicating, delaying and rate-limited.
 //! - [`diff`] says what is different between two states of an object.
 //! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
 #![cfg_attr(
@@ -39,7 +40,7 @@
 //!
 //! The names are those of client-go's `tools/cache`, so that whoever knows the original finds the way. Where the
 //! behaviour differs on purpose, the item says so. What has no counterpart: the expiration and mutation caches, the heap,
-//! the atomic and batch modes of the queue, and everything generic over types ([`object::Object::parse`] gives a typed
+//! the batch mode of the queue, and everything generic over types ([`object::Object::parse`] gives a typed
 //! view).
 //!
 //! # A program
@@ -102,7 +103,7 @@
 //! also imports `kubeconfig` and `wire`, and `api` imports these three. `informer` imports `queue`, `reflector`, `store`
 //! and the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to
 //! its own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
-//! everything up to `watchtools` runs without a network. `tests/architecture.rs` enforces these rules.
+//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. `tests/architecture.rs` enforces these rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "api")]
@@ -126,3 +127,4 @@ pub mod testing;
 pub mod watchtools;
 #[cfg(feature = "api")]
 pub mod wire;
+pub mod workqueue;

@@ -25,6 +25,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
     ("watchtools", &["clock", "informer", "listwatch", "object"]),
+    ("workqueue", &["clock"]),
 ];
 
 /// The rooms of the program, each with the rooms it may import.
