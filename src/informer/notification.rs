@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::object::{DeletedObject, Object, Origin};
+use crate::object::{DeletedObject, Key, Object, Origin};
 use crate::queue::Mark;
 
 /// One thing that happened, told after the store holds it. The store may already be ahead of it.
@@ -45,6 +45,16 @@ impl Notification {
     #[must_use]
     pub fn is_initial(&self) -> bool {
         matches!(self, Self::Added { is_in_initial_list: true, .. })
+    }
+
+    /// Returns the key of the object, under which a controller queues its work; `None` for a mark.
+    #[must_use]
+    pub fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Added { object, .. } | Self::Updated { new: object, .. } => Some(object.key()),
+            Self::Deleted { object, .. } => Some(object.key()),
+            Self::Mark(_) => None,
+        }
     }
 
     /// About how many bytes it takes while it waits somewhere: those of its objects.

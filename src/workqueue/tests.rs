@@ -88,7 +88,9 @@ async fn every_added_item_is_processed_before_the_end() {
 async fn item_added_while_it_is_processed_is_processed_again() {
     for with_drain in [false, true] {
         let queue = Arc::new(WorkQueue::new());
-        (0..50).for_each(|item| queue.add(item));
+        for item in 0..50 {
+            queue.add(item);
+        }
         let processed = Arc::new(AtomicUsize::new(0));
         let mut workers = JoinSet::new();
         for _ in 0..10 {
@@ -119,14 +121,18 @@ async fn item_added_while_it_is_processed_is_processed_again() {
 #[test]
 fn equal_items_are_one() {
     let queue = WorkQueue::new();
-    ["foo", "bar", "foo"].into_iter().for_each(|item| queue.add(item));
+    for item in ["foo", "bar", "foo"] {
+        queue.add(item);
+    }
     assert_eq!(queue.len(), 2);
     let foo = take(&queue);
     queue.add(foo);
     assert_eq!(queue.len(), 1, "it is being processed");
     queue.done(&foo);
     assert_eq!([take(&queue), take(&queue)], ["bar", "foo"]);
-    ["bar", "foo"].into_iter().for_each(|item| queue.done(&item));
+    for item in ["bar", "foo"] {
+        queue.done(&item);
+    }
     assert!(queue.is_empty());
     queue.done(&"foo");
     assert!(queue.is_empty(), "an item that nobody took is not done");
@@ -184,7 +190,9 @@ fn only_pending_items_are_touched() {
 fn drain_waits_for_items_that_are_processed_until_a_plain_shutdown() {
     for is_forced in [false, true] {
         let queue = WorkQueue::new();
-        ["foo", "bar"].into_iter().for_each(|item| queue.add(item));
+        for item in ["foo", "bar"] {
+            queue.add(item);
+        }
         let taken = [take(&queue), take(&queue)];
         let mut drain = std::pin::pin!(queue.shut_down_with_drain());
         assert_eq!(now(drain.as_mut()), None);
@@ -205,7 +213,9 @@ fn drain_waits_for_items_that_are_processed_until_a_plain_shutdown() {
 #[test]
 fn plain_shutdown_delivers_pending_items_and_drops_delayed_ones() {
     let queue = WorkQueue::new();
-    ["foo", "bar"].into_iter().for_each(|item| queue.add(item));
+    for item in ["foo", "bar"] {
+        queue.add(item);
+    }
     queue.add_after("later", ms(1));
     assert_eq!(take(&queue), "foo");
     queue.shut_down();
@@ -269,7 +279,9 @@ fn earliest_of_several_delays_holds() {
     let clock = Arc::new(FakeClock::new());
     let queue = queue_on(&clock);
     for delays in [[50, 70], [50, 30]] {
-        delays.into_iter().for_each(|delay| queue.add_after("foo", ms(delay)));
+        for delay in delays {
+            queue.add_after("foo", ms(delay));
+        }
         clock.advance(ms(*delays.iter().min().expect("two") - 1));
         assert_eq!(queue.len(), 0);
         clock.advance(ms(1));
