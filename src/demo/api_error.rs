@@ -32,7 +32,7 @@ impl ApiError {
     }
 
     /// A watch version that is not a number: the one error for which a real server gives no reason.
-    pub(super) fn no_number(message: impl Into<String>) -> Self {
+    pub(super) fn invalid_watch_version(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
@@ -70,8 +70,8 @@ impl ApiError {
 
     /// The request bodies exceed their shared budget. Clients retry.
     pub(super) fn too_many_requests() -> Self {
-        let refusal = Self::new(429, "TooManyRequests", "Too many requests, please try again later.");
-        Self { retry_after: Some(1), ..refusal.with(json!({"retryAfterSeconds": 1})) }
+        let error = Self::new(429, "TooManyRequests", "Too many requests, please try again later.");
+        Self { retry_after: Some(1), ..error.with(json!({"retryAfterSeconds": 1})) }
     }
 
     /// A body that was not received in time.
@@ -205,13 +205,13 @@ impl ApiError {
     }
 
     /// A watch from a compacted version.
-    pub(super) fn expired_watch(asked: u64, oldest: u64) -> Self {
-        Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
+    pub(super) fn expired_watch(requested: u64, oldest: u64) -> Self {
+        Self::new(410, "Expired", format!("too old resource version: {requested} ({oldest})"))
     }
 
     /// A version that does not exist yet.
-    pub(super) fn from_the_future(asked: u64, current: u64) -> Self {
-        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+    pub(super) fn future_version(requested: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {requested}, current: {current}");
         let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
         Self::new(504, "Timeout", message).with(json!({"causes": [cause], "retryAfterSeconds": 1}))
     }

@@ -1,16 +1,14 @@
-//! An API server of its own on loopback, with a cluster that lives: what needs a cluster can be tried without one.
+//! A demo API server on loopback with a simulated cluster, for trying and testing clients without a real cluster.
 //!
 //! [`Demo::start`] fills a store with namespaces, nodes, applications and a custom resource, serves it over plain HTTP on
-//! `127.0.0.1`, and lets it live: deployments roll, pods are scheduled, crash and recover, jobs complete, sets keep
-//! their pods in order, nodes renew their leases or fall silent, Events tell of it. Clients may change what is there, and the cluster answers as one would.
+//! `127.0.0.1`, and simulates the controllers of a cluster: deployments roll out, pods are scheduled, crash and recover,
+//! jobs complete, stateful sets start their pods in order, nodes renew their leases or become unreachable, and Events
+//! report all of it. Clients may change any object, and the simulated controllers react.
 //!
-//! To a client it is an API server as far as it goes: discovery in both forms; lists with pages, versions and selectors;
-//! watches with bookmarks and with the initial state; Tables and metadata-only forms; creates, replaces, patches, scales
-//! and deletes; schemas, and fields checked against them; server-side applies; and the refusals of a real one, word for
-//! word where clients look at words. It knows no users and no permissions, keeps nothing on disk, has no admission and no
-//! logs of containers.
-//!
-//! What is served is in the parts named for it; the parts share the store and the time.
+//! The server implements: discovery, aggregated and per group version; lists with pages, versions and selectors; watches
+//! with bookmarks and initial events; Tables and metadata-only representations; create, update, patch, scale, evict and
+//! delete; schemas and field validation; server-side apply; and a real server's error responses, with equal text where
+//! clients read it. It has no users, permissions or admission, stores nothing on disk, and has no container logs.
 
 mod alternate_versions;
 mod api_error;
@@ -40,20 +38,20 @@ use cluster::Cluster;
 use simulation::Simulation;
 use store::Store;
 
-/// How a demo is to be.
+/// The settings of a demo.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The port on 127.0.0.1; 0 is any that is free.
+    /// The port on 127.0.0.1; 0 selects a free one.
     pub port: u16,
-    /// Pods beyond the usual some thirty, in namespaces of their own. 100,000 take about 250 MB.
+    /// Number of pods in addition to the standard 30 or so, in separate namespaces. 100,000 pods use about 250 MB.
     pub objects: usize,
-    /// How many times faster than usual the cluster lives. At 1, which is usual, namespace `default` shows a change of a
-    /// pod at least every second.
+    /// Speed of the simulation as a multiple of the default. At the default, 1, a pod of namespace `default` changes at
+    /// least every second.
     pub speed: f64,
-    /// Equal seeds give the same cluster, and the same changes in the same order, while no client changes anything. Only
-    /// the versions go by `start`.
+    /// The seed of the simulation. Equal seeds create equal clusters and equal changes in the same order, until a client
+    /// changes an object. Only the resource versions depend on `start`.
     pub seed: u64,
-    /// What time it is in the cluster when it starts.
+    /// The time in the cluster at the start.
     pub start: Timestamp,
 }
 
@@ -63,44 +61,46 @@ impl Default for Options {
     }
 }
 
-/// Why a demo can't be started.
+/// The reason why a demo can't be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The port is taken, or there is none.
+    /// The port is in use or not available.
     #[error("can't listen on 127.0.0.1:{port}")]
     Listen {
-        /// The port that was asked for.
+        /// The requested port.
         port: u16,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The speed is zero, negative or no number.
+    /// The speed is zero, negative, too high or not a number.
     #[error("the speed must be above 0 and at most 1000, not {0}")]
     Speed(f64),
 }
 
-/// A running demo. It ends when it is dropped.
+/// A running demo. Dropping it stops it.
 pub struct Demo {
     address: SocketAddr,
     cluster: Arc<Cluster>,
-    /// The server and the life of the cluster. Dropping the set aborts both, and with the server its connections.
+    /// The server and the simulation. Dropping the set aborts both; the server then aborts its connections.
     tasks: JoinSet<()>,
 }
 
-/// Milliseconds since the beginning of 2025. A demo that takes the place of another one, on the same port, so begins with
-/// versions that the other never came to, with less than a thousand changes a second: who watched that one is told that it
-/// knows nothing of its past, and not the changes of the one as if they were those of the other.
+/// Returns the first resource version: milliseconds since the start of 2025.
+///
+/// A demo that replaces another one on the same port thus starts with versions that the other did not reach, because a
+/// demo makes fewer than a thousand changes per second. Clients of the former demo get an expired error for their
+/// version, instead of the new demo's changes as if they continued the former demo's.
 fn first_version(start: Timestamp) -> u64 {
-    const BEGINNING: i64 = 1_735_689_600_000;
-    u64::try_from(start.as_millisecond() - BEGINNING).unwrap_or_default().max(1)
+    const START_OF_2025: i64 = 1_735_689_600_000;
+    u64::try_from(start.as_millisecond() - START_OF_2025).unwrap_or_default().max(1)
 }
 
 impl Demo {
-    /// Starts one, in the tokio runtime that this is called in. When it answers, the server listens.
+    /// Starts a demo in the current tokio runtime. The server listens when this returns.
     ///
     /// # Errors
-    /// The port can't be had, or the speed is none.
+    /// The port is not available, or the speed is invalid.
     pub async fn start(options: Options) -> Result<Self, Error> {
         let Options { port, objects, speed, seed, start } = options;
         if !(speed > 0.0 && speed <= 1000.0) {
@@ -122,31 +122,30 @@ impl Demo {
         Ok(Self { address, cluster, tasks })
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// Returns `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Forgets all changes until now, as a server does from time to time: who asks for an older version is told that it
-    /// expired.
+    /// Compacts the change log, as a real server does from time to time: requests for older versions fail as expired.
     pub fn compact(&self) {
         self.cluster.store.compact();
     }
 
-    /// Ends it; when this answers, nothing of it runs any more and the port is free.
+    /// Stops the demo. When this returns, its tasks have ended and the port is free.
     pub async fn stop(mut self) {
         self.tasks.shutdown().await;
     }
 }
 
-/// Shows where it listens.
+/// Prints the address only.
 impl std::fmt::Debug for Demo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Demo").field("address", &self.address).finish_non_exhaustive()

@@ -1,15 +1,15 @@
-//! Which form of its objects a client asks for.
+//! Content negotiation: the representation that the `Accept` header requests.
 
 use super::query::Query;
 use crate::demo::api_error::ApiError;
 
-/// The form of the objects of an answer.
+/// The representation of the objects in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::demo) enum Representation {
     Objects,
     /// `PartialObjectMetadata`.
     Metadata,
-    /// Rows, and beside each so much of the object.
+    /// Table rows, each with this part of its object.
     Table(IncludeObject),
 }
 
@@ -21,17 +21,20 @@ pub(in crate::demo) enum IncludeObject {
     Object,
 }
 
-/// The first form of the `Accept` header that there is; without a header, whole objects.
+/// Returns the first supported representation in the `Accept` header, or complete objects without the header.
 ///
 /// # Errors
-/// There is none of them; `includeObject` is none of its values.
-pub(in crate::demo) fn form(accept: Option<&str>, query: &Query) -> Result<Representation, ApiError> {
+/// No representation in the header is supported, or `includeObject` is invalid.
+pub(in crate::demo) fn representation(
+    accept: Option<&str>,
+    query: &Query,
+) -> Result<Representation, ApiError> {
     let Some(accept) = accept.filter(|accept| !accept.trim().is_empty()) else {
         return Ok(Representation::Objects);
     };
-    match accept.split(',').find_map(offered) {
+    match accept.split(',').find_map(supported) {
         Some(Representation::Table(_)) => Ok(Representation::Table(include(query.text("includeObject"))?)),
-        Some(form) => Ok(form),
+        Some(representation) => Ok(representation),
         None => Err(ApiError::not_acceptable()),
     }
 }
@@ -48,7 +51,7 @@ fn include(text: &str) -> Result<IncludeObject, ApiError> {
     }
 }
 
-fn offered(clause: &str) -> Option<Representation> {
+fn supported(clause: &str) -> Option<Representation> {
     let (media_type, parameters) = clause.split_once(';').unwrap_or((clause, ""));
     if !["application/json", "application/*", "*/*"].contains(&media_type.trim()) {
         return None;
@@ -65,7 +68,7 @@ fn offered(clause: &str) -> Option<Representation> {
     }
 }
 
-/// The version of the aggregated discovery that is asked for.
+/// Returns the requested version of aggregated discovery, or `None` for unaggregated documents.
 pub(in crate::demo) fn aggregated(accept: Option<&str>) -> Option<&'static str> {
     accept.unwrap_or_default().split(',').find_map(|clause| {
         let parameters = clause.split_once(';')?.1;
@@ -84,9 +87,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_form_that_there_is_wins() {
+    fn first_supported_representation_is_selected() {
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-        for (accept, query, wanted) in [
+        for (accept, query, expected) in [
             (None, "", Some(Representation::Objects)),
             (Some("*/*"), "", Some(Representation::Objects)),
             (Some("application/vnd.kubernetes.protobuf,application/json"), "", Some(Representation::Objects)),
@@ -106,12 +109,12 @@ mod tests {
             (Some(table), "includeObject=Foo", None),
             (Some("application/json"), "includeObject=Foo", Some(Representation::Objects)),
         ] {
-            assert_eq!(form(accept, &Query::parse(query)).ok(), wanted, "{accept:?} {query}");
+            assert_eq!(representation(accept, &Query::parse(query)).ok(), expected, "{accept:?} {query}");
         }
     }
 
     #[test]
-    fn aggregated_discovery_is_asked_for_by_its_name() {
+    fn aggregated_discovery_is_requested_by_name() {
         let both = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
         assert_eq!(aggregated(Some(both)), Some("v2"));
         assert_eq!(aggregated(Some("application/json")), None);

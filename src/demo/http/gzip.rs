@@ -22,7 +22,7 @@ pub(in crate::demo) fn accepted(headers: &HeaderMap) -> bool {
 }
 
 /// Sets the headers of a compressed response.
-pub(in crate::demo) fn mark<T>(response: &mut Response<T>) {
+pub(in crate::demo) fn set_headers<T>(response: &mut Response<T>) {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
@@ -37,21 +37,21 @@ impl Gzip {
         Self(GzEncoder::new(Vec::new(), Compression::new(1)))
     }
 
-    /// Compresses a piece; the output may be empty so far.
-    pub(in crate::demo) fn piece(&mut self, piece: &[u8]) -> Vec<u8> {
+    /// Compresses data. The returned output may be empty, because the encoder buffers.
+    pub(in crate::demo) fn compress(&mut self, data: &[u8]) -> Vec<u8> {
         // Writing into a Vec does not fail.
-        let _written = self.0.write_all(piece);
+        let _written = self.0.write_all(data);
         std::mem::take(self.0.get_mut())
     }
 
     /// Returns the remaining output.
-    pub(in crate::demo) fn end(self) -> Vec<u8> {
+    pub(in crate::demo) fn finish(self) -> Vec<u8> {
         self.0.finish().unwrap_or_default()
     }
 }
 
 /// Compresses a response if its body is complete and large.
-pub(in crate::demo) async fn whole(response: Response<Body>) -> Response<Body> {
+pub(in crate::demo) async fn compress_if_large(response: Response<Body>) -> Response<Body> {
     let is_large = response.body().size_hint().exact().is_some_and(|size| size > THRESHOLD as u64);
     if !is_large || response.headers().contains_key(header::CONTENT_ENCODING) {
         return response;
@@ -59,10 +59,10 @@ pub(in crate::demo) async fn whole(response: Response<Body>) -> Response<Body> {
     let (head, body) = response.into_parts();
     let Ok(body) = body.collect().await;
     let mut gzip = Gzip::new();
-    let mut out = gzip.piece(&body.to_bytes());
-    out.extend(gzip.end());
+    let mut out = gzip.compress(&body.to_bytes());
+    out.extend(gzip.finish());
     let mut response = Response::from_parts(head, boxed(Full::new(Bytes::from(out))));
-    mark(&mut response);
+    set_headers(&mut response);
     response
 }
 
@@ -73,13 +73,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_come_to_one_stream() {
+    fn separate_writes_form_one_stream() {
         let mut gzip = Gzip::new();
         let mut out = Vec::new();
         for piece in [b"one ".to_vec(), vec![b'x'; 100_000], b" two".to_vec()] {
-            out.extend(gzip.piece(&piece));
+            out.extend(gzip.compress(&piece));
         }
-        out.extend(gzip.end());
+        out.extend(gzip.finish());
         let mut text = String::new();
         flate2::read::GzDecoder::new(out.as_slice()).read_to_string(&mut text).expect("gzip");
         assert!(text.starts_with("one xxx") && text.ends_with("xxx two") && text.len() == 100_008);
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_for_by_name() {
-        for (value, wanted) in
+    fn gzip_is_accepted_by_name() {
+        for (value, expected) in
             [("gzip", true), ("deflate, gzip;q=0.5", true), ("identity", false), ("", false)]
         {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]);
-            assert_eq!(accepted(&headers), wanted, "{value}");
+            assert_eq!(accepted(&headers), expected, "{value}");
         }
     }
 }

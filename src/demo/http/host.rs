@@ -17,7 +17,7 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 ///
 /// # Errors
 /// The request has no host or several `Host` headers, or a host is not a name of this machine.
-pub(in crate::demo) fn check(head: &Parts) -> Result<(), ApiError> {
+pub(super) fn check(head: &Parts) -> Result<(), ApiError> {
     let target = head.uri.authority();
     if let Some(authority) = target {
         check_authority(authority)?;
@@ -55,7 +55,7 @@ mod tests {
         let request = hosts
             .iter()
             .fold(Request::builder().uri(target), |request, host| request.header(header::HOST, *host));
-        check(&request.body(()).expect("a request").into_parts().0).err().map_or(200, |refusal| refusal.code)
+        check(&request.body(()).expect("a request").into_parts().0).err().map_or(200, |error| error.code)
     }
 
     #[test]

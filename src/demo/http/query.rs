@@ -92,8 +92,8 @@ impl Query {
         if text.is_empty() {
             return Ok(None);
         }
-        let wrong = || ApiError::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"));
-        text.parse().map(Some).map_err(|_| wrong())
+        let invalid = || ApiError::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"));
+        text.parse().map(Some).map_err(|_| invalid())
     }
 
     /// Returns whether the request must not store anything.
@@ -115,7 +115,7 @@ pub(in crate::demo) enum RequestedVersion {
 
 /// `resourceVersionMatch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::demo) enum Match {
+pub(in crate::demo) enum VersionMatch {
     Exact,
     NotOlderThan,
 }
@@ -124,8 +124,8 @@ pub(in crate::demo) enum Match {
 #[derive(Debug, Clone)]
 pub(in crate::demo) struct ListOptions {
     pub(in crate::demo) watch: bool,
-    pub(in crate::demo) wanted: RequestedVersion,
-    pub(in crate::demo) matching: Option<Match>,
+    pub(in crate::demo) version: RequestedVersion,
+    pub(in crate::demo) version_match: Option<VersionMatch>,
     /// 0 for no limit.
     pub(in crate::demo) limit: usize,
     pub(in crate::demo) continue_token: String,
@@ -149,10 +149,10 @@ impl ListOptions {
         }
         Ok(Self {
             watch,
-            wanted: wanted(query.text("resourceVersion"), watch)?,
-            matching: match query.text("resourceVersionMatch") {
-                "Exact" => Some(Match::Exact),
-                "NotOlderThan" => Some(Match::NotOlderThan),
+            version: requested_version(query.text("resourceVersion"), watch)?,
+            version_match: match query.text("resourceVersionMatch") {
+                "Exact" => Some(VersionMatch::Exact),
+                "NotOlderThan" => Some(VersionMatch::NotOlderThan),
                 _ => None,
             },
             limit: usize::try_from(limit).unwrap_or_default(),
@@ -164,7 +164,7 @@ impl ListOptions {
     }
 }
 
-fn wanted(text: &str, watch: bool) -> Result<RequestedVersion, ApiError> {
+fn requested_version(text: &str, watch: bool) -> Result<RequestedVersion, ApiError> {
     match (text, text.parse()) {
         ("", _) => Ok(RequestedVersion::Latest),
         ("0", _) => Ok(RequestedVersion::Any),
@@ -174,7 +174,7 @@ fn wanted(text: &str, watch: bool) -> Result<RequestedVersion, ApiError> {
                 "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
             );
             Err(if watch {
-                ApiError::no_number(why)
+                ApiError::invalid_watch_version(why)
             } else {
                 ApiError::bad_request(format!("invalid resource version: {why}"))
             })
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_that_contradict_each_other_are_refused() {
+    fn contradictory_options_are_rejected() {
         for (query, code) in [
             ("", 0),
             ("resourceVersion=0&resourceVersionMatch=NotOlderThan&limit=5", 0),
@@ -259,7 +259,7 @@ mod tests {
             ("watch=false&resourceVersion=abc", 400),
         ] {
             let read = ListOptions::read(&Query::parse(query));
-            assert_eq!(read.map_or_else(|refusal| refusal.code, |_| 0), code, "{query}");
+            assert_eq!(read.map_or_else(|error| error.code, |_| 0), code, "{query}");
         }
     }
 }

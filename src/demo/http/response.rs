@@ -20,7 +20,7 @@ pub(in crate::demo) fn boxed(
 }
 
 /// Creates a response with a complete body.
-pub(in crate::demo) fn whole(code: u16, content_type: &str, body: impl Into<Bytes>) -> Response<Body> {
+pub(in crate::demo) fn complete(code: u16, content_type: &str, body: impl Into<Bytes>) -> Response<Body> {
     with_body(code, content_type, boxed(Full::new(body.into())))
 }
 
@@ -39,18 +39,19 @@ pub(in crate::demo) fn with_body(code: u16, content_type: &str, body: Body) -> R
 pub(in crate::demo) const JSON: &str = "application/json";
 
 pub(in crate::demo) fn json(code: u16, value: &Value) -> Response<Body> {
-    whole(code, JSON, format!("{value}\n"))
+    complete(code, JSON, format!("{value}\n"))
 }
 
-pub(in crate::demo) fn error_response(refusal: &ApiError) -> Response<Body> {
-    let mut response = whole(refusal.code, JSON, refusal.json());
-    if let Some(seconds) = refusal.retry_after {
+/// Creates the Status response of an error.
+pub(in crate::demo) fn error_response(error: &ApiError) -> Response<Body> {
+    let mut response = complete(error.code, JSON, error.json());
+    if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }
 
-/// A real server's response to an unknown path.
-pub(in crate::demo) fn no_page() -> Response<Body> {
-    whole(404, "text/plain; charset=utf-8", "404 page not found\n")
+/// Creates a real server's response to an unknown path.
+pub(in crate::demo) fn unknown_path() -> Response<Body> {
+    complete(404, "text/plain; charset=utf-8", "404 page not found\n")
 }

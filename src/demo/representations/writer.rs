@@ -17,7 +17,7 @@ use crate::demo::store::StoredObject;
 /// A writer of objects of one resource in one representation.
 pub(in crate::demo) struct Writer {
     kind: Arc<Kind>,
-    form: Representation,
+    representation: Representation,
     columns: Columns,
     /// Whether the columns have been written: in a watch only the first event has them.
     told: bool,
@@ -42,22 +42,23 @@ struct WithMetadata<'a> {
 const META: &str = "\"apiVersion\":\"meta.k8s.io/v1\"";
 
 impl Writer {
-    pub(in crate::demo) fn new(kind: Arc<Kind>, form: Representation) -> Self {
-        Self { columns: Columns::of(&kind), kind, form, told: false }
+    pub(in crate::demo) fn new(kind: Arc<Kind>, representation: Representation) -> Self {
+        Self { columns: Columns::of(&kind), kind, representation, told: false }
     }
 
     /// Returns a list up to its first item.
     pub(in crate::demo) fn list_head(&self, meta: &ListMeta) -> String {
         let mut metadata = json!({"resourceVersion": meta.version.to_string()});
         // Lists of custom resources include an empty token; lists of built-in ones omit it.
-        if !meta.continue_token.is_empty() || (self.kind.is_custom() && self.form == Representation::Objects)
+        if !meta.continue_token.is_empty()
+            || (self.kind.is_custom() && self.representation == Representation::Objects)
         {
             metadata["continue"] = meta.continue_token.as_str().into();
         }
         if let Some(remaining) = meta.remaining {
             metadata["remainingItemCount"] = remaining.into();
         }
-        match self.form {
+        match self.representation {
             Representation::Objects => {
                 let Kind { kind, .. } = &*self.kind;
                 let version = self.kind.api_version();
@@ -86,7 +87,7 @@ impl Writer {
 
     /// Writes an item of a list.
     pub(in crate::demo) fn item(&self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
-        match self.form {
+        match self.representation {
             Representation::Objects => {
                 out.push(b'{');
                 out.extend_from_slice(self.shown(object).item(&self.kind));
@@ -98,7 +99,7 @@ impl Writer {
 
     /// Writes a single object, as the response to a GET or within an event.
     pub(in crate::demo) fn one(&mut self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
-        match self.form {
+        match self.representation {
             Representation::Objects => out.extend_from_slice(&self.shown(object).json),
             Representation::Metadata => metadata(out, object),
             Representation::Table(include) => {
@@ -132,7 +133,7 @@ impl Writer {
         }
         let partial = format!("{{\"kind\":\"PartialObjectMetadata\",{META},\"metadata\":{metadata}}}");
         out.extend_from_slice(b"{\"type\":\"BOOKMARK\",\"object\":");
-        match self.form {
+        match self.representation {
             Representation::Objects => {
                 let (kind, version) = (&self.kind.kind, self.kind.api_version());
                 let object =
@@ -196,14 +197,17 @@ fn metadata(out: &mut Vec<u8>, object: &StoredObject) {
 mod tests {
     use super::*;
 
-    fn written(form: Representation, write: impl Fn(&mut Writer, &mut Vec<u8>, &StoredObject)) -> Value {
+    fn written(
+        representation: Representation,
+        write: impl Fn(&mut Writer, &mut Vec<u8>, &StoredObject),
+    ) -> Value {
         let kind =
             Arc::new(crate::demo::kinds::built_in().find(|kind| kind.plural == "secrets").expect("one"));
         let secret =
             json!({"metadata": {"name": "s", "namespace": "n"}, "type": "Opaque", "data": {"a": ""}});
         let object = StoredObject::new(&kind, secret, 5);
         let mut out = Vec::new();
-        write(&mut Writer::new(kind, form), &mut out, &object);
+        write(&mut Writer::new(kind, representation), &mut out, &object);
         serde_json::from_slice(&out)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
     }
@@ -211,8 +215,8 @@ mod tests {
     #[test]
     fn each_form_is_well_formed() {
         let now = Timestamp::UNIX_EPOCH;
-        let list = |form| {
-            written(form, |writer, out, object| {
+        let list = |representation| {
+            written(representation, |writer, out, object| {
                 out.extend(writer.list_head(&ListMeta { version: 9, ..ListMeta::default() }).into_bytes());
                 writer.item(out, object, now);
                 out.extend(b"]}");
@@ -232,9 +236,14 @@ mod tests {
     #[test]
     fn a_bookmark_carries_its_annotation_in_each_form() {
         const END: &str = "k8s.io/initial-events-end";
-        let bookmark = |form| written(form, |writer, out, _| writer.bookmark(out, 9, true));
-        for form in [Representation::Objects, Representation::Metadata] {
-            assert_eq!(bookmark(form)["object"]["metadata"]["annotations"][END], "true", "{form:?}");
+        let bookmark =
+            |representation| written(representation, |writer, out, _| writer.bookmark(out, 9, true));
+        for representation in [Representation::Objects, Representation::Metadata] {
+            assert_eq!(
+                bookmark(representation)["object"]["metadata"]["annotations"][END],
+                "true",
+                "{representation:?}"
+            );
         }
         for include in [IncludeObject::None, IncludeObject::Metadata, IncludeObject::Object] {
             let table = bookmark(Representation::Table(include));

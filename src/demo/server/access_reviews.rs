@@ -14,7 +14,7 @@ const REVIEWS: [(&str, &str, &str, bool); 5] = [
 ];
 
 /// Returns the reviews as resources for discovery. They can only be created and are not stored.
-pub(in crate::demo) fn kinds() -> impl Iterator<Item = Kind> {
+pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     REVIEWS.into_iter().map(|(group, plural, kind, namespaced)| Kind {
         group: group.into(),
         version: "v1".into(),
@@ -31,7 +31,7 @@ pub(in crate::demo) fn kinds() -> impl Iterator<Item = Kind> {
 }
 
 /// Returns the response to a review, or `None` if there is none with this group and plural.
-pub(in crate::demo) fn respond(group: &str, plural: &str, asked: &Value) -> Option<Value> {
+pub(super) fn respond(group: &str, plural: &str, request: &Value) -> Option<Value> {
     let (_, _, kind, _) = REVIEWS.iter().find(|(own, name, ..)| *own == group && *name == plural)?;
     let any = ["*"];
     let status = match *kind {
@@ -48,8 +48,8 @@ pub(in crate::demo) fn respond(group: &str, plural: &str, asked: &Value) -> Opti
     };
     let mut response =
         json!({"kind": kind, "apiVersion": format!("{group}/v1"), "metadata": {}, "status": status});
-    if asked["spec"].is_object() {
-        response["spec"] = asked["spec"].clone();
+    if request["spec"].is_object() {
+        response["spec"] = request["spec"].clone();
     }
     Some(response)
 }

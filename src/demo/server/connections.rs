@@ -1,4 +1,4 @@
-//! Connections: HTTP/1.1, up to a number of them.
+//! The HTTP/1.1 connections, bounded in number.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,21 +15,24 @@ use crate::demo::cluster::Cluster;
 
 /// The maximum number of open connections; further ones wait in the kernel's backlog. Together with the buffers of each
 /// connection, it bounds the memory used for clients that do not read.
-const CONNECTIONS: usize = 1024;
+const MAX_CONNECTIONS: usize = 1024;
 
 /// The buffer of a connection for request heads and for unsent response data. hyper's default is 13 times as large: a
 /// thousand watches that are not read would use half a gigabyte.
-const BUFFER: usize = 32 * 1024;
+const BUFFER_SIZE: usize = 32 * 1024;
 
-/// Serves until it is dropped. The connections are tasks of their own, so that one that does not read holds up no other;
-/// the set owns them and aborts them when it goes, and [`CONNECTIONS`] bounds them.
+/// Serves connections until the future is dropped.
+///
+/// Each connection is a separate task, so that a client that does not read delays no other client. The set owns the tasks
+/// and aborts them when it is dropped; [`MAX_CONNECTIONS`] bounds them.
 pub(in crate::demo) async fn serve(cluster: Arc<Cluster>, listener: TcpListener) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                 Ok((stream, _)) => drop(connections.spawn(connection(Arc::clone(&cluster), stream))),
-                // A connection that was gone before it was taken, or no file left: others may go, and then it works.
+                // The client closed the connection before it was accepted, or the process has no file descriptors left,
+                // which changes when other connections are closed.
                 Err(_) => pause().await,
             },
             Some(_) = connections.join_next() => {}
@@ -38,11 +41,11 @@ pub(in crate::demo) async fn serve(cluster: Arc<Cluster>, listener: TcpListener)
 }
 
 async fn connection(cluster: Arc<Cluster>, stream: TcpStream) {
-    // An event is to leave when it is written, not when more has come.
+    // Events are sent when they are written, without waiting for more data.
     let _best_effort = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let cluster = Arc::clone(&cluster);
-        async move { Ok::<_, Infallible>(router::answer(cluster, request).await) }
+        async move { Ok::<_, Infallible>(router::respond(cluster, request).await) }
     });
     // An error means that the client closed its connection: there is no one to report it to.
     let _ended = protocol().serve_connection(TokioIo::new(stream), service).await;
@@ -50,7 +53,7 @@ async fn connection(cluster: Arc<Cluster>, stream: TcpStream) {
 
 fn protocol() -> http1::Builder {
     let mut protocol = http1::Builder::new();
-    protocol.max_buf_size(BUFFER);
+    protocol.max_buf_size(BUFFER_SIZE);
     protocol
 }
 
@@ -69,16 +72,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_unread_response_is_produced_up_to_the_buffer_size() {
-        const PIECE: usize = 8 * 1024;
-        let made = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&made);
+        const CHUNK: usize = 8 * 1024;
+        let produced = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&produced);
         let service = service_fn(move |_| {
             let count = Arc::clone(&count);
-            let pieces = stream::repeat_with(move || {
-                count.fetch_add(PIECE, Ordering::Relaxed);
-                Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; PIECE])))
+            let chunks = stream::repeat_with(move || {
+                count.fetch_add(CHUNK, Ordering::Relaxed);
+                Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; CHUNK])))
             });
-            async move { Ok::<_, Infallible>(Response::new(StreamBody::new(pieces))) }
+            async move { Ok::<_, Infallible>(Response::new(StreamBody::new(chunks))) }
         });
         let (mut client, server) = tokio::io::duplex(1024);
         let connection = tokio::spawn(async move {
@@ -87,8 +90,8 @@ mod tests {
         client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("a request");
         // The paused clock advances only when every task is idle: the connection then waits for the client.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        let made = made.load(Ordering::Relaxed);
-        assert!((PIECE..=BUFFER + 2 * PIECE).contains(&made), "{made} bytes");
+        let produced = produced.load(Ordering::Relaxed);
+        assert!((CHUNK..=BUFFER_SIZE + 2 * CHUNK).contains(&produced), "{produced} bytes");
         connection.abort();
     }
 }

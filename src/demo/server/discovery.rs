@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::demo::kinds::Kind;
 
 /// Returns the aggregated document of `/api` (the core group) or `/apis` (the others).
-pub(in crate::demo) fn aggregated(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
+pub(super) fn aggregated(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
     let groups = groups(kinds).into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups
         .map(|(group, versions)| {
@@ -72,20 +72,20 @@ fn with_names(resource: &mut Value, kind: &Kind) {
 }
 
 /// Returns the unaggregated `/api`.
-pub(in crate::demo) fn versions(address: &str) -> Value {
+pub(super) fn versions(address: &str) -> Value {
     let server = json!({"clientCIDR": "0.0.0.0/0", "serverAddress": address});
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [server]})
 }
 
 /// Returns the unaggregated `/apis`.
-pub(in crate::demo) fn group_list(kinds: &[Arc<Kind>]) -> Value {
+pub(super) fn group_list(kinds: &[Arc<Kind>]) -> Value {
     let named = groups(kinds).into_iter().filter(|(group, _)| !group.is_empty());
     let groups: Vec<Value> = named.map(|(group, versions)| group_entry(&group, &versions)).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
 /// Returns `/apis/GROUP`.
-pub(in crate::demo) fn group(kinds: &[Arc<Kind>], name: &str) -> Option<Value> {
+pub(super) fn group(kinds: &[Arc<Kind>], name: &str) -> Option<Value> {
     let (group, versions) = groups(kinds).into_iter().find(|(group, _)| group == name && !name.is_empty())?;
     let mut entry = group_entry(&group, &versions);
     entry["kind"] = "APIGroup".into();
@@ -100,7 +100,7 @@ fn group_entry(group: &str, versions: &[String]) -> Value {
 }
 
 /// Returns `/api/v1` or `/apis/GROUP/VERSION`.
-pub(in crate::demo) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
+pub(super) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
     let mut resources = Vec::new();
     for kind in of(kinds, group, version) {
         let mut resource = json!({
@@ -131,7 +131,7 @@ pub(in crate::demo) fn resource_list(kinds: &[Arc<Kind>], group: &str, version: 
 }
 
 /// Returns the groups with their versions, preferred version first, in the order of definition.
-pub(in crate::demo) fn groups(kinds: &[Arc<Kind>]) -> Vec<(String, Vec<String>)> {
+pub(super) fn groups(kinds: &[Arc<Kind>]) -> Vec<(String, Vec<String>)> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kinds {
         match groups.iter_mut().find(|(group, _)| *group == kind.group) {

@@ -17,14 +17,14 @@ use crate::demo::api_error::ApiError;
 use crate::demo::cluster::Cluster;
 use crate::demo::http::accept::Representation;
 use crate::demo::http::gzip::{self, Gzip};
-use crate::demo::http::query::{ListOptions, Match, RequestedVersion};
+use crate::demo::http::query::{ListOptions, RequestedVersion, VersionMatch};
 use crate::demo::http::response::{self, Body, JSON, boxed};
 use crate::demo::kinds::{Kind, KindId};
 use crate::demo::representations::writer::{ListMeta, Writer};
 use crate::demo::store::{CollectionRange, Compacted, ObjectKey, Snapshot, Store, StoredObject, object_key};
 
 /// The size at which a chunk is sent.
-pub(in crate::demo) const CHUNK: usize = 64 * 1024;
+pub(super) const CHUNK: usize = 64 * 1024;
 
 /// The position inside a continue token.
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,23 +50,23 @@ impl Token {
     }
 
     fn read(text: &str) -> Result<Self, ApiError> {
-        let wrong = || ApiError::bad_request("invalid continue token: continue key is not valid");
-        let json = URL_SAFE_NO_PAD.decode(text).map_err(|_| wrong())?;
-        serde_json::from_slice(&json).ok().filter(|token: &Self| token.v == TOKEN_VERSION).ok_or_else(wrong)
+        let invalid = || ApiError::bad_request("invalid continue token: continue key is not valid");
+        let json = URL_SAFE_NO_PAD.decode(text).map_err(|_| invalid())?;
+        serde_json::from_slice(&json).ok().filter(|token: &Self| token.v == TOKEN_VERSION).ok_or_else(invalid)
     }
 }
 
 /// A page of a list: its metadata and items.
-pub(in crate::demo) struct Page {
-    pub(in crate::demo) meta: ListMeta,
-    pub(in crate::demo) items: Vec<Arc<StoredObject>>,
+pub(super) struct Page {
+    pub(super) meta: ListMeta,
+    pub(super) items: Vec<Arc<StoredObject>>,
 }
 
 /// Returns the page for these options.
 ///
 /// # Errors
 /// The version is compacted or in the future, or the token is invalid.
-pub(in crate::demo) fn page(
+pub(super) fn page(
     store: &Store,
     kind: KindId,
     selection: &Selection,
@@ -74,16 +74,16 @@ pub(in crate::demo) fn page(
 ) -> Result<Page, ApiError> {
     let (version, after) = start(store, options)?;
     let namespace = selection.namespace.as_deref();
-    let read = |after: Option<&ObjectKey>,
-                version: Option<u64>,
-                limit: usize|
-     -> Result<Snapshot, ApiError> {
-        let part = CollectionRange { kind, namespace, after, limit };
-        match version {
-            None => Ok(store.now(&part)),
-            Some(version) => store.at(&part, version).map_err(|compacted| expired(options, after, compacted)),
-        }
-    };
+    let read =
+        |after: Option<&ObjectKey>, version: Option<u64>, limit: usize| -> Result<Snapshot, ApiError> {
+            let range = CollectionRange { kind, namespace, after, limit };
+            match version {
+                None => Ok(store.now(&range)),
+                Some(version) => {
+                    store.at(&range, version).map_err(|compacted| expired(options, after, compacted))
+                }
+            }
+        };
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
     let mut found = read(after.as_ref(), version, limit)?;
     let version = found.version;
@@ -106,13 +106,16 @@ pub(in crate::demo) fn page(
     let last_read = found.items.last().map(|item| item.key());
     let is_full = items.len() == limit;
     let last = if is_full { items.last().map(|item| item.key()) } else { last_read };
-    let goes_on = is_full && (found.more > 0 || last != found.items.last().map(|item| item.key()));
+    let continues = is_full && (found.more > 0 || last != found.items.last().map(|item| item.key()));
     let rv = i64::try_from(version).unwrap_or(i64::MAX);
     Ok(Page {
         meta: ListMeta {
             version,
-            continue_token: last.filter(|_| goes_on).map(|last| Token::write(rv, &last)).unwrap_or_default(),
-            remaining: (goes_on && selection.is_everything()).then_some(found.more),
+            continue_token: last
+                .filter(|_| continues)
+                .map(|last| Token::write(rv, &last))
+                .unwrap_or_default(),
+            remaining: (continues && selection.is_everything()).then_some(found.more),
         },
         items,
     })
@@ -124,14 +127,15 @@ fn start(store: &Store, options: &ListOptions) -> Result<(Option<u64>, Option<Ob
         let token = Token::read(&options.continue_token)?;
         return Ok((u64::try_from(token.rv).ok(), Some(object_key(&token.namespace, &token.name))));
     }
-    let RequestedVersion::Version(asked) = options.wanted else { return Ok((None, None)) };
+    let RequestedVersion::Version(requested) = options.version else { return Ok((None, None)) };
     let current = store.version();
-    if asked > current {
-        return Err(ApiError::from_the_future(asked, current));
+    if requested > current {
+        return Err(ApiError::future_version(requested, current));
     }
     // With a limit and no match, a version has always meant exactly that one.
-    let exact = options.matching == Some(Match::Exact) || (options.matching.is_none() && options.limit > 0);
-    Ok((exact.then_some(asked), None))
+    let exact = options.version_match == Some(VersionMatch::Exact)
+        || (options.version_match.is_none() && options.limit > 0);
+    Ok((exact.then_some(requested), None))
 }
 
 fn expired(options: &ListOptions, after: Option<&ObjectKey>, _: Compacted) -> ApiError {
@@ -143,17 +147,17 @@ fn expired(options: &ListOptions, after: Option<&ObjectKey>, _: Compacted) -> Ap
     }
 }
 
-/// Returns the response, which is written at the client's pace, and compressed if large and `gzip` is accepted.
-pub(in crate::demo) fn answer(
+/// Creates the response, which is written at the client's pace, and compressed if it is large and `gzip` is set.
+pub(super) fn list_response(
     cluster: Arc<Cluster>,
     kind: Arc<Kind>,
-    form: Representation,
+    representation: Representation,
     page: Page,
     gzip: bool,
 ) -> Response<Body> {
-    let writer = Writer::new(kind, form);
+    let writer = Writer::new(kind, representation);
     let out = writer.list_head(&page.meta).into_bytes();
-    let mut list = Listing {
+    let mut list = ListInProgress {
         cluster,
         writer,
         items: page.items.into_iter(),
@@ -169,13 +173,13 @@ pub(in crate::demo) fn answer(
     }
     let mut response = response::with_body(200, JSON, boxed(StreamBody::new(chunks(list))));
     if is_large && gzip {
-        gzip::mark(&mut response);
+        gzip::set_headers(&mut response);
     }
     response
 }
 
 /// A list in progress.
-struct Listing {
+struct ListInProgress {
     cluster: Arc<Cluster>,
     writer: Writer,
     items: std::vec::IntoIter<Arc<StoredObject>>,
@@ -186,7 +190,7 @@ struct Listing {
     gzip: Option<Gzip>,
 }
 
-impl Listing {
+impl ListInProgress {
     /// Writes items until `out` has this size.
     fn fill(&mut self, size: usize) {
         let now = self.cluster.clock.now();
@@ -206,23 +210,23 @@ impl Listing {
     /// Returns the next chunk, or `None` after the last.
     fn next(&mut self) -> Option<Vec<u8>> {
         self.fill(CHUNK);
-        let piece = std::mem::replace(&mut self.out, Vec::with_capacity(CHUNK + CHUNK / 4));
-        if piece.is_empty() {
-            return self.gzip.take().map(Gzip::end);
+        let chunk = std::mem::replace(&mut self.out, Vec::with_capacity(CHUNK + CHUNK / 4));
+        if chunk.is_empty() {
+            return self.gzip.take().map(Gzip::finish);
         }
         Some(match &mut self.gzip {
-            Some(gzip) => gzip.piece(&piece),
-            None => piece,
+            Some(gzip) => gzip.compress(&chunk),
+            None => chunk,
         })
     }
 }
 
-fn chunks(list: Listing) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+fn chunks(list: ListInProgress) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
     stream::unfold(list, |mut list| async move {
         // Concurrent lists share the threads: each yields after a chunk.
         tokio::task::yield_now().await;
-        let piece = list.next()?;
-        Some((Ok(Frame::data(piece.into())), list))
+        let chunk = list.next()?;
+        Some((Ok(Frame::data(chunk.into())), list))
     })
 }
 
@@ -249,7 +253,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_large_list_is_compressed_where_that_can_be_read() {
+    async fn large_list_is_compressed_if_the_client_accepts_gzip() {
         let (store, id) = store();
         let text = "x".repeat(20_000);
         for at in 0..10 {
@@ -260,16 +264,16 @@ mod tests {
         let kind = store.kind(id);
         let clock = Clock::new(jiff::Timestamp::UNIX_EPOCH);
         let cluster = Arc::new(Cluster::new(store, clock, String::new()));
-        for (labels, gzip, wanted) in [("", true, true), ("", false, false), ("odd=true", true, false)] {
+        for (labels, gzip, expected) in [("", true, true), ("", false, false), ("odd=true", true, false)] {
             let query = Query::parse(&format!("labelSelector={labels}"));
             let selection = Selection::read(&query, &kind, None).expect("selectors");
             let options = ListOptions::read(&query).expect("options");
             let page = page(&cluster.store, id, &selection, &options).expect("a page");
             let count = page.items.len();
             let response =
-                answer(Arc::clone(&cluster), Arc::clone(&kind), Representation::Objects, page, gzip);
+                list_response(Arc::clone(&cluster), Arc::clone(&kind), Representation::Objects, page, gzip);
             let is_gzip = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
-            assert_eq!(is_gzip, wanted, "{labels} {gzip}");
+            assert_eq!(is_gzip, expected, "{labels} {gzip}");
             let Ok(body) = response.into_body().collect().await;
             let mut body = body.to_bytes().to_vec();
             if is_gzip {
@@ -282,33 +286,33 @@ mod tests {
         }
     }
 
-    fn ask(store: &Store, kind: KindId, query: &str) -> Result<(Vec<String>, ListMeta), ApiError> {
+    fn request(store: &Store, kind: KindId, query: &str) -> Result<(Vec<String>, ListMeta), ApiError> {
         let query = Query::parse(query);
-        let (_, what) = store.find("", "v1", "configmaps").expect("configmaps");
-        let selection = Selection::read(&query, &what, None)?;
+        let (_, definition) = store.find("", "v1", "configmaps").expect("configmaps");
+        let selection = Selection::read(&query, &definition, None)?;
         let page = page(store, kind, &selection, &ListOptions::read(&query)?)?;
         Ok((page.items.iter().map(|item| item.name.to_string()).collect(), page.meta))
     }
 
     #[test]
-    fn pages_are_of_one_version_whatever_happens_between() {
+    fn pages_of_a_list_have_one_version() {
         let (store, kind) = store();
-        for (query, wanted) in [
+        for (query, expected) in [
             ("limit=3", vec!["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]),
             ("limit=2&labelSelector=odd%3Dtrue", vec!["c1", "c3", "c5", "c7", "c9"]),
             ("limit=5&labelSelector=odd%3Dtrue", vec!["c1", "c3", "c5", "c7", "c9"]),
         ] {
-            let (mut names, mut meta) = ask(&store, kind, query).expect("a page");
+            let (mut names, mut meta) = request(&store, kind, query).expect("a page");
             let version = meta.version;
             while !meta.continue_token.is_empty() {
                 store.remove(kind, "n", "c7");
                 let more = format!("{query}&continue={}", meta.continue_token);
-                let page = ask(&store, kind, &more).expect("a page");
+                let page = request(&store, kind, &more).expect("a page");
                 names.extend(page.0);
                 meta = page.1;
                 assert_eq!(meta.version, version);
             }
-            assert_eq!(names, wanted, "{query}");
+            assert_eq!(names, expected, "{query}");
             if store.get(kind, "n", "c7").is_none() {
                 let map = json!({"metadata": {"name": "c7", "namespace": "n", "labels": {"odd": "true"}}});
                 store.create(kind, map).expect("again");
@@ -317,31 +321,31 @@ mod tests {
     }
 
     #[test]
-    fn a_page_counts_what_remains() {
+    fn a_page_reports_the_remaining_count() {
         let (store, kind) = store();
-        assert_eq!(ask(&store, kind, "limit=3").expect("a page").1.remaining, Some(7));
-        assert_eq!(ask(&store, kind, "limit=10").expect("a page").1.remaining, None);
-        assert_eq!(ask(&store, kind, "").expect("all").0.len(), 10);
+        assert_eq!(request(&store, kind, "limit=3").expect("a page").1.remaining, Some(7));
+        assert_eq!(request(&store, kind, "limit=10").expect("a page").1.remaining, None);
+        assert_eq!(request(&store, kind, "").expect("all").0.len(), 10);
     }
 
     #[test]
-    fn an_old_version_expires_and_a_future_one_is_refused() {
+    fn compacted_versions_expire_and_future_ones_fail() {
         let (store, kind) = store();
         let version = store.version();
-        let (_, meta) = ask(&store, kind, "limit=3").expect("a page");
+        let (_, meta) = request(&store, kind, "limit=3").expect("a page");
         store.remove(kind, "n", "c0");
         let exact = format!("resourceVersion={version}&resourceVersionMatch=Exact");
-        assert_eq!(ask(&store, kind, &exact).expect("then").0.len(), 10);
-        assert_eq!(ask(&store, kind, &format!("resourceVersion={version}")).expect("now").0.len(), 9);
+        assert_eq!(request(&store, kind, &exact).expect("then").0.len(), 10);
+        assert_eq!(request(&store, kind, &format!("resourceVersion={version}")).expect("now").0.len(), 9);
         store.compact();
-        assert_eq!(ask(&store, kind, &exact).expect_err("gone").code, 410);
-        let refusal = ask(&store, kind, &format!("continue={}", meta.continue_token)).expect_err("gone");
-        assert_eq!(refusal.code, 410);
-        let status: serde_json::Value = serde_json::from_slice(&refusal.json()).expect("a Status");
+        assert_eq!(request(&store, kind, &exact).expect_err("gone").code, 410);
+        let error = request(&store, kind, &format!("continue={}", meta.continue_token)).expect_err("gone");
+        assert_eq!(error.code, 410);
+        let status: serde_json::Value = serde_json::from_slice(&error.json()).expect("a Status");
         let fresh = status["metadata"]["continue"].as_str().expect("a token");
-        assert_eq!(ask(&store, kind, &format!("continue={fresh}")).expect("the rest").0[0], "c3");
+        assert_eq!(request(&store, kind, &format!("continue={fresh}")).expect("the rest").0[0], "c3");
         let future = format!("resourceVersion={}", version + 100);
-        assert_eq!(ask(&store, kind, &future).expect_err("not yet").code, 504);
-        assert_eq!(ask(&store, kind, "continue=abc").expect_err("no token").code, 400);
+        assert_eq!(request(&store, kind, &future).expect_err("not yet").code, 504);
+        assert_eq!(request(&store, kind, "continue=abc").expect_err("no token").code, 400);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::demo::store::{CollectionRange, Store};
 
 /// Returns the document.
-pub(in crate::demo) fn text(store: &Store) -> String {
+pub(super) fn text(store: &Store) -> String {
     let mut text = String::from(
         "# HELP apiserver_resource_objects [STABLE] Number of stored objects at the time of last check split by kind.\n\
          # TYPE apiserver_resource_objects gauge\n",

@@ -11,7 +11,7 @@ use crate::demo::kinds::Kind;
 use crate::demo::schema::{PREFIX, built_in_schemas, definition_name};
 
 /// Returns `/openapi/v3`, with one document per group version.
-pub(in crate::demo) fn index(kinds: &[Arc<Kind>]) -> Value {
+pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     let versions = groups(kinds)
         .into_iter()
         .flat_map(|(group, versions)| versions.into_iter().map(move |version| (group.clone(), version)));
@@ -34,7 +34,7 @@ fn paths_hash(kinds: &[Arc<Kind>]) -> u64 {
 }
 
 /// Returns a document such as `/openapi/v3/api/v1`.
-pub(in crate::demo) fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
+pub(super) fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
     let mine: Vec<_> = kinds.iter().filter(|kind| kind.group == group && kind.version == version).collect();
     let paths: Map<_, _> = mine.iter().flat_map(|kind| paths(kind)).collect();
     let mut schemas = Map::new();
@@ -133,15 +133,15 @@ fn root(group: &str, version: &str) -> String {
 }
 
 /// Returns `/openapi/v2` as JSON.
-pub(in crate::demo) fn swagger() -> Value {
+pub(super) fn swagger() -> Value {
     json!({"swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36.0"}, "paths": {}, "definitions": {}})
 }
 
 /// `/openapi/v2` in the encoding that kubectl requests: field 1, the string "2.0".
-pub(in crate::demo) const SWAGGER_PROTOBUF: &[u8] = b"\x0a\x032.0";
+pub(super) const SWAGGER_PROTOBUF: &[u8] = b"\x0a\x032.0";
 
 /// Returns `/version`.
-pub(in crate::demo) fn version() -> Value {
+pub(super) fn version() -> Value {
     json!({
         "major": "1", "minor": "36", "gitVersion": concat!("v1.36.0+kdelta-demo.", env!("CARGO_PKG_VERSION")),
         "gitCommit": "", "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z", "goVersion": "",

@@ -1,4 +1,4 @@
-//! From a request to who answers it.
+//! Routing of requests to their handlers.
 
 use std::sync::Arc;
 
@@ -15,30 +15,30 @@ use crate::demo::http::{accept, gzip};
 use crate::demo::kinds::Kind;
 use crate::demo::{alternate_versions, write};
 
-/// Answers one request.
-pub(in crate::demo) async fn answer(cluster: Arc<Cluster>, request: Request<Incoming>) -> Response<Body> {
+/// Responds to a request.
+pub(super) async fn respond(cluster: Arc<Cluster>, request: Request<Incoming>) -> Response<Body> {
     match ApiRequest::read(request, &cluster.bodies, &cluster.clock).await {
-        Ok(asked) => {
-            let response = route(&cluster, &asked);
-            if asked.gzip { gzip::whole(response).await } else { response }
+        Ok(request) => {
+            let response = route(&cluster, &request);
+            if request.gzip { gzip::compress_if_large(response).await } else { response }
         }
-        Err(refusal) => response::error_response(&refusal),
+        Err(error) => response::error_response(&error),
     }
 }
 
-fn route(cluster: &Arc<Cluster>, asked: &ApiRequest) -> Response<Body> {
-    let path: Vec<&str> = asked.path.iter().map(String::as_str).collect();
+fn route(cluster: &Arc<Cluster>, request: &ApiRequest) -> Response<Body> {
+    let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     let served =
         alternate_versions::insert_into(cluster.store.kinds().into_iter().map(|(_, kind)| kind).collect());
     let kinds: Vec<Arc<Kind>> = served.iter().cloned().chain(access_reviews::kinds().map(Arc::new)).collect();
-    let accept = asked.accept.as_deref();
+    let accept = request.accept.as_deref();
     let found =
-        |value: Option<Value>| value.map_or_else(response::no_page, |value| response::json(200, &value));
+        |value: Option<Value>| value.map_or_else(response::unknown_path, |value| response::json(200, &value));
     match path.as_slice() {
-        ["healthz" | "livez" | "readyz"] => health(path[0], asked),
-        ["healthz" | "livez" | "readyz", "ping"] => response::whole(200, TEXT, "ok"),
+        ["healthz" | "livez" | "readyz"] => health(path[0], request),
+        ["healthz" | "livez" | "readyz", "ping"] => response::complete(200, TEXT, "ok"),
         ["metrics"] => {
-            response::whole(200, "text/plain; version=0.0.4; charset=utf-8", metrics::text(&cluster.store))
+            response::complete(200, "text/plain; version=0.0.4; charset=utf-8", metrics::text(&cluster.store))
         }
         ["version"] => response::json(200, &openapi::version()),
         ["openapi", "v2"] => swagger(accept),
@@ -50,30 +50,30 @@ fn route(cluster: &Arc<Cluster>, asked: &ApiRequest) -> Response<Body> {
         ["apis", group] => found(discovery::group(&kinds, group)),
         ["apis", group, version] => found(discovery::resource_list(&kinds, group, version)),
         ["apis", group, "v1", plural] | ["apis", group, "v1", "namespaces", _, plural]
-            if asked.method == Method::POST
+            if request.method == Method::POST
                 && access_reviews::respond(group, plural, &Value::Null).is_some() =>
         {
-            review(asked, group, plural)
+            review(request, group, plural)
         }
-        ["api", version, rest @ ..] => resources::answer(cluster, asked, &served, ["", version], rest),
+        ["api", version, rest @ ..] => resources::respond(cluster, request, &served, ["", version], rest),
         ["apis", group, version, rest @ ..] => {
-            resources::answer(cluster, asked, &served, [group, version], rest)
+            resources::respond(cluster, request, &served, [group, version], rest)
         }
         [] => response::json(200, &json!({"paths": roots(&served)})),
-        _ => response::no_page(),
+        _ => response::unknown_path(),
     }
 }
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
-fn health(check: &str, asked: &ApiRequest) -> Response<Body> {
-    if asked.query.has("verbose") {
-        return response::whole(200, TEXT, format!("[+]ping ok\n{check} check passed\n"));
+fn health(check: &str, request: &ApiRequest) -> Response<Body> {
+    if request.query.has("verbose") {
+        return response::complete(200, TEXT, format!("[+]ping ok\n{check} check passed\n"));
     }
-    response::whole(200, TEXT, "ok")
+    response::complete(200, TEXT, "ok")
 }
 
-/// The paths that there are.
+/// Returns all root paths.
 fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
     let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
     for (group, versions) in discovery::groups(kinds).into_iter().filter(|(group, _)| !group.is_empty()) {
@@ -85,18 +85,18 @@ fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
     paths
 }
 
-fn review(asked: &ApiRequest, group: &str, plural: &str) -> Response<Body> {
-    match write::read(&asked.content_type, &asked.body.bytes) {
+fn review(request: &ApiRequest, group: &str, plural: &str) -> Response<Body> {
+    match write::read(&request.content_type, &request.body.bytes) {
         Ok(review) => access_reviews::respond(group, plural, &review)
-            .map_or_else(response::no_page, |answer| response::json(201, &answer)),
-        Err(refusal) => response::error_response(&refusal),
+            .map_or_else(response::unknown_path, |review| response::json(201, &review)),
+        Err(error) => response::error_response(&error),
     }
 }
 
 fn swagger(accept: Option<&str>) -> Response<Body> {
     const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
     if accept.is_some_and(|accept| accept.contains("protobuf")) {
-        return response::whole(200, PROTOBUF, Bytes::from_static(openapi::SWAGGER_PROTOBUF));
+        return response::complete(200, PROTOBUF, Bytes::from_static(openapi::SWAGGER_PROTOBUF));
     }
     response::json(200, &openapi::swagger())
 }
@@ -111,7 +111,7 @@ fn discovery_root(
         let content_type =
             format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList");
         let body = discovery::aggregated(kinds, core, version).to_string();
-        return response::whole(200, &content_type, body);
+        return response::complete(200, &content_type, body);
     }
     let plain = if core { discovery::versions(&cluster.address) } else { discovery::group_list(kinds) };
     response::json(200, &plain)

@@ -8,11 +8,11 @@ use crate::object::{FieldSelector, LabelSelector};
 
 /// The selection of objects.
 #[derive(Debug, Clone, Default)]
-pub(in crate::demo) struct Selection {
+pub(super) struct Selection {
     /// `None` for every namespace.
-    pub(in crate::demo) namespace: Option<String>,
-    pub(in crate::demo) labels: LabelSelector,
-    pub(in crate::demo) fields: FieldSelector,
+    pub(super) namespace: Option<String>,
+    pub(super) labels: LabelSelector,
+    pub(super) fields: FieldSelector,
     /// The resource, if a field must be computed before it can be compared.
     computed: Option<Kind>,
 }
@@ -22,11 +22,7 @@ impl Selection {
     ///
     /// # Errors
     /// They are invalid, or name an unsupported field.
-    pub(in crate::demo) fn read(
-        query: &Query,
-        kind: &Kind,
-        namespace: Option<&str>,
-    ) -> Result<Self, ApiError> {
+    pub(super) fn read(query: &Query, kind: &Kind, namespace: Option<&str>) -> Result<Self, ApiError> {
         let wrong = |error: crate::object::SelectorError| ApiError::bad_request(error.to_string());
         let labels = LabelSelector::parse(query.text("labelSelector")).map_err(wrong)?;
         let fields = FieldSelector::parse(query.text("fieldSelector")).map_err(wrong)?;
@@ -39,12 +35,12 @@ impl Selection {
     }
 
     /// Returns whether every object of the namespace is selected.
-    pub(in crate::demo) fn is_everything(&self) -> bool {
+    pub(super) fn is_everything(&self) -> bool {
         self.labels.is_everything() && self.fields.is_everything()
     }
 
     /// Returns whether the selectors match; the namespace is not compared.
-    pub(in crate::demo) fn matches(&self, json: &[u8]) -> bool {
+    pub(super) fn matches(&self, json: &[u8]) -> bool {
         self.is_everything() || (self.labels.matches_json(json) && self.fields_match(json))
     }
 
@@ -74,8 +70,8 @@ mod tests {
             )
         };
         assert!(running.matches(pod("Running").as_bytes()) && !running.matches(pod("Pending").as_bytes()));
-        let refusal = read("fieldSelector=spec.foo%3Dbar").expect_err("unknown");
-        let said = String::from_utf8(refusal.json().to_vec()).expect("text");
+        let error = read("fieldSelector=spec.foo%3Dbar").expect_err("unknown");
+        let said = String::from_utf8(error.json().to_vec()).expect("text");
         assert!(said.contains("field label not supported: spec.foo"), "{said}");
         assert!(read("labelSelector=a+b").is_err());
     }

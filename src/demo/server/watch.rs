@@ -1,4 +1,4 @@
-//! Watches: the initial state where it is asked for, then what the log of changes holds, in its order.
+//! Watches: the initial state if the client requests it, then the changes in the order of the log.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,27 +20,29 @@ use crate::demo::kinds::{Kind, KindId};
 use crate::demo::representations::writer::Writer;
 use crate::demo::store::{Change, CollectionRange, ObjectKey, Snapshot, StoredObject};
 
-/// How often a watch that wants bookmarks gets one.
-const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
+/// The interval between bookmarks.
+const BOOKMARK_INTERVAL: Duration = Duration::from_mins(1);
 
-/// How long before its end a watch gets the last bookmark.
-const BEFORE_END: Duration = Duration::from_secs(2);
+/// The time between the last bookmark and the end of a watch.
+const LAST_BOOKMARK_LEAD: Duration = Duration::from_secs(2);
 
-/// How long a watch lasts that does not say.
-const LASTS: Duration = Duration::from_mins(45);
+/// The duration of a watch without `timeoutSeconds`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(45);
 
-/// The size of a piece of the initial state. A watch whose client does not read keeps at most one piece.
+/// The size of a chunk of the initial state. A watch whose client does not read keeps at most one chunk.
 const CHUNK: usize = 32 * 1024;
 
 /// The number of initial objects read from the store at a time, which bounds the objects that a watch keeps alive for a
 /// slow client.
 const PAGE: usize = 4096;
 
-/// Changes read from the log at a time, which bounds how long its lock is held.
-const AT_A_TIME: usize = 256;
+/// The number of changes read from the log at a time, which bounds how long its lock is held.
+const CHANGES_PER_READ: usize = 256;
 
-/// One watch. It is driven by its connection alone: there is no task behind it, so that it ends when the client goes,
-/// and a client that does not read holds up nobody else. One that falls behind the log is told that it expired.
+/// A watch.
+///
+/// Its connection drives it; it has no task. It thus ends with its connection, and a client that does not read delays no
+/// other client. A watch whose version is compacted before the client reads on ends with an expired error.
 struct Watch {
     cluster: Arc<Cluster>,
     kind_id: KindId,
@@ -49,31 +51,31 @@ struct Watch {
     writer: Writer,
     /// The rest of the current page of the initial state.
     initial: std::vec::IntoIter<Arc<StoredObject>>,
-    /// The last place of the current page; `None` after the last page.
+    /// The last key of the current page; `None` after the last page.
     next_page: Option<ObjectKey>,
-    /// Whether the end of the initial state has still to be said.
+    /// Whether the bookmark at the end of the initial state is still to be sent.
     end_bookmark: bool,
     bookmarks: bool,
-    /// Everything up to this version has been told.
+    /// The version up to which all events have been sent.
     position: u64,
     latest: watch::Receiver<u64>,
-    /// Both by the cluster's clock.
+    /// By the cluster's clock, as is `end`.
     next_bookmark: Duration,
-    ends: Duration,
-    /// Told in place of anything else.
-    refusal: Option<ApiError>,
-    over: bool,
+    end: Duration,
+    /// The error to send instead of events.
+    error: Option<ApiError>,
+    is_ended: bool,
 }
 
-/// The stream of events that these options come to.
-pub(in crate::demo) fn body(
+/// Returns the body of a watch with these options.
+pub(super) fn body(
     cluster: Arc<Cluster>,
     (kind_id, kind): (KindId, Arc<Kind>),
-    form: Representation,
+    representation: Representation,
     selection: Selection,
     options: &ListOptions,
 ) -> Body {
-    let watch = Watch::new(cluster, (kind_id, kind), form, selection, options);
+    let watch = Watch::new(cluster, (kind_id, kind), representation, selection, options);
     boxed(StreamBody::new(frames(watch)))
 }
 
@@ -88,45 +90,45 @@ impl Watch {
     fn new(
         cluster: Arc<Cluster>,
         (kind_id, kind): (KindId, Arc<Kind>),
-        form: Representation,
+        representation: Representation,
         selection: Selection,
         options: &ListOptions,
     ) -> Self {
         let latest = cluster.store.subscribe();
         let current = cluster.store.version();
-        let mut refusal = None;
-        let with_initial = match (options.send_initial_events, options.wanted) {
+        let mut error = None;
+        let sends_initial = match (options.send_initial_events, options.version) {
             (Some(initial), _) => initial,
-            (None, wanted) => !matches!(wanted, RequestedVersion::Version(_)),
+            (None, version) => !matches!(version, RequestedVersion::Version(_)),
         };
-        if let (true, RequestedVersion::Version(asked)) = (with_initial, options.wanted)
-            && asked > current
+        if let (true, RequestedVersion::Version(requested)) = (sends_initial, options.version)
+            && requested > current
         {
-            refusal = Some(ApiError::from_the_future(asked, current));
+            error = Some(ApiError::future_version(requested, current));
         }
-        let (position, initial) = match options.wanted {
-            _ if with_initial => {
+        let (position, initial) = match options.version {
+            _ if sends_initial => {
                 let all = CollectionRange::all(kind_id, selection.namespace.as_deref());
                 let first = cluster.store.now(&CollectionRange { limit: PAGE, ..all });
                 (first.version, Some(first))
             }
-            RequestedVersion::Version(asked) => (asked, None),
+            RequestedVersion::Version(requested) => (requested, None),
             RequestedVersion::Latest | RequestedVersion::Any => (current, None),
         };
         let started = cluster.clock.elapsed();
-        let ends = started + options.timeout.unwrap_or(LASTS);
+        let end = started + options.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let mut watch = Self {
-            writer: Writer::new(Arc::clone(&kind), form),
+            writer: Writer::new(Arc::clone(&kind), representation),
             initial: Vec::new().into_iter(),
             next_page: None,
             end_bookmark: options.send_initial_events == Some(true) && options.bookmarks,
             bookmarks: options.bookmarks,
             position,
             latest,
-            next_bookmark: next_bookmark(started, ends),
-            ends,
-            refusal,
-            over: false,
+            next_bookmark: next_bookmark(started, end),
+            end,
+            error,
+            is_ended: false,
             cluster,
             kind_id,
             kind,
@@ -138,35 +140,35 @@ impl Watch {
         watch
     }
 
-    /// The next events, some at a time; nothing at the end.
+    /// Returns the next events, or `None` at the end.
     async fn chunk(&mut self) -> Option<Vec<u8>> {
-        if self.over {
+        if self.is_ended {
             return None;
         }
         let mut out = Vec::new();
-        if let Some(refusal) = self.refusal.take() {
-            self.fail(&mut out, &refusal);
+        if let Some(error) = self.error.take() {
+            self.fail(&mut out, &error);
             return Some(out);
         }
         if self.initial_events(&mut out) {
-            // Its chunks are made faster than a socket takes them: others get their turn.
+            // Chunks are written faster than a socket sends them: yields to other tasks.
             tokio::task::yield_now().await;
             return Some(out);
         }
         loop {
-            // Marked as seen before the log is read: what comes after that wakes the wait below.
+            // Marks the version as seen before it reads the log: later changes wake the wait below.
             self.latest.borrow_and_update();
-            // The resource may go with its definition, and its watches go with it: after the deletions of its objects, so
-            // that it is looked at before they are.
+            // A watch ends when the definition of its resource is deleted. This is checked before the log is read, so
+            // that the deletions of the objects are sent first.
             let is_served = self.cluster.store.serves(self.kind_id);
-            self.changes(&mut out);
+            self.logged_changes(&mut out);
             let now = self.cluster.clock.elapsed();
-            if now >= self.ends || !is_served {
-                self.over = true;
+            if now >= self.end || !is_served {
+                self.is_ended = true;
                 return Some(out).filter(|out| !out.is_empty());
             }
             if now >= self.next_bookmark {
-                self.next_bookmark = next_bookmark(now, self.ends);
+                self.next_bookmark = next_bookmark(now, self.end);
                 if self.bookmarks {
                     self.writer.bookmark(&mut out, self.position, false);
                 }
@@ -178,17 +180,17 @@ impl Watch {
                 continue;
             }
             tokio::select! {
-                // A resource that goes is told of in the same way.
+                // The end of a resource wakes this wait as well.
                 changed = self.latest.changed() => changed.ok()?,
-                () = self.cluster.clock.reaches(self.ends.min(self.next_bookmark)) => {}
+                () = self.cluster.clock.reaches(self.end.min(self.next_bookmark)) => {}
             }
         }
     }
 
-    /// Writes a piece of the initial state; answers whether there was one.
+    /// Writes a chunk of the initial state. Returns whether anything was written.
     fn initial_events(&mut self, out: &mut Vec<u8>) -> bool {
         let now = self.cluster.clock.now();
-        while out.len() < CHUNK && !self.over {
+        while out.len() < CHUNK && !self.is_ended {
             if let Some(item) = self.initial.next() {
                 if self.selection.matches(&item.json) {
                     self.writer.event(out, "ADDED", &item, now);
@@ -197,16 +199,16 @@ impl Watch {
             }
             let Some(after) = self.next_page.take() else { break };
             let all = CollectionRange::all(self.kind_id, self.selection.namespace.as_deref());
-            let part = CollectionRange { after: Some(&after), limit: PAGE, ..all };
-            match self.cluster.store.at(&part, self.position) {
+            let range = CollectionRange { after: Some(&after), limit: PAGE, ..all };
+            match self.cluster.store.at(&range, self.position) {
                 Ok(page) => self.take_page(page),
                 Err(compacted) => {
-                    let refusal = ApiError::expired_watch(self.position, compacted.oldest);
-                    self.fail(out, &refusal);
+                    let error = ApiError::expired_watch(self.position, compacted.oldest);
+                    self.fail(out, &error);
                 }
             }
         }
-        let is_complete = self.initial.len() == 0 && self.next_page.is_none() && !self.over;
+        let is_complete = self.initial.len() == 0 && self.next_page.is_none() && !self.is_ended;
         if is_complete && std::mem::take(&mut self.end_bookmark) {
             self.writer.bookmark(out, self.position, true);
         }
@@ -218,9 +220,9 @@ impl Watch {
         self.initial = page.items.into_iter();
     }
 
-    /// Writes what the log holds after our position.
-    fn changes(&mut self, out: &mut Vec<u8>) {
-        match self.cluster.store.changes(self.kind_id, self.position, AT_A_TIME) {
+    /// Writes the changes in the log after the position.
+    fn logged_changes(&mut self, out: &mut Vec<u8>) {
+        match self.cluster.store.changes(self.kind_id, self.position, CHANGES_PER_READ) {
             Ok((changes, to)) => {
                 for change in &changes {
                     self.change(out, change);
@@ -228,14 +230,14 @@ impl Watch {
                 self.position = to;
             }
             Err(compacted) => {
-                let refusal = ApiError::expired_watch(self.position, compacted.oldest);
-                self.fail(out, &refusal);
+                let error = ApiError::expired_watch(self.position, compacted.oldest);
+                self.fail(out, &error);
             }
         }
     }
 
-    /// Writes one change as who watches with these selectors sees it: what begins to match is added, what ceases to
-    /// is deleted, in its last matching state and under the version of the change.
+    /// Writes a change as seen through the selectors: an object that starts to match is added, and one that stops to match
+    /// is deleted, in its last matching state and with the version of the change.
     fn change(&mut self, out: &mut Vec<u8>, change: &Change) {
         let new = &change.new;
         if self.selection.namespace.as_deref().is_some_and(|namespace| *namespace != *new.namespace) {
@@ -259,18 +261,19 @@ impl Watch {
         }
     }
 
-    fn fail(&mut self, out: &mut Vec<u8>, refusal: &ApiError) {
-        self.over = true;
+    fn fail(&mut self, out: &mut Vec<u8>, error: &ApiError) {
+        self.is_ended = true;
         out.extend_from_slice(b"{\"type\":\"ERROR\",\"object\":");
-        out.extend_from_slice(&refusal.json());
+        out.extend_from_slice(&error.json());
         out.extend_from_slice(b"}\n");
     }
 }
 
-/// Once in a while, and shortly before the end; never in a watch that is shorter than that.
-fn next_bookmark(now: Duration, ends: Duration) -> Duration {
-    let last = ends.checked_sub(BEFORE_END).filter(|last| *last > now).unwrap_or(ends);
-    last.min(now + BOOKMARK_EVERY)
+/// Returns the time of the next bookmark: after the interval or shortly before the end, whichever is first. A watch that
+/// is shorter than that sends none.
+fn next_bookmark(now: Duration, end: Duration) -> Duration {
+    let last = end.checked_sub(LAST_BOOKMARK_LEAD).filter(|last| *last > now).unwrap_or(end);
+    last.min(now + BOOKMARK_INTERVAL)
 }
 
 #[cfg(test)]
@@ -319,15 +322,15 @@ mod tests {
 
     async fn next(watch: &mut Watch) -> Option<Vec<(String, String)>> {
         let chunk = String::from_utf8(watch.chunk().await?).expect("text");
-        let told = chunk.lines().map(|line| {
+        let events = chunk.lines().map(|line| {
             let event: Value = serde_json::from_str(line).expect("JSON");
             let name = event["object"]["metadata"]["name"].as_str().unwrap_or_default();
             (event["type"].as_str().expect("a type").to_owned(), name.to_owned())
         });
-        Some(told.collect())
+        Some(events.collect())
     }
 
-    fn told(events: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn expected(events: &[(&str, &str)]) -> Vec<(String, String)> {
         events.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect()
     }
 
@@ -335,29 +338,32 @@ mod tests {
     async fn a_watch_ends_with_its_resource() {
         let cluster = cluster(&["a"]);
         let mut watch = watch(&cluster, "watch=1&timeoutSeconds=100");
-        assert_eq!(next(&mut watch).await, Some(told(&[("ADDED", "a")])));
+        assert_eq!(next(&mut watch).await, Some(expected(&[("ADDED", "a")])));
         let (id, _) = maps(&cluster);
         cluster.store.remove(id, "n", "a");
         cluster.store.undefine(id);
-        assert_eq!(next(&mut watch).await, Some(told(&[("DELETED", "a")])));
+        assert_eq!(next(&mut watch).await, Some(expected(&[("DELETED", "a")])));
         assert_eq!(next(&mut watch).await, None);
         assert!(cluster.clock.elapsed() < Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_initial_state_ends_with_a_bookmark_where_it_was_asked_for() {
+    async fn initial_state_ends_with_a_requested_bookmark() {
         let cluster = cluster(&["a", "b"]);
         let all = "watch=1&allowWatchBookmarks=1&timeoutSeconds=100";
         let mut list =
             watch(&cluster, &format!("{all}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
-        assert_eq!(next(&mut list).await, Some(told(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")])));
+        assert_eq!(
+            next(&mut list).await,
+            Some(expected(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")]))
+        );
         create(&cluster, "c");
-        assert_eq!(next(&mut list).await, Some(told(&[("ADDED", "c")])));
-        assert_eq!(next(&mut list).await, Some(told(&[("BOOKMARK", "")])), "after a minute");
-        assert_eq!(next(&mut list).await, Some(told(&[("BOOKMARK", "")])), "before the end");
+        assert_eq!(next(&mut list).await, Some(expected(&[("ADDED", "c")])));
+        assert_eq!(next(&mut list).await, Some(expected(&[("BOOKMARK", "")])), "after a minute");
+        assert_eq!(next(&mut list).await, Some(expected(&[("BOOKMARK", "")])), "before the end");
         assert_eq!(next(&mut list).await, None);
         let mut plain = watch(&cluster, all);
-        assert_eq!(next(&mut plain).await, Some(told(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")])));
+        assert_eq!(next(&mut plain).await, Some(expected(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")])));
     }
 
     #[tokio::test(start_paused = true)]
@@ -366,16 +372,16 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let cluster = cluster(&names);
         let mut watch = watch(&cluster, "watch=1");
-        let mut seen = next(&mut watch).await.expect("a piece");
+        let mut seen = next(&mut watch).await.expect("a chunk");
         let (id, _) = maps(&cluster);
         cluster.store.remove(id, "n", names[PAGE]);
         create(&cluster, "later");
         while seen.len() < names.len() + 2 {
             seen.extend(next(&mut watch).await.expect("more"));
         }
-        let mut expected: Vec<_> = names.iter().map(|name| ("ADDED", *name)).collect();
-        expected.extend([("DELETED", names[PAGE]), ("ADDED", "later")]);
-        assert_eq!(seen, told(&expected));
+        let mut events: Vec<_> = names.iter().map(|name| ("ADDED", *name)).collect();
+        events.extend([("DELETED", names[PAGE]), ("ADDED", "later")]);
+        assert_eq!(seen, expected(&events));
         assert_eq!(watch.initial.as_slice().len(), 0);
     }
 
@@ -385,7 +391,7 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let cluster = cluster(&names);
         let mut watch = watch(&cluster, "watch=1");
-        next(&mut watch).await.expect("a piece");
+        next(&mut watch).await.expect("a chunk");
         let (id, _) = maps(&cluster);
         let last = Arc::downgrade(&cluster.store.get(id, "n", names[PAGE]).expect("the last one"));
         cluster.store.remove(id, "n", names[PAGE]);
@@ -399,7 +405,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_ceases_to_match_is_deleted() {
+    async fn objects_that_stop_to_match_are_deleted() {
         let cluster = cluster(&["a"]);
         let version = cluster.store.version();
         let mut watch = watch(
@@ -407,39 +413,39 @@ mod tests {
             &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"),
         );
         label(&cluster, "a", "api");
-        assert_eq!(next(&mut watch).await, Some(told(&[("DELETED", "a")])));
+        assert_eq!(next(&mut watch).await, Some(expected(&[("DELETED", "a")])));
         label(&cluster, "a", "db");
         label(&cluster, "a", "web");
-        assert_eq!(next(&mut watch).await, Some(told(&[("ADDED", "a")])));
+        assert_eq!(next(&mut watch).await, Some(expected(&[("ADDED", "a")])));
         cluster.store.remove(maps(&cluster).0, "n", "a");
-        assert_eq!(next(&mut watch).await, Some(told(&[("DELETED", "a")])));
+        assert_eq!(next(&mut watch).await, Some(expected(&[("DELETED", "a")])));
         assert_eq!(next(&mut watch).await, None, "timeoutSeconds");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_version_that_is_forgotten_or_to_come_is_an_error_in_the_stream() {
+    async fn compacted_and_future_versions_are_errors_in_the_stream() {
         let cluster = cluster(&["a", "b"]);
         cluster.store.compact();
         let mut old = watch(&cluster, "watch=1&resourceVersion=1");
-        assert_eq!(next(&mut old).await, Some(told(&[("ERROR", "")])));
+        assert_eq!(next(&mut old).await, Some(expected(&[("ERROR", "")])));
         assert_eq!(next(&mut old).await, None);
         let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
         let mut future = watch(&cluster, &format!("watch=1&resourceVersion=999&{initial}"));
-        assert_eq!(next(&mut future).await, Some(told(&[("ERROR", "")])));
+        assert_eq!(next(&mut future).await, Some(expected(&[("ERROR", "")])));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn more_changes_than_are_read_at_a_time_all_come() {
+    async fn changes_beyond_one_read_are_all_sent() {
         let cluster = cluster(&["a"]);
         let version = cluster.store.version();
         let mut watch = watch(&cluster, &format!("watch=1&resourceVersion={version}"));
-        for round in 0..=AT_A_TIME * 2 {
+        for round in 0..=CHANGES_PER_READ * 2 {
             label(&cluster, "a", &round.to_string());
         }
         let mut count = 0;
-        while count < AT_A_TIME * 2 + 1 {
+        while count < CHANGES_PER_READ * 2 + 1 {
             count += next(&mut watch).await.expect("more").len();
         }
-        assert_eq!(count, AT_A_TIME * 2 + 1);
+        assert_eq!(count, CHANGES_PER_READ * 2 + 1);
     }
 }

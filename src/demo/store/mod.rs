@@ -511,7 +511,7 @@ mod tests {
             store.check_room().expect("room");
             store.create(kind, map(&format!("a{at}"))).expect("new");
         }
-        assert_eq!(store.check_room().map_err(|refusal| refusal.code), Err(507));
+        assert_eq!(store.check_room().map_err(|error| error.code), Err(507));
         store.remove(kind, "n", "a0");
         assert_eq!(store.check_room(), Ok(()));
     }

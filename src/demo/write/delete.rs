@@ -17,9 +17,9 @@ use crate::demo::store::{Edit, StoredObject};
 /// The outcome of a deletion.
 pub(in crate::demo) enum Deleted {
     /// Removed, or a dry run of it.
-    Gone(Arc<StoredObject>),
+    Removed(Arc<StoredObject>),
     /// Marked for deletion; removed later.
-    Going(Arc<StoredObject>),
+    Pending(Arc<StoredObject>),
 }
 
 /// Deletes an object, at once unless a finalizer, a kubelet or its content must be handled first.
@@ -37,7 +37,7 @@ pub(in crate::demo) fn delete(
         return Err(ApiError::forbidden(kind, name, "this namespace may not be deleted"));
     }
     let now = cluster.clock.now();
-    let mut gone = true;
+    let mut is_removed = true;
     if kind.plural == "customresourcedefinitions" && !is_dry {
         undefine(cluster, name);
     }
@@ -46,13 +46,13 @@ pub(in crate::demo) fn delete(
         if is_dry {
             return Ok(Edit::Discard);
         }
-        gone = !begin_deletion(value, kind, grace, now);
-        Ok(if gone { Edit::Remove } else { Edit::Keep })
+        is_removed = !begin_deletion(value, kind, grace, now);
+        Ok(if is_removed { Edit::Remove } else { Edit::Keep })
     })?;
     if options["propagationPolicy"] == "Orphan" || options["orphanDependents"] == true {
         orphan(cluster, &stored);
     }
-    Ok(if gone { Deleted::Gone(stored) } else { Deleted::Going(stored) })
+    Ok(if is_removed { Deleted::Removed(stored) } else { Deleted::Pending(stored) })
 }
 
 fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Result<(), ApiError> {
@@ -105,7 +105,7 @@ fn orphan(cluster: &Cluster, owner: &StoredObject) {
     for id in kinds::DEPENDENTS {
         for item in cluster.store.owned(id, &owner.namespace, &owner.uid) {
             // A dependent that was deleted meanwhile is fine.
-            let _gone = cluster.store.edit(id, &item.namespace, &item.name, |value| {
+            let _missing = cluster.store.edit(id, &item.namespace, &item.name, |value| {
                 value["metadata"].as_object_mut().map(|metadata| metadata.remove("ownerReferences"));
                 Ok(Edit::Keep)
             });

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::cells::{AGE, Definition, NAME, RowContext, list, text};
 
-pub(in crate::demo) const BINDINGS: &[Definition] = &[
+pub(super) const BINDINGS: &[Definition] = &[
     NAME,
     ("Role", "string", 0),
     AGE,
@@ -13,7 +13,7 @@ pub(in crate::demo) const BINDINGS: &[Definition] = &[
     ("ServiceAccounts", "string", 1),
 ];
 
-pub(in crate::demo) fn binding(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn binding(object: &Value, known: RowContext) -> Vec<Value> {
     let role = format!("{}/{}", text(&object["roleRef"]["kind"]), text(&object["roleRef"]["name"]));
     let subjects = |kind: &str| -> Value {
         let own = list(&object["subjects"]).iter().filter(|subject| subject["kind"] == kind);

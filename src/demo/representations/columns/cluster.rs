@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::cells::{AGE, Definition, NAME, RowContext, count, or_none, shown, since, text};
 
-pub(in crate::demo) const NAMESPACES: &[Definition] = &[NAME, ("Status", "string", 0), AGE];
+pub(super) const NAMESPACES: &[Definition] = &[NAME, ("Status", "string", 0), AGE];
 
-pub(in crate::demo) const LEASES: &[Definition] = &[NAME, ("Holder", "string", 0), AGE];
+pub(super) const LEASES: &[Definition] = &[NAME, ("Holder", "string", 0), AGE];
 
-pub(in crate::demo) const PRIORITY_CLASSES: &[Definition] = &[
+pub(super) const PRIORITY_CLASSES: &[Definition] = &[
     NAME,
     ("Value", "integer", 0),
     ("Global-Default", "boolean", 0),
@@ -16,7 +16,7 @@ pub(in crate::demo) const PRIORITY_CLASSES: &[Definition] = &[
     ("PreemptionPolicy", "string", 0),
 ];
 
-pub(in crate::demo) const DISRUPTION_BUDGETS: &[Definition] = &[
+pub(super) const DISRUPTION_BUDGETS: &[Definition] = &[
     NAME,
     ("Min Available", "string", 0),
     ("Max Unavailable", "string", 0),
@@ -24,10 +24,10 @@ pub(in crate::demo) const DISRUPTION_BUDGETS: &[Definition] = &[
     AGE,
 ];
 
-pub(in crate::demo) const RESOURCE_QUOTAS: &[Definition] =
+pub(super) const RESOURCE_QUOTAS: &[Definition] =
     &[NAME, ("Request", "string", 0), ("Limit", "string", 0), AGE];
 
-pub(in crate::demo) const NODES: &[Definition] = &[
+pub(super) const NODES: &[Definition] = &[
     NAME,
     ("Status", "string", 0),
     ("Roles", "string", 0),
@@ -40,7 +40,7 @@ pub(in crate::demo) const NODES: &[Definition] = &[
     ("Container-Runtime", "string", 1),
 ];
 
-pub(in crate::demo) const EVENTS: &[Definition] = &[
+pub(super) const EVENTS: &[Definition] = &[
     ("Last Seen", "string", 0),
     ("Type", "string", 0),
     ("Reason", "string", 0),
@@ -53,7 +53,7 @@ pub(in crate::demo) const EVENTS: &[Definition] = &[
     ("Name", "string", 1),
 ];
 
-pub(in crate::demo) fn node(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn node(object: &Value, known: RowContext) -> Vec<Value> {
     const ROLE: &str = "node-role.kubernetes.io/";
     let (info, status) = (&object["status"]["nodeInfo"], &object["status"]);
     let mut conditions = status["conditions"].as_array().into_iter().flatten();
@@ -92,7 +92,7 @@ pub(in crate::demo) fn node(object: &Value, known: RowContext) -> Vec<Value> {
     ]
 }
 
-pub(in crate::demo) fn event(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn event(object: &Value, known: RowContext) -> Vec<Value> {
     let involved = &object["involvedObject"];
     let either = |own: &str, other: &str| match text(&object["source"][own]) {
         "" => text(&object[other]).to_owned(),
@@ -127,21 +127,21 @@ pub(in crate::demo) fn event(object: &Value, known: RowContext) -> Vec<Value> {
     ]
 }
 
-pub(in crate::demo) fn namespace(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn namespace(object: &Value, known: RowContext) -> Vec<Value> {
     vec![known.name, text(&object["status"]["phase"]).into(), known.age]
 }
 
-pub(in crate::demo) fn lease(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn lease(object: &Value, known: RowContext) -> Vec<Value> {
     vec![known.name, text(&object["spec"]["holderIdentity"]).into(), known.age]
 }
 
-pub(in crate::demo) fn priority_class(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn priority_class(object: &Value, known: RowContext) -> Vec<Value> {
     let value = object["value"].as_i64().unwrap_or_default();
     let is_default = object["globalDefault"] == true;
     vec![known.name, value.into(), is_default.into(), known.age, text(&object["preemptionPolicy"]).into()]
 }
 
-pub(in crate::demo) fn disruption_budget(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn disruption_budget(object: &Value, known: RowContext) -> Vec<Value> {
     let limit = |key: &str| match &object["spec"][key] {
         Value::Null => "N/A".to_owned(),
         limit => shown(limit),
@@ -150,7 +150,7 @@ pub(in crate::demo) fn disruption_budget(object: &Value, known: RowContext) -> V
     vec![known.name, limit("minAvailable").into(), limit("maxUnavailable").into(), allowed.into(), known.age]
 }
 
-pub(in crate::demo) fn resource_quota(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn resource_quota(object: &Value, known: RowContext) -> Vec<Value> {
     let status = &object["status"];
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in status["hard"].as_object().into_iter().flatten() {

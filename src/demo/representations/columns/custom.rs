@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::cells::{AGE, NAME, RowContext, definition, since, text};
 use crate::object::FieldPath;
 
-pub(in crate::demo) fn definitions(columns: &Value) -> Value {
+pub(super) fn definitions(columns: &Value) -> Value {
     let mut definitions = vec![definition(&NAME)];
     for column in columns.as_array().into_iter().flatten() {
         definitions.push(json!({
@@ -21,7 +21,7 @@ pub(in crate::demo) fn definitions(columns: &Value) -> Value {
 
 /// Returns the cells. A cell has the type of its column: of several values at a path the first is used, and a value of
 /// another type is omitted.
-pub(in crate::demo) fn cells(columns: &Value, object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn cells(columns: &Value, object: &Value, known: RowContext) -> Vec<Value> {
     let mut cells = vec![known.name];
     let body = object.to_string();
     for column in columns.as_array().into_iter().flatten() {

@@ -8,7 +8,7 @@ use super::cells::{
     AGE, Definition, NAME, RowContext, SELECTOR, count, first_few, labels, list, or_none, selector, text,
 };
 
-pub(in crate::demo) const SERVICES: &[Definition] = &[
+pub(super) const SERVICES: &[Definition] = &[
     NAME,
     ("Type", "string", 0),
     ("Cluster-IP", "string", 0),
@@ -18,12 +18,12 @@ pub(in crate::demo) const SERVICES: &[Definition] = &[
     SELECTOR,
 ];
 
-pub(in crate::demo) const ENDPOINTS: &[Definition] = &[NAME, ("Endpoints", "string", 0), AGE];
+pub(super) const ENDPOINTS: &[Definition] = &[NAME, ("Endpoints", "string", 0), AGE];
 
-pub(in crate::demo) const ENDPOINT_SLICES: &[Definition] =
+pub(super) const ENDPOINT_SLICES: &[Definition] =
     &[NAME, ("AddressType", "string", 0), ("Ports", "string", 0), ("Endpoints", "string", 0), AGE];
 
-pub(in crate::demo) const INGRESSES: &[Definition] = &[
+pub(super) const INGRESSES: &[Definition] = &[
     NAME,
     ("Class", "string", 0),
     ("Hosts", "string", 0),
@@ -32,12 +32,12 @@ pub(in crate::demo) const INGRESSES: &[Definition] = &[
     AGE,
 ];
 
-pub(in crate::demo) const INGRESS_CLASSES: &[Definition] =
+pub(super) const INGRESS_CLASSES: &[Definition] =
     &[NAME, ("Controller", "string", 0), ("Parameters", "string", 0), AGE];
 
-pub(in crate::demo) const NETWORK_POLICIES: &[Definition] = &[NAME, ("Pod-Selector", "string", 0), AGE];
+pub(super) const NETWORK_POLICIES: &[Definition] = &[NAME, ("Pod-Selector", "string", 0), AGE];
 
-pub(in crate::demo) fn service(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn service(object: &Value, known: RowContext) -> Vec<Value> {
     let spec = &object["spec"];
     let ports = list(&spec["ports"]).iter().map(|port| {
         let protocol = port["protocol"].as_str().unwrap_or("TCP");
@@ -80,7 +80,7 @@ fn balancer_addresses(status: &Value) -> BTreeSet<String> {
     addresses.filter(|address| !address.is_empty()).map(str::to_owned).collect()
 }
 
-pub(in crate::demo) fn endpoints(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn endpoints(object: &Value, known: RowContext) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in list(&object["subsets"]) {
         let addresses = || list(&subset["addresses"]).iter().map(|address| text(&address["ip"]));
@@ -96,7 +96,7 @@ pub(in crate::demo) fn endpoints(object: &Value, known: RowContext) -> Vec<Value
     vec![known.name, first_few(&all, ",", none), known.age]
 }
 
-pub(in crate::demo) fn endpoint_slice(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn endpoint_slice(object: &Value, known: RowContext) -> Vec<Value> {
     let ports =
         list(&object["ports"]).iter().map(|port| match (port["port"].as_u64(), port["name"].as_str()) {
             (Some(port), _) => port.to_string(),
@@ -114,7 +114,7 @@ pub(in crate::demo) fn endpoint_slice(object: &Value, known: RowContext) -> Vec<
     ]
 }
 
-pub(in crate::demo) fn ingress(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn ingress(object: &Value, known: RowContext) -> Vec<Value> {
     let spec = &object["spec"];
     let hosts = list(&spec["rules"]).iter().map(|rule| text(&rule["host"])).filter(|host| !host.is_empty());
     let hosts: Vec<String> = hosts.map(str::to_owned).collect();
@@ -129,7 +129,7 @@ pub(in crate::demo) fn ingress(object: &Value, known: RowContext) -> Vec<Value> 
     ]
 }
 
-pub(in crate::demo) fn ingress_class(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn ingress_class(object: &Value, known: RowContext) -> Vec<Value> {
     let annotations = &object["metadata"]["annotations"];
     let is_default = annotations["ingressclass.kubernetes.io/is-default-class"] == "true";
     let name = if is_default { format!("{} (default)", text(&known.name)).into() } else { known.name };
@@ -146,6 +146,6 @@ pub(in crate::demo) fn ingress_class(object: &Value, known: RowContext) -> Vec<V
     vec![name, text(&object["spec"]["controller"]).into(), parameters.into(), known.age]
 }
 
-pub(in crate::demo) fn network_policy(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn network_policy(object: &Value, known: RowContext) -> Vec<Value> {
     vec![known.name, or_none(&selector(&object["spec"]["podSelector"])), known.age]
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::cells::{AGE, Definition, NAME, RowContext, list, or_none, since, text};
 
-pub(in crate::demo) const COLUMNS: &[Definition] = &[
+pub(super) const COLUMNS: &[Definition] = &[
     NAME,
     ("Ready", "string", 0),
     ("Status", "string", 0),
@@ -17,7 +17,7 @@ pub(in crate::demo) const COLUMNS: &[Definition] = &[
     ("Readiness Gates", "string", 1),
 ];
 
-pub(in crate::demo) fn cells(pod: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn cells(pod: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&pod["spec"], &pod["status"]);
     let containers = list(&status["containerStatuses"]);
     let is_ready = |one: &&Value| one["ready"] == true && one["state"]["running"].is_object();

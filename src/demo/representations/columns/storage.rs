@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::cells::{AGE, Definition, NAME, RowContext, list, text};
 
-pub(in crate::demo) const CONFIG_MAPS: &[Definition] = &[NAME, ("Data", "string", 0), AGE];
+pub(super) const CONFIG_MAPS: &[Definition] = &[NAME, ("Data", "string", 0), AGE];
 
-pub(in crate::demo) const SECRETS: &[Definition] = &[NAME, ("Type", "string", 0), ("Data", "string", 0), AGE];
+pub(super) const SECRETS: &[Definition] = &[NAME, ("Type", "string", 0), ("Data", "string", 0), AGE];
 
-pub(in crate::demo) const VOLUMES: &[Definition] = &[
+pub(super) const VOLUMES: &[Definition] = &[
     NAME,
     ("Capacity", "string", 0),
     ("Access Modes", "string", 0),
@@ -22,7 +22,7 @@ pub(in crate::demo) const VOLUMES: &[Definition] = &[
     ("VolumeMode", "string", 1),
 ];
 
-pub(in crate::demo) const CLAIMS: &[Definition] = &[
+pub(super) const CLAIMS: &[Definition] = &[
     NAME,
     ("Status", "string", 0),
     ("Volume", "string", 0),
@@ -34,7 +34,7 @@ pub(in crate::demo) const CLAIMS: &[Definition] = &[
     ("VolumeMode", "string", 1),
 ];
 
-pub(in crate::demo) const STORAGE_CLASSES: &[Definition] = &[
+pub(super) const STORAGE_CLASSES: &[Definition] = &[
     NAME,
     ("Provisioner", "string", 0),
     ("ReclaimPolicy", "string", 0),
@@ -47,11 +47,11 @@ fn members(value: &Value) -> usize {
     value.as_object().map_or(0, Map::len)
 }
 
-pub(in crate::demo) fn config_map(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn config_map(object: &Value, known: RowContext) -> Vec<Value> {
     vec![known.name, (members(&object["data"]) + members(&object["binaryData"])).into(), known.age]
 }
 
-pub(in crate::demo) fn secret(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn secret(object: &Value, known: RowContext) -> Vec<Value> {
     vec![known.name, object["type"].clone(), members(&object["data"]).into(), known.age]
 }
 
@@ -78,7 +78,7 @@ fn phase(object: &Value) -> Value {
     text(&object["status"]["phase"]).into()
 }
 
-pub(in crate::demo) fn volume(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn volume(object: &Value, known: RowContext) -> Vec<Value> {
     let spec = &object["spec"];
     let claim = match &spec["claimRef"] {
         Value::Object(claim) => format!("{}/{}", text(&claim["namespace"]), text(&claim["name"])),
@@ -99,7 +99,7 @@ pub(in crate::demo) fn volume(object: &Value, known: RowContext) -> Vec<Value> {
     ]
 }
 
-pub(in crate::demo) fn claim(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn claim(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let volume = text(&spec["volumeName"]);
     let (capacity, modes) = match volume {
@@ -122,7 +122,7 @@ pub(in crate::demo) fn claim(object: &Value, known: RowContext) -> Vec<Value> {
     ]
 }
 
-pub(in crate::demo) fn storage_class(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn storage_class(object: &Value, known: RowContext) -> Vec<Value> {
     const DEFAULT: [&str; 2] =
         ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
     let annotations = &object["metadata"]["annotations"];

@@ -9,7 +9,7 @@ use super::cells::{
 };
 use crate::object::human_duration;
 
-pub(in crate::demo) const DEPLOYMENTS: &[Definition] = &[
+pub(super) const DEPLOYMENTS: &[Definition] = &[
     NAME,
     ("Ready", "string", 0),
     ("Up-to-date", "string", 0),
@@ -20,7 +20,7 @@ pub(in crate::demo) const DEPLOYMENTS: &[Definition] = &[
     SELECTOR,
 ];
 
-pub(in crate::demo) const REPLICA_SETS: &[Definition] = &[
+pub(super) const REPLICA_SETS: &[Definition] = &[
     NAME,
     ("Desired", "integer", 0),
     ("Current", "integer", 0),
@@ -31,7 +31,7 @@ pub(in crate::demo) const REPLICA_SETS: &[Definition] = &[
     SELECTOR,
 ];
 
-pub(in crate::demo) const JOBS: &[Definition] = &[
+pub(super) const JOBS: &[Definition] = &[
     NAME,
     ("Status", "string", 0),
     ("Completions", "string", 0),
@@ -42,10 +42,9 @@ pub(in crate::demo) const JOBS: &[Definition] = &[
     SELECTOR,
 ];
 
-pub(in crate::demo) const STATEFUL_SETS: &[Definition] =
-    &[NAME, ("Ready", "string", 0), AGE, CONTAINERS, IMAGES];
+pub(super) const STATEFUL_SETS: &[Definition] = &[NAME, ("Ready", "string", 0), AGE, CONTAINERS, IMAGES];
 
-pub(in crate::demo) const DAEMON_SETS: &[Definition] = &[
+pub(super) const DAEMON_SETS: &[Definition] = &[
     NAME,
     ("Desired", "integer", 0),
     ("Current", "integer", 0),
@@ -59,7 +58,7 @@ pub(in crate::demo) const DAEMON_SETS: &[Definition] = &[
     SELECTOR,
 ];
 
-pub(in crate::demo) const CRON_JOBS: &[Definition] = &[
+pub(super) const CRON_JOBS: &[Definition] = &[
     NAME,
     ("Schedule", "string", 0),
     ("Timezone", "string", 0),
@@ -72,10 +71,10 @@ pub(in crate::demo) const CRON_JOBS: &[Definition] = &[
     SELECTOR,
 ];
 
-pub(in crate::demo) const REVISIONS: &[Definition] =
+pub(super) const REVISIONS: &[Definition] =
     &[NAME, ("Controller", "string", 0), ("Revision", "string", 0), AGE];
 
-pub(in crate::demo) const AUTOSCALERS: &[Definition] = &[
+pub(super) const AUTOSCALERS: &[Definition] = &[
     NAME,
     ("Reference", "string", 0),
     ("Targets", "string", 0),
@@ -95,7 +94,7 @@ fn chosen(spec: &Value) -> Value {
     or_none(&selector(&spec["selector"]))
 }
 
-pub(in crate::demo) fn deployment(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn deployment(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let ready = format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]));
     let (updated, available) = (count(&status["updatedReplicas"]), count(&status["availableReplicas"]));
@@ -105,7 +104,7 @@ pub(in crate::demo) fn deployment(object: &Value, known: RowContext) -> Vec<Valu
     cells
 }
 
-pub(in crate::demo) fn replica_set(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn replica_set(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let counts = [&spec["replicas"], &status["replicas"], &status["readyReplicas"]].map(count);
     let mut cells = vec![known.name];
@@ -116,14 +115,14 @@ pub(in crate::demo) fn replica_set(object: &Value, known: RowContext) -> Vec<Val
     cells
 }
 
-pub(in crate::demo) fn stateful_set(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn stateful_set(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let ready = format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]));
     let [names, images] = template(spec);
     vec![known.name, ready.into(), known.age, names, images]
 }
 
-pub(in crate::demo) fn daemon_set(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn daemon_set(object: &Value, known: RowContext) -> Vec<Value> {
     const COUNTS: [&str; 5] = [
         "desiredNumberScheduled",
         "currentNumberScheduled",
@@ -140,7 +139,7 @@ pub(in crate::demo) fn daemon_set(object: &Value, known: RowContext) -> Vec<Valu
     cells
 }
 
-pub(in crate::demo) fn job(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn job(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let (done, parallelism) = (count(&status["succeeded"]), count(&spec["parallelism"]));
     let completions = match spec["completions"].as_u64() {
@@ -173,7 +172,7 @@ fn job_word(job: &Value) -> &'static str {
     }
 }
 
-pub(in crate::demo) fn cron_job(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn cron_job(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let last = match &status["lastScheduleTime"] {
         Value::Null => "<none>".to_owned(),
@@ -198,7 +197,7 @@ pub(in crate::demo) fn cron_job(object: &Value, known: RowContext) -> Vec<Value>
     cells
 }
 
-pub(in crate::demo) fn revision(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn revision(object: &Value, known: RowContext) -> Vec<Value> {
     let owner = list(&object["metadata"]["ownerReferences"]).iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or("<none>".to_owned(), |owner| {
         let group = text(&owner["apiVersion"])
@@ -209,7 +208,7 @@ pub(in crate::demo) fn revision(object: &Value, known: RowContext) -> Vec<Value>
     vec![known.name, controller.into(), object["revision"].as_i64().unwrap_or_default().into(), known.age]
 }
 
-pub(in crate::demo) fn autoscaler(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn autoscaler(object: &Value, known: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let target = &spec["scaleTargetRef"];
     let least = spec["minReplicas"].as_u64().map_or("<unset>".to_owned(), |least| least.to_string());

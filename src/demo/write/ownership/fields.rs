@@ -9,7 +9,7 @@ use crate::demo::schema::Node;
 /// A tree of fields: `f:name` for a member, `k:{"name":"c"}` for the list element with these keys, `v:"x"` for the
 /// element with this value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::demo) struct FieldSet {
+pub(super) struct FieldSet {
     /// Whether the field itself is in the set.
     own: bool,
     steps: BTreeMap<String, Self>,
@@ -25,7 +25,7 @@ impl FieldSet {
     }
 
     /// Parses `FieldsV1`.
-    pub(in crate::demo) fn of_json(value: &Value) -> Self {
+    pub(super) fn of_json(value: &Value) -> Self {
         let Some(map) = value.as_object().filter(|map| !map.is_empty()) else { return Self::leaf() };
         let steps = map.iter().filter(|(step, _)| *step != ".");
         Self {
@@ -35,7 +35,7 @@ impl FieldSet {
     }
 
     /// Returns the set as `FieldsV1`.
-    pub(in crate::demo) fn into_json(self) -> Value {
+    pub(super) fn into_json(self) -> Value {
         let mut map: Map<String, Value> =
             self.steps.into_iter().map(|(step, set)| (step, set.into_json())).collect();
         if self.own && !map.is_empty() {
@@ -45,7 +45,7 @@ impl FieldSet {
     }
 
     /// Returns every field of a value.
-    pub(in crate::demo) fn of(value: &Value, node: Option<Node<'_>>) -> Self {
+    pub(super) fn of(value: &Value, node: Option<Node<'_>>) -> Self {
         let steps = match parts(value, node) {
             Some(parts) if !parts.is_empty() => parts,
             _ => return Self::leaf(),
@@ -58,7 +58,7 @@ impl FieldSet {
     }
 
     /// Returns the fields that were added or changed from one value to another.
-    pub(in crate::demo) fn changed(is: &Value, was: &Value, node: Option<Node<'_>>) -> Self {
+    pub(super) fn changed(is: &Value, was: &Value, node: Option<Node<'_>>) -> Self {
         if is == was {
             return Self::default();
         }
@@ -78,7 +78,7 @@ impl FieldSet {
     }
 
     /// Returns the intersection.
-    pub(in crate::demo) fn common(&self, other: &Self) -> Self {
+    pub(super) fn common(&self, other: &Self) -> Self {
         let steps = self.steps.iter().filter_map(|(step, set)| {
             let common = set.common(other.steps.get(step)?);
             (!common.is_empty()).then(|| (step.clone(), common))
@@ -87,7 +87,7 @@ impl FieldSet {
     }
 
     /// Returns the difference.
-    pub(in crate::demo) fn without(&self, other: &Self) -> Self {
+    pub(super) fn without(&self, other: &Self) -> Self {
         let steps = self.steps.iter().filter_map(|(step, set)| {
             let left = other.steps.get(step).map_or_else(|| set.clone(), |other| set.without(other));
             (!left.is_empty()).then(|| (step.clone(), left))
@@ -96,7 +96,7 @@ impl FieldSet {
     }
 
     /// Returns the union.
-    pub(in crate::demo) fn with(mut self, other: &Self) -> Self {
+    pub(super) fn with(mut self, other: &Self) -> Self {
         self.own |= other.own;
         for (step, set) in &other.steps {
             let own = self.steps.remove(step).unwrap_or_default();
@@ -106,7 +106,7 @@ impl FieldSet {
     }
 
     /// Returns the paths of the leaf fields: `.spec.containers[name="c"].image`.
-    pub(in crate::demo) fn paths(&self) -> Vec<String> {
+    pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         self.collect("", &mut paths);
         paths
@@ -189,7 +189,7 @@ fn keyed(element: &Value, keys: &[&str]) -> String {
 }
 
 /// Merges an applied configuration into an object: member by member, and list elements by key.
-pub(in crate::demo) fn merge(object: &mut Value, given: &Value, node: Option<Node<'_>>) {
+pub(super) fn merge(object: &mut Value, given: &Value, node: Option<Node<'_>>) {
     match (object, given) {
         (Value::Object(own), Value::Object(given)) if node.is_none_or(|node| !node.is_atomic()) => {
             for (key, value) in given {
@@ -216,7 +216,7 @@ pub(in crate::demo) fn merge(object: &mut Value, given: &Value, node: Option<Nod
 }
 
 /// Removes fields from an object.
-pub(in crate::demo) fn remove(object: &mut Value, set: &FieldSet, node: Option<Node<'_>>) {
+pub(super) fn remove(object: &mut Value, set: &FieldSet, node: Option<Node<'_>>) {
     for (step, set) in &set.steps {
         match object {
             Value::Object(map) => {

@@ -10,7 +10,7 @@ use crate::demo::schema;
 use fields::FieldSet;
 
 /// The field manager of a write, and its operation.
-pub(in crate::demo) struct FieldManager {
+pub(super) struct FieldManager {
     manager: String,
     operation: &'static str,
     subresource: String,
@@ -19,12 +19,7 @@ pub(in crate::demo) struct FieldManager {
 }
 
 impl FieldManager {
-    pub(in crate::demo) fn of(
-        query: &Query,
-        subresource: Option<&str>,
-        api_version: &str,
-        time: &str,
-    ) -> Self {
+    pub(super) fn of(query: &Query, subresource: Option<&str>, api_version: &str, time: &str) -> Self {
         Self {
             manager: query.manager().to_owned(),
             operation: if query.applies() { "Apply" } else { "Update" },
@@ -114,7 +109,7 @@ fn owned_part(object: &Value) -> Value {
 
 /// Updates ownership after an update: the writer becomes the only owner of changed fields; removed fields lose their
 /// owners.
-pub(in crate::demo) fn updated(object: &mut Value, before: &Value, kind: &Kind, by: &FieldManager) {
+pub(super) fn updated(object: &mut Value, before: &Value, kind: &Kind, by: &FieldManager) {
     let node = schema::of(kind);
     let (is, was) = (owned_part(object), owned_part(before));
     if is == was {
@@ -137,12 +132,12 @@ pub(in crate::demo) fn updated(object: &mut Value, before: &Value, kind: &Kind, 
 }
 
 /// Sets the ownership of an object created by an apply.
-pub(in crate::demo) fn applied(object: &mut Value, given: &Value, kind: &Kind, by: &FieldManager) {
+pub(super) fn applied(object: &mut Value, given: &Value, kind: &Kind, by: &FieldManager) {
     set_entries(object, vec![by.entry(FieldSet::of(&owned_part(given), schema::of(kind)))]);
 }
 
 /// Returns the fields that an apply would change and that other managers own, with those managers.
-pub(in crate::demo) fn conflicts(
+pub(super) fn conflicts(
     object: &Value,
     given: &Value,
     kind: &Kind,
@@ -169,7 +164,7 @@ pub(in crate::demo) fn conflicts(
 
 /// Returns the fields that a client-side apply has set, according to its annotation: a server-side apply by the same
 /// client takes them over.
-pub(in crate::demo) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
+pub(super) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
     let last = &object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
     let last = last.as_str().and_then(|last| serde_json::from_str::<Value>(last).ok());
     last.map_or_else(Vec::new, |last| FieldSet::of(&owned_part(&last), schema::of(kind)).paths())
@@ -177,7 +172,7 @@ pub(in crate::demo) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
 
 /// Applies a configuration: merges it, removes fields that the same manager applied before and no longer includes
 /// unless another manager owns them, and takes over the changed ones.
-pub(in crate::demo) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &FieldManager) {
+pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &FieldManager) {
     let node = schema::of(kind);
     let all = entries(object);
     let set = FieldSet::of(&owned_part(given), node);

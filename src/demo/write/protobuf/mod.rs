@@ -21,7 +21,7 @@ const MAGIC: &[u8] = b"k8s\0";
 ///
 /// # Errors
 /// A message if the body has another encoding, a kind without a table, or a non-empty unknown field.
-pub(in crate::demo) fn decode(body: &[u8]) -> Result<Value, String> {
+pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
     let body = body.strip_prefix(MAGIC).ok_or("provided data does not appear to be a protobuf message")?;
     let (mut type_meta, mut raw) = (json!({}), &b""[..]);
     for part in parts(body)? {

@@ -7,7 +7,7 @@ use super::fields::Type::{
 };
 
 /// Returns the fields of a kind's message, or `None` for a kind that no known client sends.
-pub(in crate::demo) fn of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
+pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
     Some(match kind {
         "Namespace" => NAMESPACE,
         "SelfSubjectReview" => ONLY_META,
@@ -43,7 +43,7 @@ pub(in crate::demo) fn of(api_version: &str, kind: &str) -> Option<&'static [Fie
     })
 }
 
-pub(in crate::demo) const ENVELOPE: &[Field] =
+pub(super) const ENVELOPE: &[Field] =
     &[(1, "typeMeta", Message(&[(1, "apiVersion", Text), (2, "kind", Text)]))];
 
 const META: &[Field] = &[
