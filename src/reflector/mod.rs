@@ -19,6 +19,7 @@
 mod ahead;
 mod backoff;
 mod check;
+mod default_observer;
 mod event;
 mod expected_type;
 mod flush;
@@ -33,6 +34,7 @@ mod source_deadline;
 mod verdict;
 
 pub use backoff::BackoffOptions;
+pub use default_observer::log_failures;
 pub use event::ReflectorEvent;
 pub use options::{GiveUp, Jitter, Observer, ReflectorOptions, ShouldResync};
 pub use sink::ReflectorStore;

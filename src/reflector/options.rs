@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backoff::{BackoffOptions, scaled};
+use super::default_observer::log_failures;
 use super::event::ReflectorEvent;
 use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
@@ -85,7 +86,7 @@ pub struct ReflectorOptions {
     pub clock: Arc<dyn Clock>,
     /// Where chance comes from.
     pub jitter: Jitter,
-    /// Who is told what a person would like to know.
+    /// Is called with each event; by default [`log_failures`], and with `None` nothing is called.
     pub observer: Option<Observer>,
     /// Asked about each error before the first sync that would else be waited out: yes ends the run with that error.
     /// Without it the reflector tries for ever.
@@ -111,7 +112,7 @@ impl Default for ReflectorOptions {
             backoff: BackoffOptions::default(),
             clock: Arc::new(TokioClock),
             jitter: Arc::new(fastrand::f64),
-            observer: None,
+            observer: Some(Arc::new(log_failures)),
             give_up: None,
             give_up_watch: None,
         }

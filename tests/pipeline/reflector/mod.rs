@@ -2,6 +2,7 @@
 
 mod back;
 mod client_go;
+mod default_observer;
 mod faults;
 mod held_up;
 mod limits;
