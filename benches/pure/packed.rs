@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use jiff::Timestamp;
-use kdelta::api::measured::packed_objects;
+use kdelta::api::measured::protobuf_objects;
 use kdelta::object::Ingest;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(crate) fn metadata(bench: &Bench, texts: &[String], ingest: &Ingest) {
         "protobuf metadata to an object",
         || (),
         |()| {
-            for object in packed_objects(items.iter().map(Vec::as_slice), ingest.clone()) {
+            for object in protobuf_objects(items.iter().map(Vec::as_slice), ingest.clone()) {
                 black_box(object.expect("an object"));
             }
         },

@@ -10,11 +10,16 @@ use crate::wire::Representation;
 use crate::wire::decode::{Decoder, Naming};
 
 /// The objects of the items of a list in Protocol Buffers, or why one is refused.
-pub fn packed_objects<'a>(
+pub fn protobuf_objects<'a>(
     items: impl IntoIterator<Item = &'a [u8]>,
     ingest: Ingest,
 ) -> impl Iterator<Item = Result<Arc<Object>, Error>> {
-    let mut decoder =
-        Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, Timestamp::now);
-    items.into_iter().map(move |item| decoder.packed_item(item))
+    let mut decoder = Decoder::new(
+        ingest,
+        Representation::Metadata,
+        String::new(),
+        Naming::RequestedNamespace,
+        Timestamp::now,
+    );
+    items.into_iter().map(move |item| decoder.protobuf_item(item))
 }

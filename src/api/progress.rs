@@ -62,7 +62,7 @@ impl ResourceClient {
 
     /// The version of a list.
     async fn version_of(&self, options: &ListOptions) -> Result<ResourceVersion, Error> {
-        let mut page = self.items(self.wanted().whole(), Naming::Asked, options).await?;
+        let mut page = self.items(self.wanted().whole(), Naming::RequestedNamespace, options).await?;
         while page.next().await?.is_some() {}
         Ok(page.meta().resource_version.clone())
     }

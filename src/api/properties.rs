@@ -11,10 +11,11 @@ use crate::client::failure;
 use crate::client::redaction::Redaction;
 use crate::kubeconfig::{Config, ConfigOptions};
 use crate::object::{ApiResource, Ingest, Row};
-use crate::wire::Discovered;
+use crate::wire::DiscoveredResource;
 use crate::wire::decode::{Decoder, Naming};
 use crate::wire::frames::{
-    ListSplitter, Next, Packed, Piece, ProtobufListSplitter, ProtobufWatchSplitter, WatchFrame, WatchSplitter,
+    ListSplitter, Next, Piece, ProtobufListSplitter, ProtobufPiece, ProtobufWatchSplitter, WatchFrame,
+    WatchSplitter,
 };
 use crate::wire::representation::{IncludeObject, Representation};
 use crate::wire::{Limits, protobuf, status};
@@ -116,7 +117,8 @@ pub fn items(body: &[u8]) {
 fn objects(body: &[u8], size: usize) -> (Vec<(String, Vec<u8>)>, bool) {
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let epoch = || Timestamp::UNIX_EPOCH;
-    let mut decoder = Decoder::new(ingest, Representation::Objects, String::new(), Naming::Asked, epoch);
+    let mut decoder =
+        Decoder::new(ingest, Representation::Objects, String::new(), Naming::RequestedNamespace, epoch);
     let mut splitter = ListSplitter::new(Limits { depth: 512, ..LIMITS });
     let mut objects = Vec::new();
     for mut chunk in body.chunks(size) {
@@ -138,10 +140,13 @@ fn objects(body: &[u8], size: usize) -> (Vec<(String, Vec<u8>)>, bool) {
 /// Name and cells of each row, and whether the list ended well.
 fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<String>)>, bool) {
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
-    let mut decoder =
-        Decoder::new(ingest, Representation::Table(include), String::new(), Naming::Asked, || {
-            Timestamp::UNIX_EPOCH
-        });
+    let mut decoder = Decoder::new(
+        ingest,
+        Representation::Table(include),
+        String::new(),
+        Naming::RequestedNamespace,
+        || Timestamp::UNIX_EPOCH,
+    );
     let mut splitter = ListSplitter::new(LIMITS);
     let mut rows = Vec::new();
     for mut chunk in body.chunks(size) {
@@ -169,8 +174,8 @@ fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<S
 ///
 /// # Panics
 /// It does not hold.
-pub fn packed(body: &[u8]) {
-    let (whole, cut) = (packed_items(body, body.len().max(1)), packed_items(body, 1));
+pub fn protobuf(body: &[u8]) {
+    let (whole, cut) = (protobuf_items(body, body.len().max(1)), protobuf_items(body, 1));
     assert_eq!(whole, cut, "cuts make a difference");
     for item in &whole.0 {
         let mut text = Vec::new();
@@ -184,25 +189,26 @@ pub fn packed(body: &[u8]) {
     }
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let epoch = || Timestamp::UNIX_EPOCH;
-    let mut decoder = Decoder::new(ingest, Representation::Metadata, String::new(), Naming::Asked, epoch);
-    let _read_or_refused = decoder.packed_frame(body);
+    let mut decoder =
+        Decoder::new(ingest, Representation::Metadata, String::new(), Naming::RequestedNamespace, epoch);
+    let _read_or_refused = decoder.protobuf_frame(body);
 
     // As it is, and with a length before each of its parts.
     let size = body.first().map_or(1, |first| usize::from(*first) + 1);
     let framed = |part: &[u8]| [&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes(), part].concat();
     let framed: Vec<u8> = body.chunks(size).flat_map(framed).collect();
     for (stream, wanted) in [(body, None), (&framed, Some(body.chunks(size).collect::<Vec<_>>()))] {
-        let (whole, cut) = (packed_frames(stream, stream.len().max(1)), packed_frames(stream, 1));
+        let (whole, cut) = (protobuf_frames(stream, stream.len().max(1)), protobuf_frames(stream, 1));
         assert_eq!(whole, cut, "cuts make a difference to a watch");
         assert!(wanted.is_none_or(|wanted| whole.1 && whole.0 == wanted), "other events than were framed");
         for frame in &whole.0 {
-            let _read_or_refused = decoder.packed_frame(frame);
+            let _read_or_refused = decoder.protobuf_frame(frame);
         }
     }
 }
 
 /// The events of a watch in chunks of so many bytes, and whether it ended well.
-fn packed_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
+fn protobuf_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = ProtobufWatchSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| splitter.next(chunk).map(|frame| frame.map(<[u8]>::to_vec));
     let (frames, whole) = in_chunks(body, size, next);
@@ -210,12 +216,12 @@ fn packed_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
 }
 
 /// The items of a list in chunks of so many bytes, and whether it ended well.
-fn packed_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
+fn protobuf_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = ProtobufListSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| loop {
         match splitter.next(chunk) {
-            Ok(Some(Packed::Item(item))) => break Ok(Some(item.to_vec())),
-            Ok(Some(Packed::Metadata(_) | Packed::TypeMeta(_))) => {}
+            Ok(Some(ProtobufPiece::Item(item))) => break Ok(Some(item.to_vec())),
+            Ok(Some(ProtobufPiece::Metadata(_) | ProtobufPiece::TypeMeta(_))) => {}
             Ok(None) => break Ok(None),
             Err(error) => break Err(error),
         }
@@ -261,7 +267,7 @@ fn resource(group: &str, plural: &str, kind: &str) -> ApiResource {
 }
 
 fn catalog() -> Catalog {
-    let one = |group: &str, plural: &str, kind: &str, short: &str, verb: &str| Discovered {
+    let one = |group: &str, plural: &str, kind: &str, short: &str, verb: &str| DiscoveredResource {
         resource: resource(group, plural, kind),
         singular: kind.to_lowercase(),
         short_names: vec![short.to_owned()],
@@ -348,7 +354,7 @@ mod tests {
 
         #[test]
         fn packed_lists_do_not_depend_on_cuts(body in near(PACKED)) {
-            packed(&body);
+            protobuf(&body);
         }
 
         #[test]
@@ -375,7 +381,7 @@ mod tests {
 
     #[test]
     fn the_packed_list_that_is_broken_here_is_right() {
-        let (items, ended) = packed_items(PACKED.as_bytes(), 7);
+        let (items, ended) = protobuf_items(PACKED.as_bytes(), 7);
         let names = items.iter().map(|item| protobuf::names(item).expect("names").name);
         assert_eq!((names.collect::<Vec<_>>(), ended), (vec!["a".into(), "b".into()], true));
     }

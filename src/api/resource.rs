@@ -14,7 +14,7 @@ use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, Wat
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta, path_segment_problems};
 use crate::wire::Limits;
 use crate::wire::decode::{Decoder, Naming};
-use crate::wire::representation::{Asked, IncludeObject, Representation};
+use crate::wire::representation::{IncludeObject, Representation, RequestKind};
 
 /// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
 #[derive(Clone)]
@@ -144,11 +144,11 @@ impl ResourceClient {
     pub async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
         let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
         let whole = self.representation.whole();
-        let request = self.request(path, whole, Asked::One).timeout(self.request_timeout);
+        let request = self.request(path, whole, RequestKind::One).timeout(self.request_timeout);
         let response = self.client.send(&request).await?;
         let redaction = response.redaction().clone();
         let body = response.body(self.limits.frame).await?;
-        self.decoder(whole, Naming::Asked).one(&body).map_err(|error| redaction.error(error))
+        self.decoder(whole, Naming::RequestedNamespace).one(&body).map_err(|error| redaction.error(error))
     }
 
     /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. Every part of it is one segment of a path.
@@ -178,7 +178,7 @@ impl ResourceClient {
         self.name.is_some() || self.field_selector.starts_with("metadata.name=")
     }
 
-    fn request(&self, path: String, form: Representation, asked: Asked) -> Request {
+    fn request(&self, path: String, form: Representation, asked: RequestKind) -> Request {
         let request = Request::new(path).accept(form.accept(asked, self.ingest.keep_managed_fields));
         match form.include_object() {
             Some(value) => request.query("includeObject", value),
@@ -187,7 +187,7 @@ impl ResourceClient {
     }
 
     fn list_request(&self, form: Representation, options: &ListOptions) -> Result<Request, Error> {
-        let mut request = self.request(self.path()?, form, Asked::List).timeout(self.request_timeout);
+        let mut request = self.request(self.path()?, form, RequestKind::List).timeout(self.request_timeout);
         request = self.with_selectors(request)?;
         if options.limit != 0 {
             request = request.query("limit", options.limit.to_string());
@@ -206,7 +206,7 @@ impl ResourceClient {
 
     fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
         let form = self.representation.whole();
-        let mut request = self.request(self.path()?, form, Asked::Watch).query("watch", "true");
+        let mut request = self.request(self.path()?, form, RequestKind::Watch).query("watch", "true");
         request = self.with_selectors(request)?;
         if options.allow_bookmarks {
             request = request.query("allowWatchBookmarks", "true");
@@ -309,12 +309,12 @@ impl ListerWatcher for ResourceClient {
             Representation::Rows if is_whole => return Ok(Bare::joined(self, options).await?.into()),
             other => other.whole(),
         };
-        Ok(self.items(form, Naming::Asked, options).await?.into())
+        Ok(self.items(form, Naming::RequestedNamespace, options).await?.into())
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<ResourceWatch, Error> {
         let response = self.client.send(&self.watch_request(options)?).await?;
-        let decoder = self.decoder(self.representation.whole(), Naming::Asked);
+        let decoder = self.decoder(self.representation.whole(), Naming::RequestedNamespace);
         Ok(ResourceWatch::new(response, decoder, self.limits))
     }
 

@@ -12,12 +12,12 @@ use super::Response;
 use super::row_list::Bare;
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use crate::object::{Object, ResourceVersion, TypeMeta};
-use crate::wire::decode::{Decoder, Naming, list_meta, packed_list_meta};
+use crate::wire::decode::{Decoder, Naming, list_meta, protobuf_list_meta};
 use crate::wire::frames::{
-    ListSplitter, Next, Packed, Piece, ProtobufListSplitter, ProtobufWatchSplitter, WatchSplitter,
+    ListSplitter, Next, Piece, ProtobufListSplitter, ProtobufPiece, ProtobufWatchSplitter, WatchSplitter,
 };
 use crate::wire::list_type::ListType;
-use crate::wire::row_matcher::Register;
+use crate::wire::row_matcher::RowMatcher;
 use crate::wire::{Limits, protobuf};
 
 /// A page of a list as it arrives.
@@ -101,10 +101,10 @@ impl Items {
     }
 
     /// The register that its rows are named by.
-    pub(super) fn register_mut(&mut self) -> Option<&mut Register> {
+    pub(super) fn register_mut(&mut self) -> Option<&mut RowMatcher> {
         match &mut self.decoder.naming {
-            Naming::Register(register) => Some(register),
-            Naming::Asked | Naming::Cell => None,
+            Naming::Matcher(matcher) => Some(matcher),
+            Naming::RequestedNamespace | Naming::Cell => None,
         }
     }
 
@@ -114,10 +114,10 @@ impl Items {
     }
 
     /// Whether there was a row for each entry of the register, or none was needed.
-    pub(super) fn is_used_up(&self) -> bool {
+    pub(super) fn is_exhausted(&self) -> bool {
         match &self.decoder.naming {
-            Naming::Register(register) => self.any_item || register.is_used_up(),
-            Naming::Asked | Naming::Cell => true,
+            Naming::Matcher(matcher) => self.any_item || matcher.is_exhausted(),
+            Naming::RequestedNamespace | Naming::Cell => true,
         }
     }
 
@@ -144,13 +144,13 @@ impl Items {
 
     /// Reads what there is for its names only, and waits for more; answers whether some came. Dropping the future loses
     /// nothing.
-    pub(super) async fn register(&mut self, register: &mut Register) -> Result<bool, Error> {
-        let more = self.fill_names(register).await;
+    pub(super) async fn matcher(&mut self, matcher: &mut RowMatcher) -> Result<bool, Error> {
+        let more = self.fill_names(matcher).await;
         more.map_err(|error| self.response.redaction().error(error))
     }
 
-    async fn fill_names(&mut self, register: &mut Register) -> Result<bool, Error> {
-        while self.read_names(register)? {}
+    async fn fill_names(&mut self, matcher: &mut RowMatcher) -> Result<bool, Error> {
+        while self.read_names(matcher)? {}
         self.fill().await
     }
 
@@ -191,16 +191,16 @@ impl Items {
                     }
                 }
                 Splitter::Protobuf(splitter) => match splitter.next(&mut input)? {
-                    Some(Packed::Item(item)) => {
+                    Some(ProtobufPiece::Item(item)) => {
                         self.any_item = true;
-                        Some(self.decoder.packed_item(item)?)
+                        Some(self.decoder.protobuf_item(item)?)
                     }
-                    Some(Packed::TypeMeta(message)) => {
-                        self.decoder.ingest.type_meta = packed_type(message, &mut self.list_type)?;
+                    Some(ProtobufPiece::TypeMeta(message)) => {
+                        self.decoder.ingest.type_meta = protobuf_type(message, &mut self.list_type)?;
                         None
                     }
-                    Some(Packed::Metadata(metadata)) => {
-                        self.meta = packed_list_meta(metadata)?;
+                    Some(ProtobufPiece::Metadata(metadata)) => {
+                        self.meta = protobuf_list_meta(metadata)?;
                         None
                     }
                     None => None,
@@ -217,27 +217,27 @@ impl Items {
     }
 
     /// Takes the names of the next object that is wholly there; answers whether there was one.
-    fn read_names(&mut self, register: &mut Register) -> Result<bool, Error> {
+    fn read_names(&mut self, matcher: &mut RowMatcher) -> Result<bool, Error> {
         let Splitter::Protobuf(splitter) = &mut self.splitter else {
             let object = self.read()?;
             if let Some(object) = &object {
                 let version = object.resource_version().to_string();
-                register.push(object.namespace(), object.name(), &version);
+                matcher.push(object.namespace(), object.name(), &version);
             }
             return Ok(object.is_some());
         };
         let mut input = &self.chunk[..];
         while let Some(part) = splitter.next(&mut input)? {
             match part {
-                Packed::TypeMeta(message) => {
-                    self.decoder.ingest.type_meta = packed_type(message, &mut self.list_type)?;
+                ProtobufPiece::TypeMeta(message) => {
+                    self.decoder.ingest.type_meta = protobuf_type(message, &mut self.list_type)?;
                 }
-                Packed::Item(item) => {
+                ProtobufPiece::Item(item) => {
                     self.list_type.refuse_untyped()?;
                     let names = protobuf::names(item)?;
-                    register.push(&names.namespace, &names.name, &names.resource_version);
+                    matcher.push(&names.namespace, &names.name, &names.resource_version);
                 }
-                Packed::Metadata(metadata) => self.meta = packed_list_meta(metadata)?,
+                ProtobufPiece::Metadata(metadata) => self.meta = protobuf_list_meta(metadata)?,
             }
         }
         self.chunk.clear();
@@ -266,7 +266,7 @@ fn take(
 }
 
 /// Takes the type of a list, and returns that of items that name none.
-fn packed_type(message: &[u8], list_type: &mut ListType) -> Result<Arc<TypeMeta>, Error> {
+fn protobuf_type(message: &[u8], list_type: &mut ListType) -> Result<Arc<TypeMeta>, Error> {
     let name = protobuf::type_name(message)?;
     list_type.set_kind(Some(name.kind.into_owned()));
     Ok(list_type.set_api_version(Some(name.api_version.into_owned())))
@@ -324,7 +324,7 @@ impl ResourceWatch {
                 )?
             }
             WatchedBy::Protobuf(splitter) => {
-                splitter.next(&mut input)?.map(|frame| self.decoder.packed_frame(frame)).transpose()?
+                splitter.next(&mut input)?.map(|frame| self.decoder.protobuf_frame(frame)).transpose()?
             }
         };
         let unread = input.len();

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::object::human_duration;
 
-/// The age of an object by its `creationTimestamp`; `<unknown>` where there is none that can be read.
+/// Returns the age of an object by its `creationTimestamp`; `<unknown>` if it is missing or invalid.
 #[must_use]
 pub(crate) fn age(created: Option<&str>, now: Timestamp) -> String {
     match created.and_then(|text| text.parse::<Timestamp>().ok()) {
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_needs_a_creation() {
+    fn age_needs_a_creation_time() {
         let now = "2026-11-21T12:00:00Z".parse().expect("a time");
         assert_eq!(age(Some("2026-11-21T11:59:15Z"), now), "45s");
         for none in [None, Some(""), Some("yesterday")] {

@@ -1,4 +1,4 @@
-//! JSON of one object, row or event → [`Object`] or [`WatchEvent`], whatever representation it came in.
+//! Decodes one object, row or event of any representation to an [`Object`] or a [`WatchEvent`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,54 +12,53 @@ use serde_json::value::RawValue;
 use super::age::age;
 use super::frames::{FrameType, WatchFrame};
 use super::representation::{IncludeObject, Representation};
-use super::row_matcher::Register;
+use super::row_matcher::RowMatcher;
 use super::table::{self, PlainRow, WireRow, WireTable};
 use super::{protobuf, status};
 use crate::listwatch::{Error, ListMeta, WatchEvent};
 use crate::object::{Column, Ingest, Object, ObjectError, ResourceVersion, Row, TypeMeta};
 
-/// How a Kubernetes server begins the metadata of an object whose rest was not asked for.
+/// The start of `PartialObjectMetadata` as Kubernetes servers write it.
 const PARTIAL_PREFIX: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","#;
-/// Where an object says its kind, in the order of a Go struct and in that of sorted keys.
+/// The length in which an object states its kind, in the field order of a Go struct and in sorted order.
 const PARTIAL_HEAD: usize = 128;
 
-/// How much room is kept for the text of the next metadata.
-const KEPT_ROOM: usize = 1 << 16;
+/// The capacity of the buffer that is kept for the next metadata.
+const KEPT_CAPACITY: usize = 1 << 16;
 
-/// Reads what one list or watch sends. It keeps the columns of a Table, which come once. It is never shown: its texts
-/// may be secrets.
+/// Decodes the items of one list or watch. It keeps the columns of a Table, which are sent once. It has no `Debug`:
+/// its texts may be secrets.
 pub(crate) struct Decoder {
     pub(crate) ingest: Ingest,
     pub(crate) representation: Representation,
-    /// The namespace asked for: all that is known of a row without an object.
+    /// The requested namespace: all that is known of a row without an object.
     pub(crate) namespace: String,
-    /// How a row without an object is named.
+    /// The source of the names of rows without objects.
     pub(crate) naming: Naming,
-    /// The time ages are counted from where the server counted none.
+    /// The clock for ages that the server did not compute.
     pub(crate) now: fn() -> Timestamp,
     columns: Option<Arc<[Column]>>,
-    /// Stands for the columns of objects that came without a row.
+    /// The columns of objects that came without a row.
     plain_columns: Option<Arc<[Column]>>,
-    /// Metadata without the type that it came with.
-    own: Vec<u8>,
+    /// Metadata without the type that it was sent with.
+    buffer: Vec<u8>,
 }
 
-/// Where the names of a row come from that has no object beside it.
+/// The source of the name of a row without an object.
 #[derive(Debug)]
 pub(crate) enum Naming {
-    /// From the namespace that was asked for and the cell that is most likely the name.
-    Asked,
-    /// From the cell that is said to be the name; without one a row can't be read. Nobody asks for more: the object
-    /// gets no row.
+    /// The requested namespace, and the cell that is most likely the name.
+    RequestedNamespace,
+    /// The cell of format `name`; without one the row can't be decoded. The objects get no rows.
     Cell,
-    /// From the next entry of a register, which must have the name that is said in the cell.
-    Register(Register),
+    /// The next entry of the matcher, which must have the name in the cell of format `name`.
+    Matcher(RowMatcher),
 }
 
-/// As much of a JSON object as tells what it is.
+/// The fields of a JSON object that identify it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sniff<'a> {
+struct ObjectHead<'a> {
     #[serde(borrow)]
     api_version: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -95,11 +94,11 @@ impl Decoder {
         naming: Naming,
         now: fn() -> Timestamp,
     ) -> Self {
-        let (columns, plain_columns, own) = (None, None, Vec::new());
-        Self { ingest, representation, namespace, naming, now, columns, plain_columns, own }
+        let (columns, plain_columns, buffer) = (None, None, Vec::new());
+        Self { ingest, representation, namespace, naming, now, columns, plain_columns, buffer }
     }
 
-    /// Takes the columns of the rows to come; `null` changes nothing.
+    /// Sets the columns of the following rows; `null` changes nothing.
     pub(crate) fn columns(&mut self, json: &[u8]) -> Result<(), Error> {
         let columns = table::columns(json).map_err(|error| malformed("columnDefinitions", &error))?;
         if let Some(columns) = columns {
@@ -108,41 +107,42 @@ impl Decoder {
         Ok(())
     }
 
-    /// An object that came as itself. Where a Table was asked it gets the two cells that any object has.
+    /// Decodes an object that came by itself. If a Table was requested, it gets the two cells that every object has.
     pub(crate) fn item(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let object = self.object(json)?;
         if !matches!(self.representation, Representation::Table(_)) || matches!(self.naming, Naming::Cell) {
             return Ok(Arc::new(object));
         }
-        let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
-        let metadata = sniff.metadata.map(Metadata::read).transpose()?;
+        let head: ObjectHead<'_> =
+            serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
+        let metadata = head.metadata.map(Metadata::read).transpose()?;
         let created = metadata.as_ref().and_then(|metadata| metadata.creation_timestamp.as_deref());
         let columns = self.plain_columns.get_or_insert_with(table::plain_columns);
         let row = Row::new(Arc::clone(columns), [object.name(), &age(created, (self.now)())]);
         Ok(Arc::new(object.with_row(row)))
     }
 
-    /// An object that came as itself at the front of `text`, and where it ends: as servers write them, where nothing but the
-    /// object is needed. Nothing where that is not so, or may not be: it is to be read as an item then.
+    /// Decodes an object at the front of `text` and returns its end, if it is in the plain form that servers write
+    /// and only the object is needed. `None` if it is not or may not be: then decode it with [`Decoder::item`].
     pub(crate) fn plain_item(&self, text: &[u8]) -> Option<(Arc<Object>, usize)> {
-        let is_itself = self.representation == Representation::Objects;
-        let (object, end) = is_itself.then(|| Object::from_plain_front(text, &self.ingest))??;
+        let is_whole = self.representation == Representation::Objects;
+        let (object, end) = is_whole.then(|| Object::from_plain_front(text, &self.ingest))??;
         Some((Arc::new(object), end))
     }
 
-    /// One element of the rows of a list.
+    /// Decodes one element of the rows of a list.
     pub(crate) fn row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let row: WireRow<'_> = serde_json::from_slice(json).map_err(|error| malformed("row", &error))?;
         self.row_object(&row, None)
     }
 
-    /// The answer to a question for one object by its name: the object, or a Table of one row.
+    /// Decodes the response to a request for one object by name: the object, or a Table of one row.
     pub(crate) fn one(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         if self.is_table(json)? { self.one_row(json) } else { self.item(json) }
     }
 
-    /// A line of a watch that is, to its last byte, an event with an object, or with a row and its object, as servers
-    /// write them. Nothing where it is not, or may not be: it is to be read as a frame then.
+    /// Decodes a line of a watch that is, to its last byte, an event in the plain form that servers write. `None` if
+    /// it is not or may not be: then decode it with [`Decoder::frame`].
     pub(crate) fn plain_frame(&mut self, line: &[u8]) -> Option<WatchEvent> {
         let WatchFrame { frame_type, object: json } = WatchFrame::quick(line)?;
         let event = match frame_type {
@@ -161,13 +161,16 @@ impl Decoder {
     }
 
     fn plain_object(&mut self, json: &[u8]) -> Option<Object> {
-        Object::from_plain_json(own(json, self.representation, &mut self.own)?, &self.ingest)
+        Object::from_plain_json(
+            without_partial_type(json, self.representation, &mut self.buffer)?,
+            &self.ingest,
+        )
     }
 
-    /// One frame of a watch.
+    /// Decodes one frame of a watch.
     pub(crate) fn frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
-        // An event whose object reads as one object was cut out rightly, and the frame need not be read a second
-        // time. Whatever is wrong, the slow way says it.
+        // If the object decodes as one JSON value, the frame was cut correctly and need not be parsed a second time.
+        // The slow path reports every error.
         if let Some(quick) = WatchFrame::quick(frame)
             && let Ok(event) = self.event(&quick)
         {
@@ -192,8 +195,8 @@ impl Decoder {
         })
     }
 
-    /// A bookmark is an object of the kind asked for with little more than a version. As a Table the annotation is in
-    /// the metadata of its only row, which is there whatever was to be included.
+    /// Decodes a bookmark: an object of the requested kind with little more than a version. In a Table the annotation
+    /// is in the metadata of its only row, which is present whatever `includeObject` is.
     fn bookmark(&mut self, json: &[u8]) -> Result<WatchEvent, Error> {
         let wire: WireTable<'_> =
             serde_json::from_slice(json).map_err(|error| malformed("bookmark", &error))?;
@@ -203,9 +206,9 @@ impl Decoder {
         let row = wire.rows.iter().flatten().find_map(|row| row.object);
         let inner = match row {
             Some(object) => {
-                let sniff: Sniff<'_> =
+                let head: ObjectHead<'_> =
                     serde_json::from_str(object.get()).map_err(|error| malformed("bookmark", &error))?;
-                sniff.metadata
+                head.metadata
             }
             None => None,
         };
@@ -216,16 +219,16 @@ impl Decoder {
         bookmarked(version, end.is_some_and(|value| value == "true"))
     }
 
-    /// An object that came in Protocol Buffers, which is metadata only.
-    pub(crate) fn packed_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
-        self.own.clear();
-        self.own.shrink_to(KEPT_ROOM);
-        protobuf::json(message, &mut self.own)?;
-        ingested(&self.own, &self.ingest).map(Arc::new)
+    /// Decodes an object in Protocol Buffers, which consists of metadata only.
+    pub(crate) fn protobuf_item(&mut self, message: &[u8]) -> Result<Arc<Object>, Error> {
+        self.buffer.clear();
+        self.buffer.shrink_to(KEPT_CAPACITY);
+        protobuf::json(message, &mut self.buffer)?;
+        ingested(&self.buffer, &self.ingest).map(Arc::new)
     }
 
-    /// One frame of a watch in Protocol Buffers.
-    pub(crate) fn packed_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
+    /// Decodes one frame of a watch in Protocol Buffers.
+    pub(crate) fn protobuf_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
         let event = protobuf::event(frame)?;
         Ok(match FrameType::named(event.event_type.as_bytes()) {
             None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
@@ -236,23 +239,23 @@ impl Decoder {
                 let bookmark = protobuf::bookmark(event.object)?;
                 bookmarked(ResourceVersion::new(&bookmark.resource_version), bookmark.initial_events_end)?
             }
-            Some(FrameType::Added) => WatchEvent::Added(self.packed_object(&event)?),
-            Some(FrameType::Modified) => WatchEvent::Modified(self.packed_object(&event)?),
-            Some(FrameType::Deleted) => WatchEvent::Deleted(self.packed_object(&event)?),
+            Some(FrameType::Added) => WatchEvent::Added(self.protobuf_object(&event)?),
+            Some(FrameType::Modified) => WatchEvent::Modified(self.protobuf_object(&event)?),
+            Some(FrameType::Deleted) => WatchEvent::Deleted(self.protobuf_object(&event)?),
         })
     }
 
-    /// The object of an event, of the type that its envelope names: metadata is of the type of the resource.
-    fn packed_object(&mut self, event: &protobuf::ProtobufEvent<'_>) -> Result<Arc<Object>, Error> {
+    /// Decodes the object of an event with the type that its envelope names. Metadata has the type of the resource.
+    fn protobuf_object(&mut self, event: &protobuf::ProtobufEvent<'_>) -> Result<Arc<Object>, Error> {
         let protobuf::TypeName { api_version, kind } = &event.type_name;
         let expected = &*self.ingest.type_meta;
         let is_own = *kind == expected.kind && *api_version == expected.api_version;
         if is_own || matches!(&**kind, "" | "PartialObjectMetadata") {
-            return self.packed_item(event.object);
+            return self.protobuf_item(event.object);
         }
         let type_meta = TypeMeta { api_version: (&**api_version).into(), kind: (&**kind).into() };
         let expected = std::mem::replace(&mut self.ingest.type_meta, Arc::new(type_meta));
-        let object = self.packed_item(event.object);
+        let object = self.protobuf_item(event.object);
         self.ingest.type_meta = expected;
         object
     }
@@ -264,8 +267,9 @@ impl Decoder {
         if json.starts_with(br#"{"kind":"Table","#) {
             return Ok(true);
         }
-        let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
-        Ok(sniff.kind.as_deref() == Some("Table"))
+        let head: ObjectHead<'_> =
+            serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
+        Ok(head.kind.as_deref() == Some("Table"))
     }
 
     fn one_row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
@@ -279,7 +283,8 @@ impl Decoder {
         }
     }
 
-    /// The object of a row, or what its cells tell of it. Without an object the version is that of a Table of one.
+    /// Decodes the object of a row, or builds one from its cells. Without an object the version is that of a Table of
+    /// one row.
     fn row_object(&mut self, row: &WireRow<'_>, table: Option<&RawValue>) -> Result<Arc<Object>, Error> {
         let columns = self.columns.clone();
         let columns =
@@ -288,14 +293,14 @@ impl Decoder {
             self.object(object.get().as_bytes())?
         } else {
             let version = table.map(Metadata::read).transpose()?.map(|metadata| metadata.version());
-            self.named(row, &columns, version.unwrap_or_default())?
+            self.object_from_row(row, &columns, version.unwrap_or_default())?
         };
         let is_named_only = matches!(self.naming, Naming::Cell);
         Ok(Arc::new(if is_named_only { object } else { object.with_row(row.row(columns)) }))
     }
 
-    /// What is known of an object that did not come. The version is that of its Table.
-    fn named(
+    /// Builds an object from a row without one. Its version is that of its Table.
+    fn object_from_row(
         &mut self,
         row: &WireRow<'_>,
         columns: &[Column],
@@ -303,11 +308,11 @@ impl Decoder {
     ) -> Result<Object, Error> {
         let type_meta = Arc::clone(&self.ingest.type_meta);
         let said = || {
-            let name = row.said_name(columns).filter(|name| !name.is_empty());
+            let name = row.name_cell(columns).filter(|name| !name.is_empty());
             name.ok_or_else(|| Error::Decode("malformed Table: no cell is said to be the name".into()))
         };
-        let register = match &mut self.naming {
-            Naming::Asked => {
+        let matcher = match &mut self.naming {
+            Naming::RequestedNamespace => {
                 let object = Object::named(type_meta, &self.namespace, &row.name(columns));
                 return Ok(object.with_resource_version(version));
             }
@@ -315,23 +320,24 @@ impl Decoder {
                 let object = Object::named(type_meta, &self.namespace, &said()?);
                 return Ok(object.with_resource_version(version));
             }
-            Naming::Register(register) => register,
+            Naming::Matcher(matcher) => matcher,
         };
         let name = said()?;
-        let (namespace, version) = register
+        let (namespace, version) = matcher
             .next(&name)
             .ok_or_else(|| Error::Decode("a row is of another object than the list's".into()))?;
         Ok(Object::named(type_meta, namespace, &name).with_resource_version(ResourceVersion::new(version)))
     }
 
-    /// Reads an object; one that is metadata only gets the type of the resource back.
+    /// Decodes an object; one that is metadata only gets the type of the resource.
     fn object(&mut self, json: &[u8]) -> Result<Object, Error> {
-        if let Some(own) = own(json, self.representation, &mut self.own) {
-            return ingested(own, &self.ingest);
+        if let Some(buffer) = without_partial_type(json, self.representation, &mut self.buffer) {
+            return ingested(buffer, &self.ingest);
         }
-        let sniff: Sniff<'_> = serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
-        match sniff {
-            Sniff { kind: Some(kind), api_version: Some(version), metadata: Some(metadata) }
+        let head: ObjectHead<'_> =
+            serde_json::from_slice(json).map_err(|error| malformed("object", &error))?;
+        match head {
+            ObjectHead { kind: Some(kind), api_version: Some(version), metadata: Some(metadata) }
                 if kind == "PartialObjectMetadata" && version.starts_with("meta.k8s.io/") =>
             {
                 ingested(format!(r#"{{"metadata":{}}}"#, metadata.get()).as_bytes(), &self.ingest)
@@ -351,13 +357,13 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Reads the metadata of a list in Protocol Buffers.
-pub(crate) fn packed_list_meta(message: &[u8]) -> Result<ListMeta, Error> {
+/// Decodes the metadata of a list in Protocol Buffers.
+pub(crate) fn protobuf_list_meta(message: &[u8]) -> Result<ListMeta, Error> {
     let (version, token) = protobuf::list_meta(message)?;
     Ok(ListMeta { resource_version: ResourceVersion::new(&version), continue_token: token.into_owned() })
 }
 
-/// Reads the `metadata` of a list.
+/// Decodes the `metadata` of a list.
 pub(crate) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
     let metadata: Option<Metadata<'_>> =
         serde_json::from_slice(json).map_err(|error| malformed("metadata", &error))?;
@@ -367,20 +373,24 @@ pub(crate) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
     }))
 }
 
-/// The text of an object without a type that is not its own, where that can be told from its beginning; `to` is where
-/// it is put together.
-fn own<'t>(json: &'t [u8], representation: Representation, to: &'t mut Vec<u8>) -> Option<&'t [u8]> {
+/// Returns the text of an object without the type `PartialObjectMetadata`, if the start of the text shows its type.
+/// `to` is the buffer for the result.
+fn without_partial_type<'t>(
+    json: &'t [u8],
+    representation: Representation,
+    to: &'t mut Vec<u8>,
+) -> Option<&'t [u8]> {
     if representation == Representation::Objects {
         return Some(json);
     }
     if let Some(rest) = json.strip_prefix(PARTIAL_PREFIX) {
         to.clear();
-        to.shrink_to(KEPT_ROOM);
+        to.shrink_to(KEPT_CAPACITY);
         to.push(b'{');
         to.extend_from_slice(rest);
         return Some(to);
     }
-    // Where whole objects were asked for, one that begins as the resource's own is not looked at twice.
+    // If whole objects were requested, an object that starts as the resource's own needs no second look.
     let is_own = representation == Representation::Table(IncludeObject::Object)
         && memmem::find(&json[..json.len().min(PARTIAL_HEAD)], b"PartialObjectMetadata").is_none();
     is_own.then_some(json)
@@ -400,7 +410,7 @@ fn ingested(json: &[u8], ingest: &Ingest) -> Result<Object, Error> {
     })
 }
 
-/// Says what could not be read and where in it, in words that hold nothing of it: serde's own repeat the value.
+/// Formats a parse error with its position and without any text of the input, which serde's own message repeats.
 pub(crate) fn malformed(what: &str, error: &serde_json::Error) -> Error {
     let problem = match error.classify() {
         Category::Data => "of another type than the API's",
@@ -426,7 +436,13 @@ mod tests {
             namespaced: true,
         };
         let noon = || "2026-11-21T12:00:00Z".parse().expect("a time");
-        Decoder::new(Ingest::of(resource.type_meta()), representation, "asked".into(), Naming::Asked, noon)
+        Decoder::new(
+            Ingest::of(resource.type_meta()),
+            representation,
+            "asked".into(),
+            Naming::RequestedNamespace,
+            noon,
+        )
     }
 
     const TABLE: Representation = Representation::Table(IncludeObject::Metadata);
@@ -453,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_alone_keeps_the_kind_of_the_resource() {
+    fn partial_metadata_has_the_kind_of_the_resource() {
         let wanted = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
         let sorted = r#"{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
         let bare = r#"{"metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
@@ -478,7 +494,7 @@ mod tests {
             let mut decoder = decoder(Representation::Metadata);
             for _ in 0..2 {
                 let frame = frame_of("ADDED", "example.com/v1", kind, &object);
-                let Ok(WatchEvent::Added(object)) = decoder.packed_frame(&frame) else { panic!("{kind}") };
+                let Ok(WatchEvent::Added(object)) = decoder.protobuf_frame(&frame) else { panic!("{kind}") };
                 let found = object.type_meta();
                 assert_eq!(format!("{} {}", found.api_version, found.kind), expected);
             }
@@ -487,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watched_table_has_columns_once_and_bookmarks_in_its_row() {
+    fn watched_table_has_columns_once_and_bookmarks_in_its_row() {
         let mut decoder = decoder(TABLE);
         let first = frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, PARTIAL, "209"));
         let WatchEvent::Added(first) = decoder.frame(first.as_bytes()).expect("an event") else { panic!() };
@@ -513,9 +529,9 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_bookmark_without_an_object_has_the_version_of_its_table() {
+    fn bookmark_without_object_has_its_tables_version() {
         let mut decoder = decoder(Representation::Table(IncludeObject::None));
-        // The first event brings the columns, also when it is a bookmark: so ends the watch-list of no objects.
+        // The first event carries the columns, even if it is a bookmark: so a watch-list of no objects ends.
         let mark = frame("BOOKMARK", &table(COLUMNS, r#"["",0]"#, "null", "392"));
         let mark = decoder.frame(mark.as_bytes()).expect("an event");
         assert!(
@@ -527,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_an_object_has_the_name_of_its_cell_and_the_version_of_its_table() {
+    fn row_without_object_has_its_cells_name_and_its_tables_version() {
         let mut decoder = decoder(Representation::Table(IncludeObject::None));
         let event = frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, "null", "209"));
         let WatchEvent::Added(object) = decoder.frame(event.as_bytes()).expect("an event") else { panic!() };
@@ -538,14 +554,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_before_its_columns_is_refused() {
+    fn row_before_its_columns_is_refused() {
         let event = frame("ADDED", &table("null", r#"["c1",1]"#, PARTIAL, "209"));
         assert!(matches!(decoder(TABLE).frame(event.as_bytes()), Err(Error::Decode(_))));
         assert!(matches!(decoder(TABLE).row(br#"{"cells":["c1"],"object":null}"#), Err(Error::Decode(_))));
     }
 
     #[test]
-    fn a_plain_object_in_place_of_a_table_gets_name_and_age() {
+    fn plain_object_instead_of_a_table_gets_name_and_age() {
         let json = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","creationTimestamp":"2026-11-21T11:00:00Z"},"data":{}}"#;
         let mut decoder = decoder(TABLE);
         let listed = decoder.item(json.as_bytes()).expect("an object");
@@ -562,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_plain_objects_come_in_any_spelling() {
+    fn events_decode_in_any_json_notation() {
         let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#;
         for text in [
             frame("MODIFIED", object),
@@ -575,7 +591,7 @@ mod tests {
         }
     }
 
-    /// All that an event says.
+    /// Formats all of an event.
     fn told(event: &WatchEvent) -> String {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
@@ -588,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_plainly_as_servers_write_it_and_never_otherwise_than_as_a_frame() {
+    fn plain_lines_decode_like_frames() {
         let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop"}}"#;
         let cells = r#"["c]\"1",1,null]"#;
         for (representation, line) in [
@@ -620,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_row_with_its_object_are_left_to_be_read_as_frames() {
+    fn lines_without_row_and_object_are_not_plain() {
         let mut decoder = decoder(TABLE);
         decoder.columns(COLUMNS.as_bytes()).expect("columns");
         for line in [
@@ -650,14 +666,14 @@ mod tests {
         };
         assert_eq!(mark(""), ("12".into(), false));
         assert_eq!(mark(r#","annotations":{"k8s.io/initial-events-end":"true"}"#), ("12".into(), true));
-        // Whoever says that it is not the end is taken at the word.
+        // A value other than `true` means that it is not the end.
         assert_eq!(mark(r#","annotations":{"k8s.io/initial-events-end":"false"}"#), ("12".into(), false));
         let none = frame("BOOKMARK", r#"{"metadata":{}}"#);
         assert!(matches!(decoder(Representation::Objects).frame(none.as_bytes()), Err(Error::Decode(_))));
     }
 
     #[test]
-    fn an_error_frame_is_an_error_by_meaning() {
+    fn error_frame_becomes_its_error() {
         let gone = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (5)","reason":"Expired","code":410}"#;
         for representation in [Representation::Objects, Representation::Metadata, TABLE] {
             let error = decoder(representation).frame(frame("ERROR", gone).as_bytes()).expect_err("an error");
@@ -666,7 +682,7 @@ mod tests {
     }
 
     #[test]
-    fn no_error_repeats_what_it_could_not_read() {
+    fn errors_do_not_repeat_their_input() {
         for json in [
             r#"{"metadata":"s3cret"}"#,
             r#"{"metadata":{"name":"a"},"x":s3cret}"#,
@@ -691,11 +707,11 @@ mod tests {
     }
 
     #[test]
-    fn events_in_protocol_buffers_are_those_of_json() {
+    fn protobuf_events_equal_json_events() {
         let mut decoder = decoder(Representation::Metadata);
         let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
         for event_type in ["ADDED", "MODIFIED", "DELETED"] {
-            let event = decoder.packed_frame(&packed(event_type, &object)).expect("an event");
+            let event = decoder.protobuf_frame(&packed(event_type, &object)).expect("an event");
             let (told, object) = match event {
                 WatchEvent::Added(object) => ("ADDED", object),
                 WatchEvent::Modified(object) => ("MODIFIED", object),
@@ -708,37 +724,37 @@ mod tests {
         }
         let mark = field(1, &field(6, b"392"));
         assert!(matches!(
-            decoder.packed_frame(&packed("BOOKMARK", &mark)),
+            decoder.protobuf_frame(&packed("BOOKMARK", &mark)),
             Ok(WatchEvent::Bookmark { resource_version, initial_events_end: false }) if resource_version == "392".into()
         ));
         let gone =
             [field(2, b"Failure"), field(3, b"too old"), field(4, b"Expired"), number(6, 410)].concat();
-        let error = decoder.packed_frame(&packed("ERROR", &gone)).expect_err("an error");
+        let error = decoder.protobuf_frame(&packed("ERROR", &gone)).expect_err("an error");
         assert!(matches!(&error, Error::Expired(status) if status.message == "too old"), "{error:?}");
         for broken in
             [packed("RENAMED", &object), packed("BOOKMARK", b""), packed("ADDED", b""), b"{}".to_vec()]
         {
-            assert!(matches!(decoder.packed_frame(&broken), Err(Error::Decode(_))));
+            assert!(matches!(decoder.protobuf_frame(&broken), Err(Error::Decode(_))));
         }
     }
 
     #[test]
-    fn an_object_in_protocol_buffers_has_nothing_of_the_one_before() {
+    fn protobuf_object_has_nothing_of_the_previous_one() {
         let mut decoder = decoder(Representation::Metadata);
-        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_ROOM])].concat();
+        let note = [field(1, b"note"), field(2, &vec![b'x'; KEPT_CAPACITY])].concat();
         let large = field(1, &[field(1, b"large"), field(12, &note)].concat());
         let nameless = field(1, &field(3, b"shop"));
         let cut = &large[..large.len() - 1];
         for before in [&large[..], &nameless, cut] {
-            let _read_or_refused = decoder.packed_item(before);
-            let object = decoder.packed_item(&field(1, &field(1, b"c1"))).expect("an object");
+            let _read_or_refused = decoder.protobuf_item(before);
+            let object = decoder.protobuf_item(&field(1, &field(1, b"c1"))).expect("an object");
             assert_eq!(text(&object), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1"}}"#);
-            assert!(decoder.own.capacity() <= KEPT_ROOM);
+            assert!(decoder.buffer.capacity() <= KEPT_CAPACITY);
         }
     }
 
     #[test]
-    fn a_list_tells_version_and_token() {
+    fn list_metadata_has_version_and_token() {
         let meta = list_meta(br#"{"resourceVersion":"17","continue":"abc","remainingItemCount":3}"#)
             .expect("metadata");
         assert_eq!((meta.resource_version, meta.continue_token.as_str()), ("17".into(), "abc"));

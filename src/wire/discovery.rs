@@ -1,28 +1,28 @@
-//! What discovery looks like on the wire, in its two forms, and what it comes to.
+//! The discovery documents, aggregated or one per group version, and the resources that they describe.
 
 use serde::Deserialize;
 
 use crate::object::{ApiResource, is_dns_label, is_dns_subdomain};
 
-/// A resource as discovery told it. Subresources are no resources of their own here.
+/// A resource of a server. Subresources are not included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Discovered {
-    /// Where it is kept and what its objects are.
+pub struct DiscoveredResource {
+    /// The resource and the kind of its objects.
     pub resource: ApiResource,
-    /// The singular name; the kind in lower case where the server told none.
+    /// The singular name; the kind in lower case if the server sent none.
     pub singular: String,
-    /// Short names, as `po`.
+    /// Short names, such as `po`.
     pub short_names: Vec<String>,
-    /// The categories it belongs to, as `all`.
+    /// The categories that the resource belongs to, such as `all`.
     pub categories: Vec<String>,
-    /// What can be done with it: `get`, `list`, `watch`, …
+    /// The supported verbs: `get`, `list`, `watch`, …
     pub verbs: Vec<String>,
     /// Whether this is the version of the resource that the server prefers.
     pub preferred: bool,
 }
 
-impl Discovered {
-    /// Whether the server does this with the resource.
+impl DiscoveredResource {
+    /// Returns whether the resource supports the verb.
     #[must_use]
     pub fn can(&self, verb: &str) -> bool {
         self.verbs.iter().any(|known| known == verb)
@@ -33,23 +33,23 @@ impl Discovered {
     }
 }
 
-/// A group and version of which nothing is known because asking for it failed.
+/// A group or group version whose resources are unknown because the request for them failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct UnavailableGroup {
     /// The group; empty for the core group.
     pub group: String,
-    /// The version; empty when all of the group, or all groups, are missing.
+    /// The version; empty if all of the group, or all groups, are unknown.
     pub version: String,
-    /// Why, as one sentence.
+    /// The reason, as one sentence.
     pub reason: String,
 }
 
-/// Any answer to `/api` or `/apis`; which one it is, its kind tells.
+/// A response to `/api` or `/apis`; its kind determines which fields are set.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Root {
     kind: String,
-    /// `APIGroupDiscoveryList`: all of it.
+    /// `APIGroupDiscoveryList`: all resources.
     items: Option<Vec<AggregatedGroup>>,
     /// `APIVersions`: the versions of the core group.
     versions: Option<Vec<String>>,
@@ -57,14 +57,14 @@ pub(crate) struct Root {
     groups: Option<Vec<Group>>,
 }
 
-/// A group version to be requested on its own. Both names can stand in a URL.
+/// A group version to be requested separately. Both names are valid in a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GroupVersion {
     group: String,
     version: String,
 }
 
-/// The names of a server that can't stand in a URL, and so can't be meant: counted, with the first as an example.
+/// The number of names that are not valid in a URL and can't be requested, and the first of them as an example.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnusableNames {
     pub(crate) count: usize,
@@ -72,7 +72,7 @@ pub(crate) struct UnusableNames {
 }
 
 impl UnusableNames {
-    /// Adds those of another response.
+    /// Adds the names of another response.
     pub(crate) fn extend(&mut self, other: Self) {
         self.count += other.count;
         self.example = self.example.take().or(other.example);
@@ -95,14 +95,15 @@ impl UnusableNames {
         self.check(is_dns_label(name), name)
     }
 
-    /// Subresources and custom metrics have a slash in their names; they are no resources of their own.
+    /// Checks the name of a resource. Names with a slash are subresources and custom metrics, which are not
+    /// resources.
     fn check_resource(&mut self, name: &str) -> bool {
         !name.contains('/') && self.check(is_dns_label(name), name)
     }
 }
 
 impl GroupVersion {
-    /// Returns the names for a [`Missing`].
+    /// Returns group and version for an [`UnavailableGroup`].
     pub(crate) fn into_names(self) -> (String, String) {
         (self.group, self.version)
     }
@@ -115,16 +116,16 @@ impl GroupVersion {
     }
 }
 
-/// An answer to `/api` or `/apis` in one form or the other.
-pub(crate) enum Answer {
-    /// The server told all at once.
-    Whole(Vec<Discovered>, Vec<Missing>),
-    /// Each of these has to be asked for.
-    Parts(Vec<GroupVersion>),
+/// A parsed response to `/api` or `/apis`.
+pub(crate) enum DiscoveryDocument {
+    /// All resources of the server.
+    Aggregated(Vec<DiscoveredResource>, Vec<UnavailableGroup>),
+    /// The group versions to request separately.
+    GroupVersions(Vec<GroupVersion>),
 }
 
-impl Answer {
-    /// The group versions of groups, each with its versions, whose names are usable.
+impl DiscoveryDocument {
+    /// Returns the group versions whose names are usable, from groups with their versions.
     fn parts(groups: impl IntoIterator<Item = (String, Vec<String>)>, unusable: &mut UnusableNames) -> Self {
         let mut parts = Vec::new();
         for (group, versions) in groups {
@@ -133,22 +134,22 @@ impl Answer {
                 parts.extend(versions.map(|version| GroupVersion { group: group.clone(), version }));
             }
         }
-        Self::Parts(parts)
+        Self::GroupVersions(parts)
     }
 }
 
 impl Root {
-    /// Names that can't stand in a URL are left out and counted in `unusable`.
-    pub(crate) fn read(self, unusable: &mut UnusableNames) -> Result<Answer, String> {
+    /// Parses the document. Names that are not valid in a URL are skipped and counted in `unusable`.
+    pub(crate) fn read(self, unusable: &mut UnusableNames) -> Result<DiscoveryDocument, String> {
         match self.kind.as_str() {
             "APIGroupDiscoveryList" => Ok(whole(self.items.unwrap_or_default(), unusable)),
             "APIVersions" => {
                 let core = (String::new(), self.versions.unwrap_or_default());
-                Ok(Answer::parts([core], unusable))
+                Ok(DiscoveryDocument::parts([core], unusable))
             }
             "APIGroupList" => {
                 let groups = self.groups.unwrap_or_default().into_iter().map(Group::read);
-                Ok(Answer::parts(groups, unusable))
+                Ok(DiscoveryDocument::parts(groups, unusable))
             }
             other => Err(format!("an answer of kind {other:?} is no list of API groups")),
         }
@@ -194,7 +195,7 @@ struct ResponseKind {
     kind: String,
 }
 
-fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> Answer {
+fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> DiscoveryDocument {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for group in groups {
         let name = group.metadata.unwrap_or_default().name;
@@ -207,7 +208,7 @@ fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> Answer {
             }
             if version.freshness == "Stale" {
                 let reason = "the server is currently unable to handle the request".to_owned();
-                missing.push(Missing { group: name.clone(), version: version.version, reason });
+                missing.push(UnavailableGroup { group: name.clone(), version: version.version, reason });
                 continue;
             }
             let resources = version.resources.unwrap_or_default().into_iter();
@@ -215,12 +216,12 @@ fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> Answer {
             found.extend(resources.filter(|found| unusable.check_resource(&found.resource.resource)));
         }
     }
-    Answer::Whole(found, missing)
+    DiscoveryDocument::Aggregated(found, missing)
 }
 
 impl AggregatedResource {
-    /// Nothing for a name that stands for its subresources only: such a one has no kind.
-    fn read(self, group: &str, version: &str) -> Option<Discovered> {
+    /// Returns the resource; `None` for an entry that only carries subresources, which has no kind.
+    fn read(self, group: &str, version: &str) -> Option<DiscoveredResource> {
         let kind = self.response_kind.map(|kind| kind.kind).filter(|kind| !kind.is_empty())?;
         let resource = ApiResource {
             group: group.to_owned(),
@@ -248,7 +249,7 @@ struct Version {
 }
 
 impl Group {
-    /// Its name and its versions, the preferred one first.
+    /// Returns the group's name and its versions, the preferred one first.
     fn read(self) -> (String, Vec<String>) {
         let preferred = self.preferred_version.unwrap_or_default().version;
         let mut versions: Vec<String> =
@@ -258,7 +259,7 @@ impl Group {
     }
 }
 
-/// `APIResourceList`: one group version by itself.
+/// `APIResourceList`: the resources of one group version.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResourceList {
@@ -278,8 +279,8 @@ struct Resource {
 }
 
 impl ResourceList {
-    /// As [`Root::read`].
-    pub(crate) fn read(self, of: &GroupVersion, unusable: &mut UnusableNames) -> Vec<Discovered> {
+    /// Parses the document like [`Root::read`].
+    pub(crate) fn read(self, of: &GroupVersion, unusable: &mut UnusableNames) -> Vec<DiscoveredResource> {
         let resources = self.resources.unwrap_or_default().into_iter();
         let whole = resources.filter(|resource| unusable.check_resource(&resource.name));
         let read = |one: Resource| {
@@ -302,8 +303,8 @@ fn discovered(
     short_names: Option<Vec<String>>,
     categories: Option<Vec<String>>,
     verbs: Option<Vec<String>>,
-) -> Discovered {
-    Discovered {
+) -> DiscoveredResource {
+    DiscoveredResource {
         singular: if singular.is_empty() { resource.kind.to_lowercase() } else { singular },
         short_names: short_names.unwrap_or_default(),
         categories: categories.unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The type of a list, and what it says about items that don't name their own.
+//! The type of a list, and the type that it implies for items without one.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use crate::object::{Object, TypeMeta};
 
 /// The type of one list, as it becomes known, compared with that of its collection.
 ///
-/// Servers omit the type of the items of a typed list: a pod in a `PodList` is a pod because of the list. An item that names
-/// its own type is what it says, because a custom resource may have a list kind of any name. A kind that comes behind the items
-/// is therefore of no use: servers write typed lists with the kind first.
+/// Servers omit the type of the items of a typed list: a pod in a `PodList` is a pod because of the list. An item
+/// that names its own type has that type, because a custom resource may have a list kind of any name. A kind that
+/// comes after the items can't be used: servers write typed lists with the kind first.
 #[derive(Debug)]
 pub(crate) struct ListType {
     expected: Arc<TypeMeta>,
     kind: Option<String>,
     api_version: Option<String>,
-    /// The type of items that name none, if it is not that of the collection.
+    /// The type of items without one, if it is not that of the collection.
     other: Option<Arc<TypeMeta>>,
 }
 
@@ -24,13 +24,13 @@ impl ListType {
         Self { expected, kind: None, api_version: None, other: None }
     }
 
-    /// Sets the list's `kind`, and returns the type of items that name none.
+    /// Sets the list's `kind`, and returns the type of items without one.
     pub(crate) fn set_kind(&mut self, kind: Option<String>) -> Arc<TypeMeta> {
         self.kind = kind;
         self.update()
     }
 
-    /// Sets the list's `apiVersion`, and returns the type of items that name none.
+    /// Sets the list's `apiVersion`, and returns the type of items without one.
     pub(crate) fn set_api_version(&mut self, api_version: Option<String>) -> Arc<TypeMeta> {
         self.api_version = api_version;
         self.update()
@@ -41,7 +41,7 @@ impl ListType {
         Arc::clone(self.other.as_ref().unwrap_or(&self.expected))
     }
 
-    /// Returns the type of the items by the convention for lists; nothing for a list that may have items of any type.
+    /// Returns the type of the items by the convention for lists; `None` for a list that may have items of any type.
     fn items(&self) -> Option<TypeMeta> {
         let kind = self.kind.as_deref()?.strip_suffix("List")?;
         if matches!(kind, "" | "PartialObjectMetadata") {
@@ -52,11 +52,11 @@ impl ListType {
         Some(TypeMeta { api_version: api_version.to_owned(), kind: kind.to_owned() })
     }
 
-    /// Checks an object that was read with the type that [`ListType::set_kind`] returned.
+    /// Checks an object that was decoded with the type that [`ListType::set_kind`] returned.
     ///
     /// # Errors
-    /// [`Error::Decode`] for an item without a type in a list of another kind. The whole list is refused: without its items
-    /// it would be an empty list, and every known object would count as deleted.
+    /// [`Error::Decode`] for an item without a type in a list of another kind. The whole list is refused: without its
+    /// items it would be an empty list, and every known object would count as deleted.
     pub(crate) fn check(&self, object: &Object) -> Result<(), Error> {
         match &self.other {
             Some(other) if Arc::ptr_eq(other, object.type_meta()) => self.refuse_untyped(),

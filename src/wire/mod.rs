@@ -16,6 +16,6 @@ pub(crate) mod row_matcher;
 pub(crate) mod status;
 mod table;
 
-pub use discovery::{Discovered, Missing};
+pub use discovery::{DiscoveredResource, UnavailableGroup};
 pub use frames::{Limits, ListSplitter, Piece, WatchSplitter};
 pub use representation::{IncludeObject, Representation};

@@ -1,37 +1,37 @@
-//! What form of its objects is asked of a server.
+//! The representation of objects that is requested from a server.
 
-/// The form of the objects of a list or a watch. Ask for no more than the question needs: it decides what the server
-/// has to do and how many bytes travel.
+/// The form of the objects of a list or a watch. Request no more than needed: the form determines the server's work
+/// and the number of bytes sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Representation {
-    /// Whole objects.
+    /// Complete objects.
     #[default]
     Objects,
     /// Their metadata only (`PartialObjectMetadata`), under the kind of the resource.
     Metadata,
-    /// Their names, and no more than comes with them: a list may know no namespace and no version of an object.
+    /// Their names and whatever comes with them: the namespaces and versions of a list's objects may be unknown.
     Names,
-    /// The server's own columns and cells, with so much of the object beside each row.
+    /// The server's own columns and cells, with this part of the object in each row.
     Table(IncludeObject),
-    /// The server's own columns and cells, and whose they are: as little as comes with them where the namespace is asked
-    /// for, namespaces and versions where it is not.
+    /// The server's own columns and cells, and the identity of their objects: as little as possible within one
+    /// namespace, namespaces and versions otherwise.
     Rows,
 }
 
-/// What comes beside a row of a Table.
+/// The part of the object in a row of a Table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum IncludeObject {
-    /// Nothing: the row's object has the name in its cells, the namespace that was asked for, and no version in a list.
+    /// None: the row's object has the name from its cells, the requested namespace, and no version in a list.
     None,
-    /// The object's metadata, as a server does by itself.
+    /// The object's metadata, the default of servers.
     #[default]
     Metadata,
-    /// The whole object.
+    /// The complete object.
     Object,
 }
 
 impl Representation {
-    /// What to ask where the least is not enough.
+    /// Returns the representation to request if the smallest one is not enough.
     pub(crate) fn whole(self) -> Self {
         match self {
             Self::Names => Self::Metadata,
@@ -40,24 +40,25 @@ impl Representation {
         }
     }
 
-    /// The `Accept` header, as kubectl sends it, with plain objects as the last choice: a server that knows no Tables
-    /// answers with those, and says so by its answer only. Metadata is asked for in Protocol Buffers first, which a
-    /// server writes in a third of the time; so it is not where managedFields are wanted, which are not read of those.
-    pub(crate) fn accept(self, of: Asked, managed_fields: bool) -> &'static str {
+    /// Returns the `Accept` header that kubectl sends, with plain objects as the last choice: a server without Tables
+    /// responds with those, and shows it only in its response. Metadata is requested in Protocol Buffers first, which
+    /// a server writes in a third of the time, except when managedFields are needed, which are not decoded from
+    /// those.
+    pub(crate) fn accept(self, of: RequestKind, managed_fields: bool) -> &'static str {
         match (self, of) {
             (Self::Objects, _) => "application/json",
-            (Self::Metadata | Self::Names, Asked::List) if !managed_fields => {
+            (Self::Metadata | Self::Names, RequestKind::List) if !managed_fields => {
                 "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
                  application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
             }
-            (Self::Metadata | Self::Names, Asked::Watch) if !managed_fields => {
+            (Self::Metadata | Self::Names, RequestKind::Watch) if !managed_fields => {
                 "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
                  application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
             }
-            (Self::Metadata | Self::Names, Asked::List) => {
+            (Self::Metadata | Self::Names, RequestKind::List) => {
                 "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
             }
-            (Self::Metadata | Self::Names, Asked::Watch | Asked::One) => {
+            (Self::Metadata | Self::Names, RequestKind::Watch | RequestKind::One) => {
                 "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
             }
             (Self::Table(_) | Self::Rows, _) => {
@@ -67,7 +68,7 @@ impl Representation {
         }
     }
 
-    /// The value of the query parameter `includeObject`, where it differs from what a server does by itself.
+    /// Returns the value of the query parameter `includeObject`, if it differs from the server's default.
     pub(crate) fn include_object(self) -> Option<&'static str> {
         match self {
             Self::Table(IncludeObject::None) => Some("None"),
@@ -81,9 +82,9 @@ impl Representation {
     }
 }
 
-/// What is asked for in a representation.
+/// The kind of request for a representation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum RequestKind {
     /// A list of objects.
     List,
     /// A stream of events, each with one object.

@@ -1,30 +1,30 @@
-//! Whose the rows of a list are, as another list of the same objects says.
+//! Matches the rows of a list to the objects of another list of the same collection.
 
 use std::collections::HashSet;
 
-/// In what order a register is.
+/// The order of a matcher's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// In whatever order: no name occurs twice.
+    /// Any order, and no name occurs twice.
     Distinct,
-    /// In that of the keys under which servers keep their objects, each greater than the one before.
+    /// The order of the keys under which servers store their objects, strictly increasing.
     Sorted,
-    /// In another.
+    /// Any other order.
     Random,
 }
 
 /// Namespaces, names and versions of the objects of a list, in its order.
 #[derive(Debug, Default)]
-pub(crate) struct Register {
-    /// All of them, one behind the other.
+pub(crate) struct RowMatcher {
+    /// All texts, concatenated.
     text: String,
-    /// How long namespace, name and version of each object are.
+    /// The lengths of namespace, name and version of each object.
     lengths: Vec<[u32; 3]>,
-    /// Of how many objects the row has come, and where in the text they end.
+    /// The number of objects that were matched, and the end of their texts.
     come: (usize, usize),
 }
 
-impl Register {
+impl RowMatcher {
     /// Adds an object.
     pub(crate) fn push(&mut self, namespace: &str, name: &str, version: &str) {
         for text in [namespace, name, version] {
@@ -35,7 +35,7 @@ impl Register {
         self.lengths.push([length(namespace), length(name), length(version)]);
     }
 
-    /// Namespace and version of the next object, if that is its name.
+    /// Returns namespace and version of the next object if it has this name.
     pub(crate) fn next(&mut self, name: &str) -> Option<(&str, &str)> {
         let lengths = self.lengths.get(self.come.0)?;
         let [namespace, own, version] = lengths.map(|length| length as usize);
@@ -47,18 +47,18 @@ impl Register {
         Some((&text[..namespace], &text[namespace + own..]))
     }
 
-    /// Its order, and whether that matters.
+    /// Returns the order, which matters only if names repeat.
     pub(crate) fn order(&self) -> Order {
         let mut names = HashSet::with_capacity(self.lengths.len());
         if self.keys().all(|(_, name)| names.insert(name)) {
             return Order::Distinct;
         }
-        // A key of theirs has a slash between the two, which stands behind `-` and `.`.
+        // A storage key has a slash between the two, which sorts after `-` and `.`.
         let paths = self.keys().map(|(namespace, name)| format!("{namespace}/{name}"));
         if paths.is_sorted_by(|one, next| one < next) { Order::Sorted } else { Order::Random }
     }
 
-    /// Namespace and name of each object.
+    /// Returns namespace and name of each object.
     fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut at = 0;
         self.lengths.iter().map(move |lengths| {
@@ -74,14 +74,14 @@ impl Register {
         self.come = (0, 0);
     }
 
-    /// The keys of the first objects.
+    /// Returns the keys of the first objects.
     pub(crate) fn first(&self, count: usize) -> HashSet<(String, String)> {
         let first = self.keys().take(count);
         first.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())).collect()
     }
 
-    /// Whether there was a row for each.
-    pub(crate) fn is_used_up(&self) -> bool {
+    /// Returns whether every object was matched.
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.come.0 == self.lengths.len()
     }
 }
@@ -91,13 +91,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_occur_twice_need_an_order() {
+    fn repeated_names_need_an_order() {
         let order = |keys: &[(&str, &str)]| {
-            let mut register = Register::default();
+            let mut matcher = RowMatcher::default();
             for (namespace, name) in keys {
-                register.push(namespace, name, "1");
+                matcher.push(namespace, name, "1");
             }
-            register.order()
+            matcher.order()
         };
         assert_eq!(order(&[]), Order::Distinct);
         assert_eq!(order(&[("b", "x"), ("a", "y")]), Order::Distinct);
@@ -107,24 +107,24 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_used_by_its_name_and_in_its_turn() {
-        let mut register = Register::default();
+    fn entries_match_by_name_and_in_order() {
+        let mut matcher = RowMatcher::default();
         for (namespace, name, version) in [("a", "x", "7"), ("", "node", ""), ("b", "x", "9")] {
-            register.push(namespace, name, version);
+            matcher.push(namespace, name, version);
         }
         for _ in 0..2 {
-            assert_eq!(register.next("y"), None);
-            assert_eq!(register.next("x"), Some(("a", "7")));
-            assert_eq!(register.next("x"), None);
-            assert_eq!(register.next("node"), Some(("", "")));
-            assert!(!register.is_used_up());
-            assert_eq!(register.next("x"), Some(("b", "9")));
-            assert!(register.is_used_up());
-            assert_eq!(register.next("x"), None);
-            register.rewind();
+            assert_eq!(matcher.next("y"), None);
+            assert_eq!(matcher.next("x"), Some(("a", "7")));
+            assert_eq!(matcher.next("x"), None);
+            assert_eq!(matcher.next("node"), Some(("", "")));
+            assert!(!matcher.is_exhausted());
+            assert_eq!(matcher.next("x"), Some(("b", "9")));
+            assert!(matcher.is_exhausted());
+            assert_eq!(matcher.next("x"), None);
+            matcher.rewind();
         }
         let key = |namespace: &str, name: &str| (namespace.to_owned(), name.to_owned());
-        assert_eq!(register.first(2), HashSet::from([key("a", "x"), key("", "node")]));
-        assert_eq!(register.first(9).len(), 3);
+        assert_eq!(matcher.first(2), HashSet::from([key("a", "x"), key("", "node")]));
+        assert_eq!(matcher.first(9).len(), 3);
     }
 }

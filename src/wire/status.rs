@@ -1,8 +1,9 @@
-//! A server's refusal → [`Error`] by what the caller can do about it. HTTP's numbers end here.
+//! Converts a refusal to an [`Error`] by what the caller can do about it. HTTP status codes are not visible beyond
+//! this room.
 //!
-//! A Kubernetes server explains itself with a `meta/v1` Status; what stands in front of one (a proxy, a load balancer,
-//! a login page) answers with whatever it likes. Both become the same thing: the reason word and the sentence kubectl
-//! would print, and a Status as JSON for those who pass it on.
+//! A Kubernetes server explains a refusal with a `meta/v1` Status; a proxy, a load balancer or a login page in front
+//! of it responds with any text. Both become the same: the reason and the message that kubectl would print, and a
+//! Status as JSON for callers that forward it.
 
 use std::time::Duration;
 
@@ -10,37 +11,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::listwatch::{Error, Status};
 
-/// How much of a body that is no Status is repeated, in characters.
+/// The number of characters that are repeated of a body that is not a Status.
 const MAX_BODY_CHARS: usize = 512;
-/// The type of the cause that says "this version is in the future".
+/// The type of the cause of a resource version in the future.
 const TOO_LARGE_CAUSE: &str = "ResourceVersionTooLarge";
-/// The same from servers up to 1.18, which say it in the message only.
+/// The same in servers up to 1.18, which state it in the message only.
 const TOO_LARGE_MESSAGE: &str = "Too large resource version";
 
 /// Returns the error of a response with another code than 2xx whose body is a Status, `None` when it is none.
 ///
 /// `retry_after` is the response's header and takes precedence over that of the Status. The caller bounds `body`.
 pub(crate) fn from_body(code: u16, retry_after: Option<Duration>, body: &[u8]) -> Option<Error> {
-    Some(Wire::read(body)?.into_error(code, retry_after))
+    Some(WireStatus::read(body)?.into_error(code, retry_after))
 }
 
 /// Returns the error of a response with another code than 2xx whose body is the text of anything but a Status.
 pub(crate) fn from_text(code: u16, retry_after: Option<Duration>, text: &str) -> Error {
-    Wire::stand_in(code, retry_after, &excerpt(text.as_bytes())).into_error(code, retry_after)
+    WireStatus::substitute(code, retry_after, &excerpt(text.as_bytes())).into_error(code, retry_after)
 }
 
-/// What the object of an `ERROR` frame means.
+/// Returns the error that the object of an `ERROR` frame describes.
 pub(crate) fn from_status_json(json: &[u8]) -> Error {
-    match Wire::read(json) {
-        Some(wire) => wire.into_error(0, None),
+    match WireStatus::read(json) {
+        Some(wire_status) => wire_status.into_error(0, None),
         None => Error::Decode("the watch reported an error whose object is no Status".into()),
     }
 }
 
-/// The fields of a Status that say something to us, and its whole text.
+/// The fields of a Status that matter here, and its whole text.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Wire {
+struct WireStatus {
     kind: String,
     status: Option<String>,
     message: Option<String>,
@@ -58,7 +59,7 @@ struct Details {
     retry_after_seconds: Option<i64>,
 }
 
-/// A cause's type travels under the name `reason`.
+/// A cause. Its type has the JSON name `reason`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Cause {
@@ -66,7 +67,7 @@ struct Cause {
     message: Option<String>,
 }
 
-/// What to do about an answer: the variants of [`Error`] that a server can cause.
+/// The meaning of a refusal: the variants of [`Error`] that a server can cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     Expired,
@@ -81,33 +82,33 @@ enum Meaning {
     Invalid,
 }
 
-impl Wire {
-    /// The Status in `body`, if it is one that reports a failure.
+impl WireStatus {
+    /// Parses the Status in `body`, if it reports a failure.
     fn read(body: &[u8]) -> Option<Self> {
         let body = body.trim_ascii();
-        let wire: Self = serde_json::from_slice(body).ok()?;
-        let failed = wire.status.as_deref().is_none_or(|status| status != "Success");
-        (wire.kind == "Status" && failed).then(|| Self { json: one_line(body), ..wire })
+        let wire_status: Self = serde_json::from_slice(body).ok()?;
+        let failed = wire_status.status.as_deref().is_none_or(|status| status != "Success");
+        (wire_status.kind == "Status" && failed).then(|| Self { json: one_line(body), ..wire_status })
     }
 
-    /// The Status a server might have sent with this code, in the words kubectl uses when none came.
-    fn stand_in(code: u16, retry_after: Option<Duration>, body: &str) -> Self {
+    /// Builds the Status that a server might have sent with this code, in the words that kubectl uses without one.
+    fn substitute(code: u16, retry_after: Option<Duration>, body: &str) -> Self {
         let reason = reason_of(code);
         let message = message_of(code, body);
-        let json = serde_json::to_string(&StandIn {
+        let json = serde_json::to_string(&Substitute {
             kind: "Status",
             api_version: "v1",
             metadata: Empty {},
             status: "Failure",
             message: &message,
             reason,
-            details: StandInDetails {
-                causes: [StandInCause { reason: "UnexpectedServerResponse", message: body }],
+            details: SubstituteDetails {
+                causes: [SubstituteCause { reason: "UnexpectedServerResponse", message: body }],
                 retry_after_seconds: retry_after.map(|wait| wait.as_secs()),
             },
             code,
         });
-        // No reason: the number alone says what it means.
+        // No reason: the code alone determines the meaning.
         Self { message: Some(message), json: json.unwrap_or_default(), ..Self::default() }
     }
 
@@ -136,8 +137,8 @@ impl Wire {
         }
     }
 
-    /// The reason decides where it is one we know; a server may invent words, and then its number decides. A failure
-    /// inside that comes with a time to wait is one to wait for.
+    /// Returns the meaning of the reason if it is known, else of the code, since a server may use reasons of its own.
+    /// An internal error with a time to wait is temporary.
     fn meaning(&self, code: u16, retry_after: Option<Duration>) -> Meaning {
         let reason = self.reason.as_deref().unwrap_or_default();
         match meaning_of_reason(reason).unwrap_or_else(|| meaning_of_code(code)) {
@@ -162,7 +163,7 @@ impl Wire {
     }
 }
 
-/// The meaning of a reason word of the Kubernetes API (`StatusReason` of `meta/v1`).
+/// Returns the meaning of a reason of the Kubernetes API (`StatusReason` of `meta/v1`).
 fn meaning_of_reason(reason: &str) -> Option<Meaning> {
     Some(match reason {
         "Expired" | "Gone" => Meaning::Expired,
@@ -184,8 +185,8 @@ fn meaning_of_reason(reason: &str) -> Option<Meaning> {
     })
 }
 
-/// The meaning of a number alone. A gateway that got no answer (502) or waited in vain (504) speaks of now, not of
-/// the request; a redirect was not followed and will not be the next time either.
+/// Returns the meaning of a code alone. The errors of a gateway (502, 504) are temporary and not about the request; a
+/// redirect is not followed, and would not be the next time either.
 fn meaning_of_code(code: u16) -> Meaning {
     match code {
         401 | 407 => Meaning::Unauthorized,
@@ -200,7 +201,7 @@ fn meaning_of_code(code: u16) -> Meaning {
     }
 }
 
-/// The reason word that goes with a number when the server gave none.
+/// Returns the reason for a code when the server sent none.
 fn reason_of(code: u16) -> &'static str {
     match code {
         400 => "BadRequest",
@@ -222,7 +223,7 @@ fn reason_of(code: u16) -> &'static str {
     }
 }
 
-/// The sentence kubectl prints for a number when the server gave none; `body` is what it did give.
+/// Returns the message that kubectl prints for a code when the server sent none; `body` is the text that it did send.
 fn message_of(code: u16, body: &str) -> String {
     let sentence = match code {
         400 => "the server rejected our request for an unknown reason",
@@ -252,12 +253,12 @@ fn message_of(code: u16, body: &str) -> String {
     sentence.to_owned()
 }
 
-/// The start of a body as one line of printable text; `unknown`, kubectl's word, for none and for bytes.
+/// Returns the start of a body as one line of printable text; `unknown`, kubectl's word, for an empty or binary body.
 fn excerpt(body: &[u8]) -> String {
     let head = &body[..body.len().min(4 * MAX_BODY_CHARS)];
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
-        // Cut inside a character, by us.
+        // The text was cut inside a character here.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
         }
@@ -274,7 +275,7 @@ fn excerpt(body: &[u8]) -> String {
     }
 }
 
-/// Valid JSON on one line. What a server sends compact keeps its text.
+/// Returns valid JSON on one line. Compact JSON keeps its text.
 fn one_line(json: &[u8]) -> String {
     let text = String::from_utf8_lossy(json);
     if memchr::memchr2(b'\n', b'\r', json).is_none() {
@@ -285,7 +286,7 @@ fn one_line(json: &[u8]) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StandIn<'a> {
+struct Substitute<'a> {
     kind: &'a str,
     api_version: &'a str,
     metadata: Empty,
@@ -293,7 +294,7 @@ struct StandIn<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     reason: &'a str,
-    details: StandInDetails<'a>,
+    details: SubstituteDetails<'a>,
     code: u16,
 }
 
@@ -302,14 +303,14 @@ struct Empty {}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StandInDetails<'a> {
-    causes: [StandInCause<'a>; 1],
+struct SubstituteDetails<'a> {
+    causes: [SubstituteCause<'a>; 1],
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_seconds: Option<u64>,
 }
 
 #[derive(Serialize)]
-struct StandInCause<'a> {
+struct SubstituteCause<'a> {
     reason: &'a str,
     message: &'a str,
 }
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_decides_and_the_number_where_the_reason_is_strange() {
+    fn reason_decides_and_unknown_reasons_leave_it_to_the_code() {
         for (reason, code, wanted) in [
             ("Expired", 410, "Expired"),
             ("Gone", 410, "Expired"),
@@ -372,14 +373,14 @@ mod tests {
             let json = status(reason, code, "");
             for error in [from_response(code, None, json.as_bytes()), from_status_json(json.as_bytes())] {
                 assert_eq!(variant(&error), wanted, "{reason} {code}");
-                let said = error.status().expect("a Status");
-                assert_eq!((said.message.as_str(), said.json.as_str()), ("said so", json.as_str()));
+                let status = error.status().expect("a Status");
+                assert_eq!((status.message.as_str(), status.json.as_str()), ("said so", json.as_str()));
             }
         }
     }
 
     #[test]
-    fn a_version_from_the_future_is_told_from_other_timeouts() {
+    fn future_version_differs_from_other_timeouts() {
         let by_cause = status(
             "Timeout",
             504,
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_beats_the_status_on_how_long_to_wait() {
+    fn retry_after_header_precedes_the_status() {
         let json = status("TooManyRequests", 429, r#","details":{"retryAfterSeconds":7}"#);
         let wait = |header| from_response(429, header, json.as_bytes()).retry_after();
         assert_eq!(wait(None), Some(Duration::from_secs(7)));
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_a_status_gets_kubectls_words() {
+    fn response_without_status_has_kubectls_message() {
         let quoted =
             |text: &str| format!("an error on the server ({text}) has prevented the request from succeeding");
         let no_more = "the server responded with the status code 418 but did not return more information";
@@ -438,16 +439,16 @@ mod tests {
             (418, "", "Invalid", "", no_more.into()),
         ] {
             let error = from_response(code, None, body.as_bytes());
-            let said = error.status().expect("a Status");
-            assert_eq!((variant(&error), &*said.reason, &said.message), (kind, reason, &message));
-            let json: serde_json::Value = serde_json::from_str(&said.json).expect("JSON");
+            let status = error.status().expect("a Status");
+            assert_eq!((variant(&error), &*status.reason, &status.message), (kind, reason, &message));
+            let json: serde_json::Value = serde_json::from_str(&status.json).expect("JSON");
             assert_eq!((&json["kind"], &json["code"]), (&"Status".into(), &code.into()));
             assert_eq!(json["message"], message);
         }
     }
 
     #[test]
-    fn a_long_or_binary_body_is_cut_and_cleaned() {
+    fn long_and_binary_bodies_are_cut_and_cleaned() {
         let long = "ü".repeat(5000);
         assert_eq!(excerpt(long.as_bytes()).chars().count(), MAX_BODY_CHARS + 1);
         assert_eq!(excerpt(&[0xff, 0xfe, b'a']), "unknown");
@@ -455,17 +456,17 @@ mod tests {
     }
 
     #[test]
-    fn a_pretty_printed_status_becomes_one_line() {
+    fn pretty_printed_status_becomes_one_line() {
         let pretty = "{\n  \"kind\": \"Status\",\n  \"reason\": \"Expired\",\n  \"code\": 410\n}\n";
         let error = from_response(410, None, pretty.as_bytes());
-        let said = error.status().expect("a Status");
-        assert_eq!(said.json, r#"{"code":410,"kind":"Status","reason":"Expired"}"#);
-        // No sentence came, so the number's stands in.
-        assert!(said.message.contains("410"), "{}", said.message);
+        let status = error.status().expect("a Status");
+        assert_eq!(status.json, r#"{"code":410,"kind":"Status","reason":"Expired"}"#);
+        // Without a message that of the code is used.
+        assert!(status.message.contains("410"), "{}", status.message);
     }
 
     #[test]
-    fn an_error_frame_without_a_status_is_unreadable() {
+    fn error_frame_without_status_is_a_decode_error() {
         for json in ["", "{}", "null", r#"{"kind":"Pod"}"#, r#"{"kind":"Status","status":"Success"}"#] {
             assert_eq!(variant(&from_status_json(json.as_bytes())), "Decode", "{json}");
         }

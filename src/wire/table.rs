@@ -12,10 +12,10 @@ use crate::object::{Column, Row};
 /// One element of a Table's `rows`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct WireRow<'a> {
-    /// The array as it is written: not every reader of a row wants all of them.
+    /// The array's text: not every reader of a row needs all cells.
     #[serde(borrow, default, deserialize_with = "array")]
     cells: Option<&'a RawValue>,
-    /// What `includeObject` asked for; `None` where it is null.
+    /// The object that `includeObject` requested; `None` if it is null.
     #[serde(borrow)]
     pub(crate) object: Option<&'a RawValue>,
 }
@@ -43,12 +43,12 @@ struct WireColumn<'a> {
     priority: Option<i32>,
 }
 
-/// Reads `columnDefinitions`; `null` is no answer.
+/// Parses `columnDefinitions`; `None` for `null`.
 pub(crate) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, serde_json::Error> {
     let wire: Option<Vec<WireColumn<'_>>> = serde_json::from_slice(json)?;
     let column = |wire: WireColumn<'_>| Column {
         name: wire.name.into_owned(),
-        // The columns of custom resources say in their type what others say in their format.
+        // Custom resources state in the column's type what others state in its format.
         format: match wire.kind.as_deref() {
             Some(date @ "date") => date.to_owned(),
             _ => wire.format.unwrap_or_default().into_owned(),
@@ -58,22 +58,23 @@ pub(crate) fn columns(json: &[u8]) -> Result<Option<Arc<[Column]>>, serde_json::
     Ok(wire.filter(|columns| !columns.is_empty()).map(|columns| columns.into_iter().map(column).collect()))
 }
 
-/// The columns of an object that a server gave no row for, as kubectl has them.
+/// Returns the columns of an object that came without a row, as in kubectl.
 pub(crate) fn plain_columns() -> Arc<[Column]> {
     let column = |name: &str, format: &str| Column { name: name.into(), format: format.into(), priority: 0 };
     Arc::from([column("Name", "name"), column("Age", "")])
 }
 
-/// The row of a watched Table that begins as servers write it once they have sent the columns. It is the right one if,
-/// and only if, the text of its object then reads as one JSON object.
+/// The row of a watched Table in the form that servers write after the columns. It is the right one if, and only if,
+/// the text of its object then parses as one JSON object.
 pub(crate) struct PlainRow<'a> {
     cells: &'a RawValue,
-    /// The object, unread.
+    /// The object, unparsed.
     pub(crate) json: &'a [u8],
 }
 
 impl<'a> PlainRow<'a> {
-    /// Cuts the Table of one row. What is nested in its metadata or cells is not followed: nobody would bound its depth.
+    /// Cuts the Table of one row. Nested values in its metadata or cells are not accepted, since their depth would be
+    /// unbounded.
     pub(crate) fn of_table(json: &'a [u8]) -> Option<Self> {
         let is_flat = |value: &RawValue| memchr::memchr2(b'[', b'{', &value.get().as_bytes()[1..]).is_none();
         let rest = json.strip_prefix(br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#)?;
@@ -84,45 +85,45 @@ impl<'a> PlainRow<'a> {
         (is_flat(metadata) && is_flat(cells) && cells.get().starts_with('[')).then_some(Self { cells, json })
     }
 
-    /// The cells as text.
+    /// Returns the cells as text.
     pub(crate) fn row(&self, columns: Arc<[Column]>) -> Row {
         row(Some(self.cells), columns)
     }
 }
 
-/// The value that a text begins with, and what follows it.
+/// Returns the value at the start of a text, and the rest.
 fn value(text: &[u8]) -> Option<(&RawValue, &[u8])> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter();
     let value = values.next()?.ok()?;
     Some((value, &text[values.byte_offset()..]))
 }
 
-/// A row of these cells.
+/// Builds a row of these cells.
 fn row(cells: Option<&RawValue>, columns: Arc<[Column]>) -> Row {
     Row::written(columns, cells.map_or(0, |cells| cells.get().len()), Elements::of(cells), write_cell)
 }
 
 impl<'a> WireRow<'a> {
-    /// The cells as text.
+    /// Returns the cells as text.
     pub(crate) fn row(&self, columns: Arc<[Column]>) -> Row {
         row(self.cells, columns)
     }
 
-    /// The cell that holds the object's name: that of the column of format `name`, else of the one called Name, else
-    /// the first.
+    /// Returns the cell with the object's name: that of the column of format `name`, else of the one called Name,
+    /// else the first.
     pub(crate) fn name(&self, columns: &[Column]) -> Cow<'a, str> {
         let by_name = || columns.iter().position(|column| column.name.eq_ignore_ascii_case("name"));
-        let at = said_name(columns).or_else(by_name).unwrap_or_default();
+        let at = name_cell(columns).or_else(by_name).unwrap_or_default();
         Elements::of(self.cells).nth(at).map(cell_text).unwrap_or_default()
     }
 
-    /// The cell that is said to hold the object's name: that of the column of format `name`.
-    pub(crate) fn said_name(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
-        Elements::of(self.cells).nth(said_name(columns)?).map(cell_text)
+    /// Returns the cell of the column of format `name`.
+    pub(crate) fn name_cell(&self, columns: &[Column]) -> Option<Cow<'a, str>> {
+        Elements::of(self.cells).nth(name_cell(columns)?).map(cell_text)
     }
 }
 
-/// The text of an array, unless it is null.
+/// Returns the text of an array, unless it is null.
 fn array<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     match Option::<&RawValue>::deserialize(from)? {
         Some(other) if !other.get().starts_with('[') => Err(D::Error::custom("it is no array")),
@@ -130,7 +131,7 @@ fn array<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D:
     }
 }
 
-/// The elements of an array of which is known that it is JSON. Holds what is not yet read inside of its brackets.
+/// The elements of an array that is known to be valid JSON. Holds the unread text inside its brackets.
 struct Elements<'a>(&'a str);
 
 impl<'a> Elements<'a> {
@@ -146,7 +147,7 @@ impl<'a> Iterator for Elements<'a> {
         let rest = self.0.trim_ascii_start();
         let rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
         let end = match rest.as_bytes() {
-            // Most are strings.
+            // Most cells are strings.
             [b'"', inside @ ..] => 1 + string_end(inside)?,
             other => value(other)?.0.get().len(),
         };
@@ -156,7 +157,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Where a string ends, its closing quote included, that begins before this text.
+/// Returns the end of a string, including its closing quote. `text` starts after the opening quote.
 fn string_end(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -168,12 +169,12 @@ fn string_end(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn said_name(columns: &[Column]) -> Option<usize> {
+fn name_cell(columns: &[Column]) -> Option<usize> {
     columns.iter().position(|column| column.format == "name")
 }
 
-/// A cell as kubectl prints it, not escaped: strings as they are, null as nothing, numbers as Go does, and what a cell
-/// should not hold (arrays, objects) as compact JSON.
+/// Returns a cell as kubectl prints it, unescaped: strings as they are, null as empty, numbers as Go prints them, and
+/// arrays and objects, which cells should not hold, as compact JSON.
 fn cell_text(json: &str) -> Cow<'_, str> {
     match json.as_bytes().first() {
         Some(b'"') => match json.get(1..json.len() - 1) {
@@ -189,7 +190,7 @@ fn cell_text(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Adds a cell to the text of its row. A server writes `<none>`, of which there are many, with escapes.
+/// Adds a cell to the text of its row. Servers write the frequent `<none>` with escapes.
 fn write_cell(json: &str, text: &mut String) {
     let start = text.len();
     if unescape(json, text).is_none() {
@@ -198,7 +199,7 @@ fn write_cell(json: &str, text: &mut String) {
     }
 }
 
-/// Adds what a JSON string says. Nothing is promised where it is no string, or has escapes in pairs.
+/// Adds the content of a JSON string. `None` if the text is not a string or has escaped surrogate pairs.
 fn unescape(json: &str, text: &mut String) -> Option<()> {
     let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
     while let Some((plain, escape)) = rest.split_once('\\') {
@@ -219,7 +220,7 @@ fn unescape(json: &str, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// kubectl reads a number as an int64 where it is one, else as a float64, and prints either as Go's `%v`.
+/// Formats a number like kubectl: as an int64 if it is one, else as a float64, printed with Go's `%v`.
 fn number_text(json: &str) -> Cow<'_, str> {
     match json.parse::<i64>() {
         Ok(0) => Cow::Borrowed("0"),
@@ -231,8 +232,8 @@ fn number_text(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// A float as Go's `%v` writes it: the fewest digits that tell it, with an exponent (of two digits at least) from a
-/// million up and below 1e-4.
+/// Formats a float as Go's `%v` does: the fewest digits that identify it, with an exponent (of two digits at least)
+/// from a million up and below 1e-4.
 fn float_text(number: f64) -> String {
     let scientific = format!("{number:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_told_apart_however_they_are_written() {
+    fn cells_are_split_in_any_notation() {
         let row = "{\"cells\" :\n[ \"a\\\",\" ,\n1 , null,true\t,[ \"]\" , {\"x\": \"}\"} ] , \"\" ,-2.50]}";
         assert_eq!(cells(row), ["a\",", "1", "", "true", "[ \"]\" , {\"x\": \"}\"} ]", "", "-2.5"]);
         for wrong in [r#"{"cells":"x"}"#, r#"{"cells":{}}"#, r#"{"cells":7}"#, r#"{"cells":["a" "b"]}"#] {

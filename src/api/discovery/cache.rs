@@ -14,7 +14,7 @@ use super::catalog::Catalog;
 use super::version::ServerVersion;
 use crate::kubeconfig::local_file;
 use crate::object::ApiResource;
-use crate::wire::{Discovered, Missing};
+use crate::wire::{DiscoveredResource, UnavailableGroup};
 
 /// Counts up with every change of the form below.
 const FORM: u32 = 1;
@@ -80,7 +80,7 @@ impl Cache {
         let missing = stored.missing.into_iter();
         let catalog = Catalog::new(
             resources,
-            missing.map(|(group, version, reason)| Missing { group, version, reason }).collect(),
+            missing.map(|(group, version, reason)| UnavailableGroup { group, version, reason }).collect(),
         );
         Some((Told { catalog: Arc::new(catalog), version: stored.version }, Duration::from_secs(age)))
     }
@@ -138,7 +138,7 @@ fn private_file(path: &Path) -> io::Result<fs::File> {
 }
 
 impl StoredResource {
-    fn store(found: &Discovered) -> Self {
+    fn store(found: &DiscoveredResource) -> Self {
         let ApiResource { group, version, resource, kind, namespaced } = found.resource.clone();
         Self {
             group,
@@ -153,8 +153,8 @@ impl StoredResource {
         }
     }
 
-    fn load(self) -> Discovered {
-        Discovered {
+    fn load(self) -> DiscoveredResource {
+        DiscoveredResource {
             resource: ApiResource {
                 group: self.group,
                 version: self.version,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::api::suggest::nearest;
 use crate::object::ApiResource;
-use crate::wire::{Discovered, Missing};
+use crate::wire::{DiscoveredResource, UnavailableGroup};
 
 /// Everything a server offers.
 ///
@@ -12,8 +12,8 @@ use crate::wire::{Discovered, Missing};
 /// preferred version first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
-    pub(super) resources: Vec<Discovered>,
-    pub(super) missing: Vec<Missing>,
+    pub(super) resources: Vec<DiscoveredResource>,
+    pub(super) missing: Vec<UnavailableGroup>,
 }
 
 /// A word split at its dots: `deployments`, `deploy.apps`, `deployments.v1.apps`.
@@ -74,7 +74,7 @@ pub(crate) enum NoMatch {
 
 impl Catalog {
     /// Puts the parts in order: what the server told, group by group and version by version, preferred ones first.
-    pub(crate) fn new(mut resources: Vec<Discovered>, missing: Vec<Missing>) -> Self {
+    pub(crate) fn new(mut resources: Vec<DiscoveredResource>, missing: Vec<UnavailableGroup>) -> Self {
         // Stable, so only the core group moves.
         resources.sort_by_key(|found| !found.resource.group.is_empty());
         let mut seen = BTreeSet::new();
@@ -86,23 +86,23 @@ impl Catalog {
 
     /// Everything in every version, in the order of preference.
     #[must_use]
-    pub fn resources(&self) -> &[Discovered] {
+    pub fn resources(&self) -> &[DiscoveredResource] {
         &self.resources
     }
 
     /// Every resource once, in its preferred version: what `api-resources` shows.
-    pub fn preferred(&self) -> impl Iterator<Item = &Discovered> {
+    pub fn preferred(&self) -> impl Iterator<Item = &DiscoveredResource> {
         self.resources.iter().filter(|found| found.preferred)
     }
 
     /// What could not be asked. A word that was not found may be there.
     #[must_use]
-    pub fn missing(&self) -> &[Missing] {
+    pub fn missing(&self) -> &[UnavailableGroup] {
         &self.missing
     }
 
     /// What a word names, among what can be listed: a category, or one resource.
-    pub(crate) fn find(&self, text: &str) -> Result<Vec<Discovered>, NoMatch> {
+    pub(crate) fn find(&self, text: &str) -> Result<Vec<DiscoveredResource>, NoMatch> {
         let members = self.category(text);
         if !members.is_empty() {
             return Ok(members);
@@ -131,7 +131,7 @@ impl Catalog {
         let word = Word::new(text);
         let named = self.named(&word);
         let Some((first, others)) = named.split_first() else { return Vec::new() };
-        let is_short = |found: &Discovered| {
+        let is_short = |found: &DiscoveredResource| {
             found.resource.resource != word.name
                 && found.singular != word.name
                 && found.short_names.contains(&word.name)
@@ -155,7 +155,7 @@ impl Catalog {
         !self.category(word).is_empty()
     }
 
-    fn category(&self, word: &str) -> Vec<Discovered> {
+    fn category(&self, word: &str) -> Vec<DiscoveredResource> {
         let members = self.resources.iter().filter(|found| found.can("list"));
         let members = members.filter(|found| found.categories.iter().any(|category| category == word));
         let mut seen = HashSet::new();
@@ -167,8 +167,8 @@ impl Catalog {
 
     /// What a word may mean, the best first: a full or singular name before a short one before a kind, an exact group
     /// before the beginning of one. What comes later is meant only when nothing before it fits.
-    fn named(&self, word: &Word) -> Vec<&Discovered> {
-        let by_name: [fn(&Discovered, &str) -> bool; 3] = [
+    fn named(&self, word: &Word) -> Vec<&DiscoveredResource> {
+        let by_name: [fn(&DiscoveredResource, &str) -> bool; 3] = [
             |found, name| found.resource.resource == name || found.singular == name,
             |found, name| found.short_names.iter().any(|short| short == name),
             |found, name| found.resource.kind.to_lowercase() == name,

@@ -13,8 +13,8 @@ use super::version::{Info, ServerVersion};
 use crate::api::{Client, Request};
 use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
-use crate::wire::discovery::{Answer, GroupVersion, ResourceList, Root, UnusableNames};
-use crate::wire::{Discovered, Missing};
+use crate::wire::discovery::{DiscoveryDocument, GroupVersion, ResourceList, Root, UnusableNames};
+use crate::wire::{DiscoveredResource, UnavailableGroup};
 
 /// Both forms of the aggregated answer, then whatever the server has.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -72,7 +72,7 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog,
                         missing.extend(without);
                         unusable.extend(names);
                     }
-                    Err(error) => missing.push(Missing {
+                    Err(error) => missing.push(UnavailableGroup {
                         group: String::new(),
                         version: String::new(),
                         reason: error.to_string(),
@@ -95,18 +95,18 @@ async fn root(
     client: &Client,
     path: &str,
     timeout: Option<Duration>,
-) -> Result<(Vec<Discovered>, Vec<Missing>, UnusableNames), Error> {
+) -> Result<(Vec<DiscoveredResource>, Vec<UnavailableGroup>, UnusableNames), Error> {
     let request = Request::new(path).accept(ACCEPT).timeout(timeout);
     let root: Root = ask(client, &request, &WHOLE).await?;
     let mut unusable = UnusableNames::default();
     let (found, missing) = match root.read(&mut unusable).map_err(Error::Decode)? {
-        Answer::Whole(found, missing) => (found, missing),
-        Answer::Parts(parts) if parts.len() > MOST_PARTS => {
+        DiscoveryDocument::Aggregated(found, missing) => (found, missing),
+        DiscoveryDocument::GroupVersions(parts) if parts.len() > MOST_PARTS => {
             return Err(Error::Decode(format!(
                 "the answer to {path} names more than {MOST_PARTS} group versions"
             )));
         }
-        Answer::Parts(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
+        DiscoveryDocument::GroupVersions(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
     };
     Ok((found, missing, unusable))
 }
@@ -116,7 +116,7 @@ async fn one_by_one(
     parts: Vec<GroupVersion>,
     timeout: Option<Duration>,
     unusable: &mut UnusableNames,
-) -> (Vec<Discovered>, Vec<Missing>) {
+) -> (Vec<DiscoveredResource>, Vec<UnavailableGroup>) {
     let asking = parts.into_iter().map(|part| async move {
         let answer: Result<ResourceList, Error> =
             ask(client, &Request::new(part.path()).timeout(timeout), &PART).await;
@@ -128,14 +128,14 @@ async fn one_by_one(
     while let Some((part, answer)) = answers.next().await {
         if found.len() > MOST_TYPES {
             let reason = format!("the server names more than {MOST_TYPES} types: the others are left out");
-            missing.push(Missing { group: String::new(), version: String::new(), reason });
+            missing.push(UnavailableGroup { group: String::new(), version: String::new(), reason });
             break;
         }
         match answer {
             Ok(list) => found.extend(list.read(&part, unusable)),
             Err(error) => {
                 let (group, version) = part.into_names();
-                missing.push(Missing { group, version, reason: error.to_string() });
+                missing.push(UnavailableGroup { group, version, reason: error.to_string() });
             }
         }
     }

@@ -27,7 +27,7 @@ use tracing::debug;
 use super::Client;
 use crate::kubeconfig::Error;
 use crate::object::ApiResource;
-use crate::wire::{Discovered, Missing};
+use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
 use catalog::NoMatch;
 
@@ -70,7 +70,7 @@ pub enum ResolveError {
         /// Resources with a name near to it.
         near: Vec<String>,
         /// What could not be asked, so that the word may be there all the same.
-        missing: Vec<Missing>,
+        missing: Vec<UnavailableGroup>,
     },
     /// What the word names has no list.
     #[error("the server does not allow this method on the requested resource: {0} can't be listed")]
@@ -184,7 +184,7 @@ impl Discovery {
     ///
     /// # Errors
     /// [`ResolveError`]; unknown only after the server was asked anew.
-    pub async fn resolve(&self, word: &str) -> Result<Vec<Discovered>, ResolveError> {
+    pub async fn resolve(&self, word: &str) -> Result<Vec<DiscoveredResource>, ResolveError> {
         let mut known = self.inner.known.lock().await;
         let was_known = known.is_some();
         let Known { mut catalog, told_by, .. } = self.known(&mut known).await?;
@@ -292,7 +292,7 @@ fn refusal(why: NoMatch, word: &str, catalog: &Catalog) -> ResolveError {
         NoMatch::NotListable(resource) => ResolveError::NotListable(resource.group_resource()),
         NoMatch::Unknown => {
             let (name, group) = word.split_once('.').unwrap_or((word, ""));
-            let concerns = |missing: &&Missing| {
+            let concerns = |missing: &&UnavailableGroup| {
                 group.is_empty() || missing.group.is_empty() || group.ends_with(missing.group.as_str())
             };
             ResolveError::Unknown {

@@ -48,8 +48,9 @@ async fn list_everything(discovery: &Discovery) -> Vec<String> {
         // The answer does not matter.
         let _ = client.namespace(Some("default".into())).list(&ListOptions::default()).await;
     }
-    let name =
-        |found: &super::Discovered| format!("{}/{}", found.resource.api_version(), found.resource.resource);
+    let name = |found: &super::DiscoveredResource| {
+        format!("{}/{}", found.resource.api_version(), found.resource.resource)
+    };
     catalog.resources().iter().map(name).collect()
 }
 

@@ -26,7 +26,7 @@ use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
 use crate::object::{Object, ResourceVersion};
 use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
-use crate::wire::row_matcher::{Order, Register};
+use crate::wire::row_matcher::{Order, RowMatcher};
 
 /// As many rows as kubectl asks for at a time.
 const PAGE: u32 = 500;
@@ -47,13 +47,13 @@ pub(super) async fn begin(
     {
         return Ok((page, ListMeta::default()));
     }
-    if let Some((register, meta)) = names(client, options, &mut pace).await?
-        && let Some(rows) = rows(client, &meta, register, &mut pace).await?
+    if let Some((matcher, meta)) = names(client, options, &mut pace).await?
+        && let Some(rows) = rows(client, &meta, matcher, &mut pace).await?
     {
         return Ok((rows, meta));
     }
     pace.came();
-    let whole = client.items(client.wanted().whole(), Naming::Asked, options).await?;
+    let whole = client.items(client.wanted().whole(), Naming::RequestedNamespace, options).await?;
     Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
 }
 
@@ -64,7 +64,7 @@ async fn page(
     pace: &mut Step,
 ) -> Result<Option<State>, Error> {
     let options = ListOptions { limit: PAGE, ..options.clone() };
-    let mut items = client.items(client.wanted().whole(), Naming::Asked, &options).await?;
+    let mut items = client.items(client.wanted().whole(), Naming::RequestedNamespace, &options).await?;
     let mut ready = VecDeque::new();
     while ready.len() <= PAGE as usize {
         pace.came();
@@ -86,14 +86,14 @@ async fn names(
     client: &ResourceClient,
     options: &ListOptions,
     pace: &mut Step,
-) -> Result<Option<(Register, ListMeta)>, Error> {
-    let asked = client.items(Representation::Metadata, Naming::Asked, options);
+) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
+    let asked = client.items(Representation::Metadata, Naming::RequestedNamespace, options);
     let Some(asked) = within(NAMES_SILENT, asked).await else { return Ok(None) };
     let mut items = asked?;
-    let mut register = Register::default();
+    let mut matcher = RowMatcher::default();
     loop {
         pace.came();
-        match within(NAMES_SILENT, items.register(&mut register)).await {
+        match within(NAMES_SILENT, items.matcher(&mut matcher)).await {
             Some(Ok(true)) => {}
             Some(Ok(false)) => break,
             None | Some(Err(Error::Timeout(_))) => return Ok(None),
@@ -102,17 +102,17 @@ async fn names(
     }
     let meta = items.meta().clone();
     let is_whole = meta.continue_token.is_empty() && !meta.resource_version.is_unset();
-    Ok(is_whole.then_some((register, meta)))
+    Ok(is_whole.then_some((matcher, meta)))
 }
 
 /// The rows of these names, if they surely are.
 async fn rows(
     client: &ResourceClient,
     meta: &ListMeta,
-    mut register: Register,
+    mut matcher: RowMatcher,
     pace: &mut Step,
 ) -> Result<Option<State>, Error> {
-    let order = register.order();
+    let order = matcher.order();
     let ways: &[_] = match order {
         Order::Distinct => &[ResourceVersionMatch::NotOlderThan, ResourceVersionMatch::Exact],
         Order::Sorted => &[ResourceVersionMatch::Exact],
@@ -120,16 +120,16 @@ async fn rows(
     };
     for how in ways {
         pace.came();
-        let asked = match client.items(ROWS, Naming::Asked, &at(meta, *how)).await {
+        let asked = match client.items(ROWS, Naming::RequestedNamespace, &at(meta, *how)).await {
             Err(error) if is_doubt(&error) => continue,
             asked => asked?,
         };
-        register.rewind();
-        let mut items = asked.named_by(Naming::Register(register));
+        matcher.rewind();
+        let mut items = asked.named_by(Naming::Matcher(matcher));
         if let Some(ready) = lined_up(&mut items, &meta.resource_version, order, pace).await? {
             return Ok(Some(State::Rows(ready, items, Told::Rows(0))));
         }
-        register = items.register_mut().map(std::mem::take).unwrap_or_default();
+        matcher = items.register_mut().map(std::mem::take).unwrap_or_default();
     }
     Ok(None)
 }
@@ -146,7 +146,7 @@ async fn lined_up(
         pace.came();
         match items.next().await {
             Ok(Some(row)) if items.is_at(version) => ready.push_back(row),
-            Ok(None) if items.is_used_up() => break,
+            Ok(None) if items.is_exhausted() => break,
             Ok(_) | Err(Error::Decode(_)) => return Ok(None),
             Err(error) => return Err(error),
         }

@@ -74,7 +74,8 @@ impl Bare {
         let state = match Box::pin(rows).await {
             Ok((first, rows)) => State::Rows(first.into_iter().collect(), rows, Told::names()),
             Err(error) if is_doubt(&error) => {
-                let whole = client.items(Representation::Names.whole(), Naming::Asked, options).await?;
+                let whole =
+                    client.items(Representation::Names.whole(), Naming::RequestedNamespace, options).await?;
                 State::Whole(VecDeque::new(), whole)
             }
             Err(error) => return Err(error),
@@ -108,7 +109,7 @@ impl Bare {
                             told.add(&row);
                             return Ok(Some(row));
                         }
-                        Ok(None) if items.is_used_up() => return Ok(None),
+                        Ok(None) if items.is_exhausted() => return Ok(None),
                         Ok(None) | Err(Error::Decode(_)) => self.give_up_rows(),
                         Err(error) => return Err(error),
                     }
@@ -139,7 +140,7 @@ impl Bare {
         let State::Rows(_, items, told) = &mut self.state else { return };
         let mut told = std::mem::take(told);
         if let Told::Rows(count) = told {
-            told = Told::Keys(items.register_mut().map(|register| register.first(count)).unwrap_or_default());
+            told = Told::Keys(items.register_mut().map(|matcher| matcher.first(count)).unwrap_or_default());
         } else {
             self.meta = items.meta().clone();
         }

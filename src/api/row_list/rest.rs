@@ -103,7 +103,7 @@ pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
 pub(super) async fn ask(client: &ResourceClient, options: &ListOptions) -> Result<Items, Error> {
     let whole = client.wanted().whole();
     for _ in 1..TRIES {
-        match client.items(whole, Naming::Asked, options).await {
+        match client.items(whole, Naming::RequestedNamespace, options).await {
             Err(error) => match error.retry_after() {
                 Some(pause) => wait(pause).await,
                 None if is_doubt(&error) => return Err(moved_on()),
@@ -112,7 +112,7 @@ pub(super) async fn ask(client: &ResourceClient, options: &ListOptions) -> Resul
             items => return items,
         }
     }
-    client.items(whole, Naming::Asked, options).await
+    client.items(whole, Naming::RequestedNamespace, options).await
 }
 
 /// The error of a list that can't be gone on with. Not that of an expired version: whoever lists anew for one would

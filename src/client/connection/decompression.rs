@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(body: Vec<u8>, size in 1..50usize) {
+        fn arbitrary_bytes_never_panic(body: Vec<u8>, size in 1..50usize) {
             let _ = unpacked(body.chunks(size));
             let _ = unpacked([&packed(b"")[..10], &body]);
         }

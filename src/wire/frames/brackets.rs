@@ -1,36 +1,36 @@
-//! Where the array or object ends that chunks go on with, by its brackets: 64 bytes at a time.
+//! Finds the end of an array or object by its brackets, 64 bytes at a time.
 
 use wide::u8x16;
 
 use super::Fault;
 use crate::object::blocks::{BLOCK, Strings, masks};
 
-/// No string holds a line break, escaped or not: a quote is wrong, and with it all that would follow.
+/// No JSON string contains a line break: a quote is missing, and everything after it would be misread.
 pub(super) const LINE_BREAK: Fault = Fault::Expected("the end of a string before that of its line");
-/// What a lost bracket leads to where the next value follows. Where a comma is missing before anything else, no end is
-/// hidden by that: whoever reads the value will see it.
+/// A missing bracket shows as a missing comma before the next value. A comma missing elsewhere hides no end; the
+/// parser of the value reports it.
 pub(super) const NO_COMMA: Fault = Fault::Expected("a comma");
-/// Outside of strings a backslash is nothing. Passed over, it could hide the quote behind it.
+/// A backslash outside of strings is invalid. If it were skipped, it could hide the quote after it.
 pub(super) const NO_STRING: Fault = Fault::Expected("a string around a backslash");
 
-/// Follows an array or object from behind its opening bracket.
+/// Follows an array or object from its opening bracket.
 ///
-/// What is asked of a block is asked of all of its bytes at once. Only where it may be that the value ends in this
-/// block, or that something in it is wrong, the brackets are gone through one by one. What comes first counts then, so
-/// that what stands behind the end, which is not of this value, makes no difference, nor does where a chunk was cut.
+/// A block is examined with operations on all of its bytes at once. Only if the value may end in the block, or
+/// something in it may be wrong, are its brackets visited one by one. The first finding counts, so that bytes after
+/// the end, which belong to another value, and the cuts between chunks make no difference.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Brackets {
     depth: u32,
-    /// The last block ended with a closing bracket, or with white space after one.
+    /// Whether the last block ended with a closing bracket, or with white space after one.
     closed: bool,
     strings: Strings,
 }
 
-/// What there is in a block, a bit for each byte.
+/// The findings in a block, one bit per byte.
 struct Marks {
     opening: u64,
     closing: u64,
-    /// Opening brackets with nothing but white space between them and a closing one.
+    /// Opening brackets that follow a closing one with only white space in between.
     no_comma: u64,
     /// Line breaks in strings.
     line_breaks: u64,
@@ -38,30 +38,30 @@ struct Marks {
     no_string: u64,
 }
 
-/// What came of going through a block bracket by bracket.
-enum Walked {
-    /// The value goes on at this depth.
-    On(u32),
-    /// So many bytes of the block are of the value.
+/// The result of visiting the brackets of a block.
+enum WalkResult {
+    /// The value continues at this depth.
+    Inside(u32),
+    /// The value ends after this number of bytes.
     End(usize),
-    /// It goes on deeper than it may.
+    /// The value is nested deeper than allowed.
     TooDeep,
-    /// The bit of the first byte that is wrong.
+    /// The bit of the first wrong byte.
     Wrong(u64),
 }
 
 impl Brackets {
-    /// At the opening bracket of a value.
-    pub(super) fn begin(limit: u32) -> Result<Self, Fault> {
+    /// Starts at the opening bracket of a value.
+    pub(super) fn start(limit: u32) -> Result<Self, Fault> {
         if limit == 0 {
             return Err(Fault::TooDeep(limit));
         }
         Ok(Self { depth: 1, ..Self::default() })
     }
 
-    /// Where in `input`, with which the value goes on, its bracket is closed.
+    /// Returns the position in `input`, which continues the value, after its closing bracket.
     pub(super) fn end(&mut self, input: &[u8], limit: u32) -> Result<Option<usize>, Fault> {
-        // A copy of its own stays in registers.
+        // A local copy stays in registers.
         let mut here = *self;
         let mut at = 0;
         let mut last;
@@ -82,10 +82,10 @@ impl Brackets {
         Ok(None)
     }
 
-    /// Goes on by one block, and says where in it the value ends.
+    /// Examines one block and returns the position in it where the value ends.
     #[inline]
     fn step(&mut self, block: &[u8; BLOCK], limit: u32) -> Result<Option<usize>, Fault> {
-        // The two opening brackets differ in one bit, and the two closing ones do; no other byte becomes one of them.
+        // The two opening brackets differ in one bit, as do the two closing ones; no other byte becomes one of them.
         let [quotes, opening, closing] =
             masks(block, |bytes| [(bytes, b'"'), (bytes | 0x20, b'{'), (bytes | 0x20, b'}')]);
         let marks = if is_plain(block) {
@@ -101,19 +101,19 @@ impl Brackets {
             return Ok(None);
         }
         match walk(self.depth, limit, opening, closing, wrong) {
-            Walked::On(depth) => {
+            WalkResult::Inside(depth) => {
                 self.depth = depth;
                 Ok(None)
             }
-            Walked::End(end) => Ok(Some(end)),
-            Walked::TooDeep => Err(Fault::TooDeep(limit)),
-            Walked::Wrong(first) if no_comma & first != 0 => Err(NO_COMMA),
-            Walked::Wrong(first) if line_breaks & first != 0 => Err(LINE_BREAK),
-            Walked::Wrong(_) => Err(NO_STRING),
+            WalkResult::End(end) => Ok(Some(end)),
+            WalkResult::TooDeep => Err(Fault::TooDeep(limit)),
+            WalkResult::Wrong(first) if no_comma & first != 0 => Err(NO_COMMA),
+            WalkResult::Wrong(first) if line_breaks & first != 0 => Err(LINE_BREAK),
+            WalkResult::Wrong(_) => Err(NO_STRING),
         }
     }
 
-    /// The marks of most blocks of compact JSON: those that are plain.
+    /// Returns the marks of a plain block. Most blocks of compact JSON are plain.
     #[inline]
     fn plain(&mut self, quotes: u64, opening: u64, closing: u64) -> Marks {
         let inside = self.strings.inside(quotes, 0);
@@ -123,31 +123,31 @@ impl Brackets {
         Marks { opening, closing, no_comma, line_breaks: 0, no_string: 0 }
     }
 
-    /// The marks of any block. Few of compact JSON need it: it stays out of the loop around the plain ones.
+    /// Returns the marks of any block. Compact JSON seldom needs it: it stays out of the loop over plain blocks.
     #[cold]
     fn any(&mut self, block: &[u8; BLOCK], quotes: u64, opening: u64, closing: u64) -> Marks {
         let [backslashes, line_breaks, low] =
             masks(block, |bytes| [(bytes, b'\\'), (bytes, b'\n'), (above_space(bytes), 0)]);
         let inside = self.strings.inside(quotes, backslashes);
         let (opening, closing, space) = (opening & !inside, closing & !inside, low & !inside);
-        // Where nothing may open: behind a closing bracket, and from there a sum carries on through white space, to
-        // what stands behind it.
-        let behind = closing << 1 | u64::from(self.closed);
-        let (sum, carried) = space.overflowing_add(behind & space);
+        // The positions where nothing may open: after a closing bracket. The carry of the addition runs through white
+        // space to the next byte.
+        let start = closing << 1 | u64::from(self.closed);
+        let (sum, carried) = space.overflowing_add(start & space);
         self.closed = carried || closing >> (BLOCK - 1) != 0;
         Marks {
             opening,
             closing,
-            no_comma: opening & (behind | (sum ^ space)),
+            no_comma: opening & (start | (sum ^ space)),
             line_breaks: line_breaks & inside,
             no_string: backslashes & !inside,
         }
     }
 }
 
-/// Goes through the brackets of a block from this depth up to the first byte that is wrong.
+/// Visits the brackets of a block, starting at this depth, up to the first wrong byte.
 #[cold]
-fn walk(mut depth: u32, limit: u32, opening: u64, closing: u64, wrong: u64) -> Walked {
+fn walk(mut depth: u32, limit: u32, opening: u64, closing: u64, wrong: u64) -> WalkResult {
     let before = wrong.wrapping_sub(1) & !wrong;
     let mut brackets = (opening | closing) & before;
     while brackets != 0 {
@@ -155,22 +155,22 @@ fn walk(mut depth: u32, limit: u32, opening: u64, closing: u64, wrong: u64) -> W
         if closing >> at & 1 == 1 {
             depth -= 1;
             if depth == 0 {
-                return Walked::End(at as usize + 1);
+                return WalkResult::End(at as usize + 1);
             }
         } else if depth == limit {
-            return Walked::TooDeep;
+            return WalkResult::TooDeep;
         } else {
             depth += 1;
         }
         brackets &= brackets - 1;
     }
     match wrong & wrong.wrapping_neg() {
-        0 => Walked::On(depth),
-        first => Walked::Wrong(first),
+        0 => WalkResult::Inside(depth),
+        first => WalkResult::Wrong(first),
     }
 }
 
-/// Whether a block has no backslash, no white space and no control character.
+/// Returns whether a block has no backslash, no white space and no control character.
 #[inline]
 fn is_plain(block: &[u8; BLOCK]) -> bool {
     let mut lowest = u8x16::MAX;
@@ -183,7 +183,7 @@ fn is_plain(block: &[u8; BLOCK]) -> bool {
     (backslashes | above_space(lowest).simd_eq(u8x16::ZERO)).to_bitmask() == 0
 }
 
-/// How far each byte is above the space: not at all if it is white space or a control character.
+/// Returns how far each byte is above the space: zero for white space and control characters.
 #[inline]
 fn above_space(bytes: u8x16) -> u8x16 {
     bytes.saturating_sub(u8x16::splat(b' '))

@@ -1,26 +1,26 @@
-//! One list → its elements, as they arrive.
+//! Splits a list into its elements as it arrives.
 
 use std::borrow::Cow;
 
-use super::scan::Gatherer;
+use super::scan::ValueBuffer;
 use super::{Fault, Limits, PLAIN_DEPTH, cut_off};
 use crate::listwatch::Error;
 
-/// Takes a list apart while it arrives, whatever the order of its members.
+/// Splits a list into parts as it arrives, whatever the order of its members.
 #[derive(Debug)]
 pub struct ListSplitter {
     state: State,
-    value: Gatherer,
+    value: ValueBuffer,
     offset: u64,
     seen_elements: bool,
     limits: Limits,
-    /// How long the last item was.
+    /// The length of the last item.
     last: usize,
 }
 
-/// What comes next of a list.
+/// The next part of a list.
 pub(crate) enum Next<'a, T> {
-    /// An item that was read where it stands.
+    /// An item that was decoded in place.
     Read(T),
     Piece(Piece<'a>),
 }
@@ -42,10 +42,10 @@ pub enum Piece<'a> {
     Row(&'a [u8]),
 }
 
-/// What the next byte that is not white space belongs to.
+/// The expected position of the next byte that is not white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The brace the list begins with.
+    /// The opening brace of the list.
     Start,
     /// The first name, or the end of the list.
     FirstName,
@@ -63,7 +63,7 @@ enum State {
     Element(Array),
     /// A comma or the end of the array.
     AfterElement(Array),
-    /// Nothing more.
+    /// The end of the body.
     End,
 }
 
@@ -83,37 +83,37 @@ enum Array {
     Rows,
 }
 
-/// What came of looking at the front of the input.
+/// The result of reading from the front of the input.
 enum Step {
-    /// Punctuation, a name or a value nobody wants was read.
+    /// Punctuation, a name, or a value that is skipped was read.
     Done,
-    /// A value that is a piece is there, or a part of it.
+    /// A value to return, or a part of it, is at the front.
     Take,
-    /// There is nothing more to read.
-    Starved,
+    /// The input is used up.
+    NeedsInput,
 }
 
 impl ListSplitter {
-    /// A splitter at the start of a body.
+    /// Returns a splitter at the start of a body.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        let value = Gatherer::new(limits);
+        let value = ValueBuffer::new(limits);
         Self { state: State::Start, value, offset: 0, seen_elements: false, limits, last: 0 }
     }
 
-    /// The next piece, or `None` when `input` is used up. Takes from the front of `input` what it has read.
+    /// Returns the next piece, or `None` when `input` is used up. Removes from the front of `input` what it has read.
     ///
     /// # Errors
-    /// [`Error::Decode`] when this can't be a JSON object with an array of items (or rows), or a value is beyond the
-    /// limits. Members that say nothing to us are stepped over, not validated.
+    /// [`Error::Decode`] when the body is not a JSON object with an array of items (or rows), or a value exceeds the
+    /// limits. Unknown members are skipped, not validated.
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<Piece<'s>>, Error> {
         if self.arrive(input)? { self.take(input) } else { Ok(None) }
     }
 
-    /// The same, but an item goes to `plain` first, unfollowed, with all of `input` that is behind it. That must answer
-    /// with nothing unless a JSON value stands there whole, else with where it ends. What it throws away of that need be
-    /// JSON only so far as that does not move the end. Following an item to its end only to read it once more takes a
-    /// quarter of the time.
+    /// Returns the next piece, and tries to decode items in place: `plain` receives all of `input` from the start of
+    /// an item, without its end being known. It must return `None` unless a complete JSON value is there, else the
+    /// value's end. Parts that `plain` drops need to be valid JSON only as far as that does not move the end. Finding
+    /// an item's end before decoding it would take a quarter of the time.
     ///
     /// # Errors
     /// As [`ListSplitter::next`].
@@ -136,8 +136,8 @@ impl ListSplitter {
         Ok(self.take(input)?.map(Next::Piece))
     }
 
-    /// Whether an item begins here of which it is likely that none is missing: it might be as long as the last one and
-    /// a quarter more. To read what is cut would be in vain.
+    /// Returns whether the next item is probably complete in `input`: it is assumed to be at most a quarter longer
+    /// than the last one. Decoding an incomplete item would be wasted work.
     fn may_be_whole(&self, input: &[u8]) -> bool {
         matches!(self.state, State::FirstElement(Array::Items) | State::Element(Array::Items))
             && !self.value.is_inside()
@@ -145,7 +145,7 @@ impl ListSplitter {
             && (self.last + self.last / 4..=self.limits.frame).contains(&input.len())
     }
 
-    /// Goes on to a value that is a piece, or into one, and answers whether there is any.
+    /// Reads up to a value to return, or into one, and returns whether there is any.
     fn arrive(&mut self, input: &mut &[u8]) -> Result<bool, Error> {
         loop {
             let given = input.len();
@@ -154,12 +154,12 @@ impl ListSplitter {
             match step.map_err(|fault| fault.at("list", self.offset))? {
                 Step::Done => {}
                 Step::Take => return Ok(true),
-                Step::Starved => return Ok(false),
+                Step::NeedsInput => return Ok(false),
             }
         }
     }
 
-    /// Takes what there is of a piece.
+    /// Takes the available part of a piece.
     fn take<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<Piece<'s>>, Error> {
         let (given, start) = (input.len(), self.offset);
         let taken = self.value.take(input);
@@ -182,11 +182,10 @@ impl ListSplitter {
         Ok(Some(piece))
     }
 
-    /// The body ended.
+    /// Ends the body.
     ///
     /// # Errors
-    /// [`Error::Transport`] when the list did not end before it; [`Error::Decode`] when what ended was no list: it
-    /// had neither items nor rows.
+    /// [`Error::Transport`] when the list is incomplete; [`Error::Decode`] when it had neither items nor rows.
     pub fn finish(&self) -> Result<(), Error> {
         match self.state {
             State::End if self.seen_elements => Ok(()),
@@ -195,13 +194,13 @@ impl ListSplitter {
         }
     }
 
-    /// Reads one thing that is no piece from the front of `input`.
+    /// Reads one token, or a value to skip, from the front of `input`.
     fn step(&mut self, input: &mut &[u8]) -> Result<Step, Fault> {
         let inside = self.value.is_inside();
         if !inside {
             *input = input.trim_ascii_start();
         }
-        let Some(first) = input.first().copied() else { return Ok(Step::Starved) };
+        let Some(first) = input.first().copied() else { return Ok(Step::NeedsInput) };
         self.state = match (self.state, first) {
             (State::Start, b'{') => State::FirstName,
             (State::FirstName | State::AfterValue, b'}') if !inside => State::End,
@@ -226,7 +225,7 @@ impl ListSplitter {
     }
 
     fn name(&mut self, input: &mut &[u8]) -> Result<Step, Fault> {
-        let Some(name) = self.value.take(input)? else { return Ok(Step::Starved) };
+        let Some(name) = self.value.take(input)? else { return Ok(Step::NeedsInput) };
         let member = Member::named(name);
         if matches!(member, Member::Elements(_)) && std::mem::replace(&mut self.seen_elements, true) {
             return Err(Fault::TwoItemLists);
@@ -238,7 +237,7 @@ impl ListSplitter {
     fn value(&mut self, input: &mut &[u8]) -> Result<Step, Fault> {
         let ended = match self.state {
             State::Value(Member::Other) => self.value.skip(input)?,
-            // What is no array can only be null, as Go writes an empty one.
+            // Anything but an array must be null, as Go writes an empty one.
             State::Value(Member::Elements(_)) => match self.value.take(input)? {
                 Some(b"null") => true,
                 Some(_) => return Err(Fault::Expected("an array of items")),
@@ -247,7 +246,7 @@ impl ListSplitter {
             _ => return Ok(Step::Take),
         };
         if !ended {
-            return Ok(Step::Starved);
+            return Ok(Step::NeedsInput);
         }
         self.state = State::AfterValue;
         Ok(Step::Done)
@@ -255,7 +254,7 @@ impl ListSplitter {
 }
 
 impl State {
-    /// What should have come, for people.
+    /// Describes the expected token for messages.
     fn wants(self) -> &'static str {
         match self {
             Self::Start => "a JSON object, as every answer of a Kubernetes API is",
@@ -272,7 +271,7 @@ impl State {
 }
 
 impl Member {
-    /// Which member has this name, given as a JSON string.
+    /// Returns the member with this name, given as a JSON string.
     fn named(json: &[u8]) -> Self {
         let name = match &json[1..json.len() - 1] {
             plain if !plain.contains(&b'\\') => Cow::Borrowed(plain),
@@ -290,7 +289,7 @@ impl Member {
     }
 }
 
-/// Whether a JSON value may begin with this byte, as far as a splitter must know to go on.
+/// Returns whether a JSON value may begin with this byte, as far as a splitter needs to know.
 fn begins_value(byte: u8) -> bool {
     !matches!(byte, b',' | b':' | b'}' | b']')
 }
@@ -303,7 +302,7 @@ mod tests {
     use super::*;
     use crate::wire::frames::testing::{cut, document, text};
 
-    /// What a list gave: its pieces by name, and its elements.
+    /// The parts of a list: its pieces by name, and its elements.
     #[derive(Debug, Default, PartialEq)]
     struct Parts {
         members: Vec<(&'static str, Value)>,
@@ -337,7 +336,7 @@ mod tests {
         splitter.finish()
     }
 
-    /// The pieces, JSON or not, and how it ended; items of plain JSON are read where they stand, if so.
+    /// Returns the pieces and the final result. With `plainly`, items of plain JSON are decoded in place.
     fn read(body: &[u8], cuts: &[usize], limits: Limits, plainly: bool) -> (Vec<Vec<u8>>, Option<String>) {
         let mut splitter = ListSplitter::new(limits);
         let mut read = Vec::new();
@@ -370,7 +369,7 @@ mod tests {
     const NAMES: [&str; 7] =
         ["items", "metadata", "kind", "apiVersion", "status", "columnDefinitions", "zeta"];
 
-    /// The text of an object with these members in this order; `serde_json` itself would sort them.
+    /// Formats an object with these members in this order; `serde_json` itself would sort them.
     fn object(members: &[(&str, &Value)], pretty: bool) -> String {
         let gap = if pretty { "\n\t " } else { "" };
         let members: Vec<_> = members
@@ -382,7 +381,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn elements_are_the_same_wherever_the_body_is_cut(
+        fn elements_do_not_depend_on_cuts(
             items in prop::collection::vec(document(), 0..6),
             others in prop::collection::vec(document(), 6),
             order in Just(NAMES.to_vec()).prop_shuffle(),
@@ -410,7 +409,7 @@ mod tests {
         }
 
         #[test]
-        fn items_read_where_they_stand_are_those_that_are_followed(
+        fn items_decoded_in_place_equal_scanned_items(
             items in prop::collection::vec(document(), 0..8),
             pretty: bool,
             lost in prop::option::of(any::<prop::sample::Index>()),
@@ -430,7 +429,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(
+        fn arbitrary_bytes_never_panic(
             body: Vec<u8>,
             near in "\\{\"items\":\\[[{}\\[\\]\",:\\\\a1 ]{0,40}",
             cuts in prop::collection::vec(0usize..100, 0..9),
@@ -441,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn small_items_are_read_where_they_stand_before_and_after_one_that_is_cut() {
+    fn small_items_are_decoded_in_place_around_a_cut_item() {
         let mut splitter = ListSplitter::new(Limits::default());
         let large = format!(r#"{{"a":"{}"}}"#, "x".repeat(10_000));
         let body = format!(r#"{{"items":[{large},{{"b":1}},{large},{{"b":2}},{{"b":3}}]}}"#);
@@ -459,12 +458,13 @@ mod tests {
                 read.push(matches!(next, Next::Read(())));
             }
         }
-        // The second is not tried: another one as long would not be whole. Nor is the third, which is cut.
+        // The second item is not tried: another one of that length would not be complete. Nor is the third, which is
+        // cut.
         assert_eq!(read, [true, false, false, false, true]);
     }
 
     #[test]
-    fn every_single_cut_of_a_small_list_gives_the_same() {
+    fn every_cut_of_a_small_list_gives_the_same_parts() {
         let body = br#"{"}":0,"kind":"PodList","items":[{"a":"\\\"]}"}, 12 ,null,"x",[[]]],"it\u0065ms2":{"items":[1]},"metadata":{"continue":"t"}}"#;
         let whole = parts(body, &[]).expect("a list");
         assert_eq!(whole.items.len(), 5);
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_inside_a_chunk_is_not_copied() {
+    fn element_within_a_chunk_is_borrowed() {
         let body = br#"{"items":[{"a":1}]}"#;
         pieces(body, &[], |piece| match piece {
             Piece::Item(item) => assert_eq!(item.as_ptr(), body[10..].as_ptr()),
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_items_is_empty_when_it_says_so() {
+    fn list_with_null_or_empty_items_is_empty() {
         for body in
             [r#"{"items":null}"#, r#"{"items":[]}"#, r#"{ "it\u0065ms" : [ ] }"#, r#"{"rows":null,"a":1}"#]
         {
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_said_to_be_none() {
+    fn other_bodies_are_not_lists() {
         for body in
             ["", "{}", r#"{"kind":"Status","metadata":{}}"#, "404 page not found", "<html>", "[1]", "null"]
         {
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lists_are_refused_with_the_place() {
+    fn broken_lists_are_refused_with_their_position() {
         for (body, place) in [
             (r#"{"items":[1 2]}"#, 12),
             (r#"{"items":[1,]}"#, 12),
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_stops_short_is_no_list() {
+    fn incomplete_list_is_an_error() {
         let body = br#"{"items":[{"a":1},{"b":"x"}],"metadata":{}}"#;
         for end in 0..body.len() {
             assert!(matches!(parts(&body[..end], &[]), Err(Error::Transport(_))), "{end}");
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_beyond_the_limits_is_refused_and_a_skipped_member_may_be_long() {
+    fn limits_apply_to_elements_but_not_to_skipped_members() {
         let run = |body: &str, size: usize| {
             let mut splitter = ListSplitter::new(Limits { frame: 20, depth: 2 });
             for mut chunk in body.as_bytes().chunks(size) {

@@ -1,14 +1,15 @@
-//! Bytes as they arrive → whole JSON values, without ever holding a body.
+//! Splitters: bytes as they arrive to complete JSON values, without holding a whole body.
 //!
-//! A body comes in chunks, cut anywhere. The splitters keep only the value that a cut went through, and hand on every
-//! other value as a slice of the chunk itself. They find where values begin and end and do not validate what is inside:
-//! whoever reads the value does. Where that tells the end too, the splitter does not look for it: the objects of a list
-//! and the lines of a watch are read so (`read`) where they lie whole in a chunk.
+//! A body comes in chunks that may be cut anywhere. The splitters keep only a value that a cut went through, and
+//! return every other value as a slice of the chunk. They find the start and end of values and do not validate their
+//! content, which the parser of the value does. Where the parser also finds the end, the splitter does not search for
+//! it: the `read` methods decode the objects of a list and the lines of a watch in place if they are complete in a
+//! chunk.
 //!
-//! [`ListSplitter`] takes the elements out of one list, [`WatchSplitter`] the frames out of an endless stream;
-//! [`ProtobufListSplitter`] and [`ProtobufWatchSplitter`] do so where a server writes Protocol Buffers. All are fed the same
-//! way: call `next` with the unread rest of a chunk until it answers `None`, then with the next
-//! chunk, and `finish` at the end of the body.
+//! [`ListSplitter`] returns the elements of one list, [`WatchSplitter`] the frames of an endless stream;
+//! [`ProtobufListSplitter`] and [`ProtobufWatchSplitter`] do the same for Protocol Buffers. All are used the same
+//! way: call `next` with the unread rest of a chunk until it returns `None`, then with the next chunk, and `finish`
+//! at the end of the body.
 
 mod brackets;
 mod list;
@@ -18,23 +19,23 @@ mod watch;
 
 pub(crate) use list::Next;
 pub use list::{ListSplitter, Piece};
-pub(crate) use protobuf_list::{Packed, ProtobufListSplitter, ProtobufWatchSplitter};
+pub(crate) use protobuf_list::{ProtobufListSplitter, ProtobufPiece, ProtobufWatchSplitter};
 pub use watch::WatchSplitter;
 pub(crate) use watch::{FrameType, WatchFrame};
 
 use crate::listwatch::Error;
 
-/// A reader that keeps nothing that is nested deeper than this may be given what nobody followed. What it throws away
-/// costs it no more for being deep.
+/// The nesting up to which a parser may receive values whose end was not searched for. Deeper values that it drops
+/// cost it no more.
 const PLAIN_DEPTH: u32 = 72;
 
-/// How much a server may ask us to hold.
+/// The limits for the size of values that a server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one object, row or frame. etcd holds objects up to 1.5 MiB unless told otherwise and a server's own
-    /// limit for a request is 3 MiB; aggregated servers may hold what they like. 64 MiB by default.
+    /// Bytes of one object, row or frame. etcd stores objects up to 1.5 MiB unless configured otherwise, and a
+    /// server's own limit for a request is 3 MiB; aggregated servers have no common limit. 64 MiB by default.
     pub frame: usize,
-    /// Arrays and objects inside each other. 512 by default.
+    /// The nesting of arrays and objects. 512 by default.
     pub depth: u32,
 }
 
@@ -44,7 +45,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a byte can't be part of what was expected. What it is instead is never said: it may be a secret.
+/// Why a byte is not valid where it stands. Messages never show the byte itself, which may be part of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Expected(&'static str),
@@ -54,7 +55,7 @@ enum Fault {
 }
 
 impl Fault {
-    /// As an error of the seam; `what` was being read, and `offset` is where in the body it went wrong.
+    /// Converts the fault to an error. `what` names the text that was read, and `offset` the position in the body.
     fn at(self, what: &str, offset: u64) -> Error {
         let problem = match self {
             Self::Expected(wanted) => format!("expected {wanted}"),
@@ -66,7 +67,7 @@ impl Fault {
     }
 }
 
-/// The end came too early.
+/// The error of a body that ended too early.
 fn cut_off(what: &str, offset: u64) -> Error {
     Error::Transport(format!("the connection ended in the middle of a {what}, after {offset} bytes"))
 }
@@ -78,7 +79,7 @@ mod testing {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// `body` in pieces; cuts beyond its end are none, equal ones give empty chunks.
+    /// Cuts `body` into chunks. Cuts beyond its end are ignored, equal ones give empty chunks.
     pub(super) fn cut<'a>(body: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
         let mut cuts: Vec<_> = cuts.iter().map(|at| (*at).min(body.len())).collect();
         cuts.sort_unstable();
@@ -91,7 +92,7 @@ mod testing {
         if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) }.expect("JSON")
     }
 
-    /// Any JSON value, with texts that are hard on scanners.
+    /// Any JSON value, with texts that are difficult for scanners.
     pub(super) fn document() -> impl Strategy<Value = Value> {
         let hard = prop::sample::select(vec![
             "\\",

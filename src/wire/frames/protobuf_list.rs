@@ -1,8 +1,8 @@
-//! A list in Protocol Buffers → its items, as bytes arrive.
+//! Splits lists and watches in Protocol Buffers into items as bytes arrive.
 //!
 //! The body is an envelope (`k8s\0`, then a message whose field 2 is the list) around a message with the list's own
-//! metadata in field 1 and an item in each field 2. Both are stepped through field by field: what is not wanted is
-//! skipped, however long it says it is, and nothing is set aside for bytes that have not come.
+//! metadata in field 1 and an item in each field 2. Both are read field by field: unknown fields are skipped,
+//! whatever length they claim, and no memory is reserved for bytes that have not arrived.
 
 use super::{Fault, Limits, cut_off};
 use crate::listwatch::Error;
@@ -11,58 +11,58 @@ use crate::wire::protobuf::MAGIC;
 const WHAT: &str = "list";
 /// The field of the envelope that holds the type of the list.
 const TYPE_META: u64 = 1;
-/// Where the envelope has the list.
+/// The field of the envelope that holds the list.
 const LIST: u64 = 2;
-/// Where a list has its metadata, and each of its items.
+/// The field of a list that holds its metadata, and the field that holds an item.
 const METADATA: u64 = 1;
 const ITEM: u64 = 2;
-/// A buffer that has held a larger item is given back in part.
+/// The capacity above which a buffer is shrunk after a larger item.
 const KEPT_CAPACITY: usize = 64 * 1024;
 
 /// A part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Packed<'a> {
+pub(crate) enum ProtobufPiece<'a> {
     /// The `TypeMeta` of the list, if the envelope has it before the list.
     TypeMeta(&'a [u8]),
-    /// What the list says of itself.
+    /// The list's own metadata.
     Metadata(&'a [u8]),
     /// One item.
     Item(&'a [u8]),
 }
 
-/// Takes the items out of a list.
+/// Splits a list into its items.
 #[derive(Debug)]
 pub(crate) struct ProtobufListSplitter {
     step: Step,
-    /// Bytes that the list still has, while it lasts.
+    /// The bytes that remain of the list, while inside it.
     left: Option<u64>,
-    /// Whether there was a list.
+    /// Whether the envelope contained a list.
     found: bool,
     limit: usize,
-    /// The beginning of an item that a cut went through.
+    /// The start of an item that a cut went through.
     partial: Vec<u8>,
-    /// `partial` holds an item that has been handed out.
-    spent: bool,
+    /// Whether `partial` holds an item that has been returned.
+    is_consumed: bool,
     offset: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// So many bytes of the magic have come.
+    /// The number of bytes of the magic that have arrived.
     Magic(usize),
-    /// At a field's number and type.
+    /// Reads a field's number and type.
     Tag(Varint),
-    /// At the length of that field.
+    /// Reads the length of that field.
     Length(u64, Varint),
-    /// In a number that nobody wants.
+    /// Reads a number that is skipped.
     Number(Varint),
-    /// So many bytes that nobody wants are still to come.
+    /// The remaining bytes to skip.
     Skip(u64),
-    /// So many bytes of that part are still to come.
+    /// The remaining bytes of that part.
     Take(Part, usize),
 }
 
-/// A part that is handed out.
+/// A part that is returned.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     TypeMeta,
@@ -70,7 +70,7 @@ enum Part {
     Item,
 }
 
-/// A number on its way.
+/// A number that is being read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Varint {
     value: u64,
@@ -78,7 +78,7 @@ struct Varint {
 }
 
 impl Varint {
-    /// Takes its next byte; answers with the number once it is whole.
+    /// Adds the next byte and returns the number once it is complete.
     fn push(&mut self, byte: u8) -> Result<Option<u64>, Fault> {
         let bits = u64::from(byte & 0x7f);
         if self.shift > 63 || (self.shift == 63 && bits > 1) {
@@ -91,7 +91,7 @@ impl Varint {
 }
 
 impl ProtobufListSplitter {
-    /// A splitter at the start of a body.
+    /// Returns a splitter at the start of a body.
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             step: Step::Magic(0),
@@ -99,20 +99,23 @@ impl ProtobufListSplitter {
             found: false,
             limit: limits.frame,
             partial: Vec::new(),
-            spent: false,
+            is_consumed: false,
             offset: 0,
         }
     }
 
-    /// The next part, or `None` when `input` is used up. Takes from the front of `input` what it has read.
+    /// Returns the next part, or `None` when `input` is used up. Removes from the front of `input` what it has read.
     ///
     /// # Errors
-    /// [`Error::Decode`] when it is no such list, or an item is beyond the limits; the rest is then worthless.
-    pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<Packed<'s>>, Error> {
-        if self.spent {
+    /// [`Error::Decode`] when the body is not such a list, or an item exceeds the limits; the rest is then unusable.
+    pub(crate) fn next<'s, 'i: 's>(
+        &'s mut self,
+        input: &mut &'i [u8],
+    ) -> Result<Option<ProtobufPiece<'s>>, Error> {
+        if self.is_consumed {
             self.partial.clear();
             self.partial.shrink_to(KEPT_CAPACITY);
-            self.spent = false;
+            self.is_consumed = false;
         }
         loop {
             if self.left == Some(0) && matches!(self.step, Step::Tag(Varint { shift: 0, .. })) {
@@ -138,18 +141,18 @@ impl ProtobufListSplitter {
                 part
             } else {
                 self.partial.extend_from_slice(part);
-                self.spent = true;
+                self.is_consumed = true;
                 &self.partial
             };
             return Ok(Some(match taken {
-                Part::TypeMeta => Packed::TypeMeta(whole),
-                Part::Metadata => Packed::Metadata(whole),
-                Part::Item => Packed::Item(whole),
+                Part::TypeMeta => ProtobufPiece::TypeMeta(whole),
+                Part::Metadata => ProtobufPiece::Metadata(whole),
+                Part::Item => ProtobufPiece::Item(whole),
             }));
         }
     }
 
-    /// One byte of what stands around the parts, or all of what is to be skipped. There is a byte.
+    /// Reads one byte outside of the parts, or skips as much as possible. `input` must not be empty.
     fn advance(&mut self, input: &mut &[u8]) -> Result<(), Fault> {
         if let Step::Skip(left) = self.step {
             let skipped = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
@@ -185,7 +188,7 @@ impl ProtobufListSplitter {
                 self.use_up(1)?;
                 match length.push(byte)? {
                     None => self.step = Step::Length(field, length),
-                    Some(length) => self.begin(field, length)?,
+                    Some(length) => self.start(field, length)?,
                 }
             }
             Step::Skip(_) | Step::Take(..) => {}
@@ -193,7 +196,7 @@ impl ProtobufListSplitter {
         Ok(())
     }
 
-    /// What comes after a tag.
+    /// Returns the step that follows a tag.
     fn field(&mut self, tag: u64) -> Result<Step, Fault> {
         Ok(match tag & 7 {
             0 => Step::Number(Varint::default()),
@@ -207,8 +210,8 @@ impl ProtobufListSplitter {
         })
     }
 
-    /// A field of that length begins.
-    fn begin(&mut self, field: u64, length: u64) -> Result<(), Fault> {
+    /// Starts a field of that length.
+    fn start(&mut self, field: u64, length: u64) -> Result<(), Fault> {
         match (self.left, field) {
             (None, LIST) if self.found => return Err(Fault::TwoItemLists),
             (None, LIST) => {
@@ -227,7 +230,7 @@ impl ProtobufListSplitter {
         Ok(())
     }
 
-    /// A part of that length begins.
+    /// Starts a part of that length.
     fn take(&mut self, part: Part, length: u64) -> Result<(), Fault> {
         self.use_up(length)?;
         let length = usize::try_from(length).ok().filter(|length| *length <= self.limit);
@@ -239,7 +242,7 @@ impl ProtobufListSplitter {
         self.step = if left == 0 { Step::Tag(Varint::default()) } else { Step::Skip(left) };
     }
 
-    /// So many bytes are the list's, if this is inside it.
+    /// Counts these bytes against the rest of the list, if inside it.
     fn use_up(&mut self, bytes: u64) -> Result<(), Fault> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(bytes).ok_or(Fault::Expected("the end of the list"))?;
@@ -247,10 +250,10 @@ impl ProtobufListSplitter {
         Ok(())
     }
 
-    /// The body ended.
+    /// Ends the body.
     ///
     /// # Errors
-    /// [`Error::Transport`] when that was not the end of a list.
+    /// [`Error::Transport`] when the list is incomplete.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let between = matches!(self.step, Step::Tag(Varint { shift: 0, .. }));
         let ended = self.found && between && self.left.is_none();
@@ -258,36 +261,36 @@ impl ProtobufListSplitter {
     }
 }
 
-/// Takes the events out of a watch: before each stand four bytes that say how long it is.
+/// Splits a watch into its events, each of which is preceded by its length in four bytes.
 #[derive(Debug)]
 pub(crate) struct ProtobufWatchSplitter {
-    /// So many of the four bytes have come, and what they say so far.
+    /// The number of length bytes that have arrived, and their value so far.
     head: (usize, u32),
     limit: usize,
-    /// The beginning of an event that a cut went through.
+    /// The start of an event that a cut went through.
     partial: Vec<u8>,
-    /// `partial` holds an event that has been handed out.
-    spent: bool,
+    /// Whether `partial` holds an event that has been returned.
+    is_consumed: bool,
     offset: u64,
 }
 
 impl ProtobufWatchSplitter {
     const HEAD: usize = 4;
 
-    /// A splitter at the start of a stream.
+    /// Returns a splitter at the start of a stream.
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { head: (0, 0), limit: limits.frame, partial: Vec::new(), spent: false, offset: 0 }
+        Self { head: (0, 0), limit: limits.frame, partial: Vec::new(), is_consumed: false, offset: 0 }
     }
 
-    /// The next event, or `None` when `input` is used up. Takes from the front of `input` what it has read.
+    /// Returns the next event, or `None` when `input` is used up. Removes from the front of `input` what it has read.
     ///
     /// # Errors
-    /// [`Error::Decode`] when an event is beyond the limit; the rest of the stream is then worthless.
+    /// [`Error::Decode`] when an event exceeds the limit; the rest of the stream is then unusable.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
-        if self.spent {
+        if self.is_consumed {
             self.partial.clear();
             self.partial.shrink_to(KEPT_CAPACITY);
-            self.spent = false;
+            self.is_consumed = false;
         }
         while self.head.0 < Self::HEAD {
             let Some((byte, rest)) = input.split_first() else { return Ok(None) };
@@ -309,11 +312,11 @@ impl ProtobufWatchSplitter {
             return Ok(Some(part));
         }
         self.partial.extend_from_slice(part);
-        self.spent = true;
+        self.is_consumed = true;
         Ok(Some(&self.partial))
     }
 
-    /// The stream ended.
+    /// Ends the stream.
     ///
     /// # Errors
     /// [`Error::Transport`] when it ended inside an event.
@@ -331,13 +334,13 @@ mod tests {
     use crate::wire::frames::testing::cut;
     use crate::wire::protobuf::testing::field;
 
-    /// A list of these items in its envelope.
+    /// Encodes a list of these items in its envelope.
     fn body(items: &[Vec<u8>]) -> Vec<u8> {
         let mut list = field(1, b"\x12\x011");
         for item in items {
             list.extend(field(2, item));
         }
-        // Fields that the API may get one day, of each type.
+        // Fields of each type that the API may add.
         list.extend([3 << 3, 0x96, 0x01, 4 << 3 | 5, 1, 2, 3, 4, 5 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8]);
         let envelope = [field(1, b"type"), field(2, &list), field(3, b""), field(4, b"")];
         [&MAGIC[..], &envelope.concat()].concat()
@@ -349,9 +352,9 @@ mod tests {
         for mut chunk in cut(body, cuts) {
             while let Some(part) = splitter.next(&mut chunk)? {
                 match part {
-                    Packed::TypeMeta(type_meta) => assert_eq!(type_meta, b"type"),
-                    Packed::Metadata(metadata) => assert_eq!(metadata, b"\x12\x011"),
-                    Packed::Item(item) => items.push(item.to_vec()),
+                    ProtobufPiece::TypeMeta(type_meta) => assert_eq!(type_meta, b"type"),
+                    ProtobufPiece::Metadata(metadata) => assert_eq!(metadata, b"\x12\x011"),
+                    ProtobufPiece::Item(item) => items.push(item.to_vec()),
                 }
             }
             assert!(chunk.is_empty(), "a chunk was left over");
@@ -375,7 +378,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn items_are_the_same_wherever_the_body_is_cut(
+        fn items_do_not_depend_on_cuts(
             wanted in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6),
             cuts in prop::collection::vec(0usize..2000, 0..20),
         ) {
@@ -387,7 +390,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes: Vec<u8>, at in 0usize..60, byte: u8, cuts in prop::collection::vec(0usize..60, 0..9)) {
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>, at in 0usize..60, byte: u8, cuts in prop::collection::vec(0usize..60, 0..9)) {
             let mut broken = body(&[b"one".to_vec(), b"another".to_vec()]);
             let at = at % broken.len();
             broken[at] = byte;
@@ -405,9 +408,9 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_ends_early_is_cut_off_and_one_that_is_no_list_is_refused() {
+    fn incomplete_body_is_cut_off_and_other_bodies_are_refused() {
         let whole = body(&[b"one".to_vec()]);
-        // What stands behind the list may be missing between two fields; nothing is lost with it.
+        // A body may end between two fields after the list; no item is lost.
         let list_ends = whole.len() - 4;
         for end in 0..list_ends {
             let error = items(&whole[..end], &[], Limits::default()).expect_err("cut off");
@@ -426,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_the_limit_is_refused_before_it_comes() {
+    fn oversized_item_is_refused_by_its_length() {
         let limits = Limits { frame: 10, depth: 1 };
         let whole = body(&[vec![b'x'; 11]]);
         let start = whole.iter().position(|byte| *byte == b'x').expect("the item");

@@ -1,17 +1,17 @@
-//! Where one JSON value ends, in chunks that are cut anywhere.
+//! Finds the end of one JSON value in chunks that are cut anywhere.
 //!
-//! What is inside is not validated, but for what would hide the end: a quote or a bracket that got lost must not make
-//! one value of all that follows.
+//! The content is not validated, except for errors that would hide the end: a missing quote or bracket must not merge
+//! all following values into one.
 
 use super::brackets::{Brackets, LINE_BREAK};
 use super::{Fault, Limits};
 
-/// A buffer that once held a giant is given back beyond this size.
+/// The capacity above which a buffer is shrunk after a large value.
 pub(super) const KEPT_CAPACITY: usize = 1 << 20;
 
-/// Follows one JSON value from its first byte to its last, as far as needed to know which that is.
+/// Scans one JSON value from its first byte to its last.
 #[derive(Debug, Default)]
-struct Follower {
+struct ValueScanner {
     inside: Inside,
     brackets: Brackets,
 }
@@ -25,22 +25,22 @@ enum Inside {
     Brackets,
     /// In a string that is the whole value.
     Text,
-    /// In such a string, right after a backslash. (The digits of `\u` are ordinary text: none of them is a quote.)
+    /// In such a string, directly after a backslash. (The digits of `\u` are ordinary text: none of them is a quote.)
     Escape,
     /// In a number or a word.
     Scalar,
 }
 
-impl Follower {
-    /// How many bytes of `input` still belong to the value, if it ends there. `input` must begin where the last one
-    /// ended, and not with white space at the first call.
-    fn follow(&mut self, input: &[u8], limit: u32) -> Result<Option<usize>, Fault> {
+impl ValueScanner {
+    /// Returns the number of bytes of `input` that belong to the value, if it ends there. `input` must continue where
+    /// the last one ended, and not start with white space at the first call.
+    fn scan(&mut self, input: &[u8], limit: u32) -> Result<Option<usize>, Fault> {
         let mut at = 0;
         if self.inside == Inside::Nothing {
             let Some(first) = input.first() else { return Ok(None) };
             (self.inside, at) = match first {
                 b'{' | b'[' => {
-                    self.brackets = Brackets::begin(limit)?;
+                    self.brackets = Brackets::start(limit)?;
                     (Inside::Brackets, 1)
                 }
                 b'"' => (Inside::Text, 1),
@@ -57,7 +57,7 @@ impl Follower {
         Ok(end.map(|end| at + end))
     }
 
-    /// Where the string ends that is the value.
+    /// Returns the end of a string that is the whole value.
     fn text(&mut self, input: &[u8]) -> Result<Option<usize>, Fault> {
         let mut at = 0;
         while at < input.len() {
@@ -78,35 +78,35 @@ impl Follower {
     }
 }
 
-/// Whether a byte can't be part of a number or a word.
+/// Returns whether a byte can't be part of a number or a word.
 fn ends_scalar(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b',' | b':' | b'"' | b'{' | b'}' | b'[' | b']')
 }
 
-/// Gathers one value after the other: borrowed where a value lies in one chunk, copied where a cut went through it.
+/// Collects one value after the other: borrowed if a value is within one chunk, copied if a cut went through it.
 #[derive(Debug)]
-pub(super) struct Gatherer {
-    follower: Follower,
+pub(super) struct ValueBuffer {
+    follower: ValueScanner,
     limits: Limits,
     partial: Vec<u8>,
-    /// Bytes of the value in progress that came with earlier chunks.
-    behind: usize,
-    /// `partial` holds a value that has been handed out.
-    spent: bool,
+    /// Bytes of the current value from earlier chunks.
+    start: usize,
+    /// Whether `partial` holds a value that has been returned.
+    is_consumed: bool,
 }
 
-impl Gatherer {
+impl ValueBuffer {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { follower: Follower::default(), limits, partial: Vec::new(), behind: 0, spent: false }
+        Self { follower: ValueScanner::default(), limits, partial: Vec::new(), start: 0, is_consumed: false }
     }
 
-    /// Whether a value has begun and not ended.
+    /// Returns whether a value has started and not ended.
     pub(super) fn is_inside(&self) -> bool {
         self.follower.inside != Inside::Nothing
     }
 
-    /// Takes the rest of the value, or all there is of it, from the front of `input`; answers with the value once it
-    /// is whole. Each value starts at its first byte, not at the white space before.
+    /// Takes the rest of the value, or all available bytes of it, from the front of `input`; returns the value once
+    /// it is complete. Each call for a new value starts at its first byte, not at white space.
     pub(super) fn take<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Fault> {
         self.forget_spent();
         let Some(part) = self.advance(input)? else {
@@ -118,15 +118,14 @@ impl Gatherer {
             return Ok(Some(part));
         }
         self.partial.extend_from_slice(part);
-        self.spent = true;
+        self.is_consumed = true;
         Ok(Some(&self.partial))
     }
 
-    /// The same for a value that nobody wants: nothing is kept of it, and it may be of any length. Answers whether it
-    /// has ended.
+    /// Skips a value of any length, of which nothing is kept. Returns whether it has ended.
     pub(super) fn skip(&mut self, input: &mut &[u8]) -> Result<bool, Fault> {
         self.forget_spent();
-        self.behind = 0;
+        self.start = 0;
         let ended = self.advance(input)?.is_some();
         if !ended {
             *input = &[];
@@ -136,24 +135,24 @@ impl Gatherer {
 
     /// Cuts the end of the value off `input`, or counts all of `input` as its middle.
     fn advance<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
-        let end = self.follower.follow(input, self.limits.depth)?;
-        self.behind += end.unwrap_or(input.len());
-        if self.behind > self.limits.frame {
+        let end = self.follower.scan(input, self.limits.depth)?;
+        self.start += end.unwrap_or(input.len());
+        if self.start > self.limits.frame {
             return Err(Fault::TooLong(self.limits.frame));
         }
         let Some(end) = end else { return Ok(None) };
         let (part, rest) = input.split_at(end);
         *input = rest;
-        self.follower = Follower::default();
-        self.behind = 0;
+        self.follower = ValueScanner::default();
+        self.start = 0;
         Ok(Some(part))
     }
 
     fn forget_spent(&mut self) {
-        if self.spent {
+        if self.is_consumed {
             self.partial.clear();
             self.partial.shrink_to(KEPT_CAPACITY);
-            self.spent = false;
+            self.is_consumed = false;
         }
     }
 }
@@ -169,12 +168,12 @@ mod tests {
     use crate::wire::frames::brackets::{NO_COMMA, NO_STRING};
     use crate::wire::frames::testing::{cut, document, text};
 
-    /// Where a value ends, or its fault and the chunk in which that is noticed.
-    fn followed(body: &[u8], cuts: &[usize], limit: u32) -> Result<Option<usize>, (Fault, Range<usize>)> {
-        let mut follower = Follower::default();
+    /// Returns the end of a value, or its fault and the chunk in which the fault is noticed.
+    fn scanned(body: &[u8], cuts: &[usize], limit: u32) -> Result<Option<usize>, (Fault, Range<usize>)> {
+        let mut follower = ValueScanner::default();
         let mut at = 0;
         for chunk in cut(body, cuts) {
-            match follower.follow(chunk, limit) {
+            match follower.scan(chunk, limit) {
                 Ok(None) => at += chunk.len(),
                 Ok(Some(end)) => return Ok(Some(at + end)),
                 Err(fault) => return Err((fault, at..at + chunk.len())),
@@ -183,8 +182,8 @@ mod tests {
         Ok(None)
     }
 
-    /// The same a byte at a time: where it ends, or its fault and the byte that it is noticed at.
-    fn slowly(body: &[u8], limit: u32) -> Result<Option<usize>, (Fault, usize)> {
+    /// Scans byte by byte: the end, or the fault and the byte at which it is noticed.
+    fn scanned_bytewise(body: &[u8], limit: u32) -> Result<Option<usize>, (Fault, usize)> {
         if !body.is_empty() && !b"{[\"".contains(&body[0]) {
             return Ok(body.iter().position(|byte| ends_scalar(*byte)));
         }
@@ -215,12 +214,12 @@ mod tests {
         Ok(None)
     }
 
-    /// Follows a text that is cut here, and in every byte, to the end or the fault that are found slowly.
+    /// Checks that a text with these cuts, and with a cut at every byte, gives the result of the bytewise scan.
     fn agrees(body: &[u8], cuts: &[usize], limit: u32) -> Result<(), TestCaseError> {
-        let wanted = slowly(body, limit);
+        let wanted = scanned_bytewise(body, limit);
         let each: Vec<_> = (0..body.len()).collect();
         for cuts in [&[], cuts, &each] {
-            match (followed(body, cuts, limit), &wanted) {
+            match (scanned(body, cuts, limit), &wanted) {
                 (Err((fault, chunk)), Err((wanted, at))) => {
                     prop_assert_eq!(fault, *wanted);
                     prop_assert!(chunk.contains(at), "{} in {:?}", at, chunk);
@@ -239,7 +238,7 @@ mod tests {
         prop_oneof![document(), prop::collection::vec(document(), 0..9).prop_map(Value::from)]
     }
 
-    /// What texts are made of, with what must not stand in them.
+    /// The components of texts, including invalid ones.
     fn parts() -> impl Strategy<Value = &'static str> {
         prop_oneof![
             30 => prop::sample::select(vec![
@@ -255,23 +254,23 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1500))]
 
         #[test]
-        fn json_ends_where_it_ends_wherever_it_is_cut(
+        fn end_of_json_does_not_depend_on_cuts(
             value in value(),
             pretty: bool,
-            behind in "[,\\]}\\[{ \\n\\\\\":a]{0,80}",
+            start in "[,\\]}\\[{ \\n\\\\\":a]{0,80}",
             cuts in cuts(),
             limit in prop_oneof![1..8u32, Just(512)],
         ) {
             let json = text(&value, pretty);
             if json.starts_with(['{', '[', '"']) {
-                let end = followed((json.clone() + &behind).as_bytes(), &cuts, 512);
+                let end = scanned((json.clone() + &start).as_bytes(), &cuts, 512);
                 prop_assert_eq!(end, Ok(Some(json.len())));
             }
-            agrees((json + &behind).as_bytes(), &cuts, limit)?;
+            agrees((json + &start).as_bytes(), &cuts, limit)?;
         }
 
         #[test]
-        fn json_that_lost_something_is_judged_as_byte_by_byte(
+        fn damaged_json_scans_as_byte_by_byte(
             value in value(),
             pretty: bool,
             damages in prop::collection::vec((any::<prop::sample::Index>(), prop::option::of(prop::sample::select(b"{}[]\",:\\\n a".to_vec()))), 1..4),
@@ -288,7 +287,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_judged_as_byte_by_byte(
+        fn any_text_scans_as_byte_by_byte(
             start in "[{\\[]",
             parts in prop::collection::vec(parts(), 0..60),
             characters in "[{\\[\"][{}\\[\\]\",:\\\\\\n a1]{0,40}",
@@ -300,20 +299,20 @@ mod tests {
         }
 
         #[test]
-        fn runs_of_backslashes_are_followed_across_blocks_and_cuts(
+        fn backslash_runs_are_scanned_across_blocks_and_cuts(
             runs in prop::collection::vec((0..70usize, 0..5usize), 1..8),
             cuts in cuts(),
         ) {
             let string = |(plain, pairs): &(usize, usize)| ["\"", &"x".repeat(*plain), &"\\\\".repeat(*pairs), "\\\"]\","].concat();
             let strings: Vec<_> = runs.iter().map(string).collect();
             let body = format!("[{}0]", strings.concat());
-            prop_assert_eq!(followed(body.as_bytes(), &cuts, 1), Ok(Some(body.len())));
+            prop_assert_eq!(scanned(body.as_bytes(), &cuts, 1), Ok(Some(body.len())));
             agrees(body.as_bytes(), &cuts, 1)?;
         }
     }
 
     #[test]
-    fn what_would_hide_the_end_is_a_fault_in_whichever_place_of_a_block() {
+    fn hidden_ends_are_faults_anywhere_in_a_block() {
         for (body, wanted) in [
             ("\"a\nb\"]", LINE_BREAK),
             ("\"a\\\nb\"]", LINE_BREAK),
@@ -325,7 +324,7 @@ mod tests {
             for before in 0..150 {
                 let body = format!("[{}{body}", "1".repeat(before));
                 for cuts in [vec![], vec![before + 2], (0..body.len()).collect()] {
-                    let found = followed(body.as_bytes(), &cuts, 2).map_err(|(fault, _)| fault);
+                    let found = scanned(body.as_bytes(), &cuts, 2).map_err(|(fault, _)| fault);
                     assert_eq!(found, Err(wanted), "{body} cut at {cuts:?}");
                 }
             }
@@ -333,11 +332,11 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_the_end_is_not_of_the_value() {
-        for behind in ["\n", "\\", "{", "}", "\"\n", "[[[[["] {
+    fn bytes_after_the_end_are_not_part_of_the_value() {
+        for start in ["\n", "\\", "{", "}", "\"\n", "[[[[["] {
             for value in ["[[]]", "{\"a\":[]}", "\"a\""] {
-                let body = format!("{value}{behind}");
-                assert_eq!(followed(body.as_bytes(), &[], 2), Ok(Some(value.len())), "{body}");
+                let body = format!("{value}{start}");
+                assert_eq!(scanned(body.as_bytes(), &[], 2), Ok(Some(value.len())), "{body}");
             }
         }
     }

@@ -1,91 +1,92 @@
-//! An endless stream → frames: `{"type": …, "object": …}`, one after the other.
+//! Splits an endless stream into frames: `{"type": …, "object": …}`, one after the other.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::scan::{Gatherer, KEPT_CAPACITY};
+use super::scan::{KEPT_CAPACITY, ValueBuffer};
 use super::{Fault, Limits, PLAIN_DEPTH, cut_off};
 use crate::listwatch::Error;
 use crate::wire::decode::malformed;
 
-/// Takes the top-level JSON objects out of a stream. Servers end each with a newline; none is needed.
+/// Splits a stream into its top-level JSON objects. Servers end each with a newline, which is not required.
 #[derive(Debug)]
 pub struct WatchSplitter {
-    frame: Gatherer,
+    frame: ValueBuffer,
     offset: u64,
     line: Line,
     limits: Limits,
 }
 
-/// What came of a line that has not ended.
+/// The state of a line that has not ended.
 #[derive(Debug, Default)]
 struct Line {
     bytes: Vec<u8>,
-    /// The frame before ended with a newline. Else the next one may end without, and is not to wait for it.
+    /// Whether the frame before ended with a newline. If not, the next one may end without, and must not wait for
+    /// one.
     is_expected: bool,
-    /// It is not as servers write them, and is being followed byte by byte from its beginning.
-    is_followed: bool,
-    /// How much of it has been followed.
+    /// Whether the line is not in the form that servers write, and is scanned byte by byte from its start.
+    is_scanned: bool,
+    /// The number of bytes that have been scanned.
     followed: usize,
 }
 
-/// What a look for a line found.
-enum Found<T> {
-    /// It is read.
+/// The result of reading a line.
+enum LineResult<T> {
+    /// The line was decoded.
     Read(T),
-    /// It has not ended.
-    Begun,
-    /// It is not as servers write them.
-    Other,
+    /// The line has not ended.
+    Incomplete,
+    /// The line is not in the form that servers write.
+    NotPlain,
 }
 
 impl WatchSplitter {
-    /// A splitter at the start of a stream.
+    /// Returns a splitter at the start of a stream.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { frame: Gatherer::new(limits), offset: 0, line: Line::default(), limits }
+        Self { frame: ValueBuffer::new(limits), offset: 0, line: Line::default(), limits }
     }
 
-    /// Reads the next frame, or answers `None` when `input` is used up.
+    /// Decodes the next frame, or returns `None` when `input` is used up.
     ///
-    /// Servers write a frame on a line. So the next line goes to `plain` unfollowed, which must answer with nothing
-    /// unless the line is one JSON value to its last byte; then it ends where the value does, and finding the newline
-    /// was all that it took. What `plain` doesn't take is followed to its end as by [`WatchSplitter::next`] and goes
-    /// to `any`; so is what comes after a frame without a newline, and what ends in a brace, since it may be whole.
+    /// Servers write one frame per line. The next line goes to `plain` without a search for the frame's end; `plain`
+    /// must return `None` unless the line is one JSON value to its last byte. A line that `plain` refuses is scanned
+    /// to the frame's end as by [`WatchSplitter::next`] and goes to `any`; so do a frame that follows one without a
+    /// newline, and input that ends in a brace, since the frame may be complete.
     ///
     /// # Errors
-    /// As [`WatchSplitter::next`], and what `any` answers.
+    /// As [`WatchSplitter::next`], and the errors of `any`.
     pub(crate) fn read<T>(
         &mut self,
         input: &mut &[u8],
         plain: impl FnOnce(&[u8]) -> Option<T>,
         any: impl FnOnce(&[u8]) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        if !self.line.is_followed {
+        if !self.line.is_scanned {
             match self.line(input, plain) {
-                Found::Read(event) => return Ok(Some(event)),
-                Found::Begun => return Ok(None),
-                Found::Other => (self.line.is_followed, self.line.is_expected) = (true, false),
+                LineResult::Read(event) => return Ok(Some(event)),
+                LineResult::Incomplete => return Ok(None),
+                LineResult::NotPlain => (self.line.is_scanned, self.line.is_expected) = (true, false),
             }
         }
         if !self.line.bytes.is_empty() {
-            let mut behind = &self.line.bytes[self.line.followed..];
-            let frame = step(&mut self.frame, &mut self.offset, &mut behind)?;
-            self.line.followed = self.line.bytes.len() - behind.len();
+            let mut start = &self.line.bytes[self.line.followed..];
+            let frame = step(&mut self.frame, &mut self.offset, &mut start)?;
+            self.line.followed = self.line.bytes.len() - start.len();
             if let Some(frame) = frame {
                 return any(frame).map(Some);
             }
             self.line.clear();
         }
         let event = step(&mut self.frame, &mut self.offset, input)?.map(any).transpose()?;
-        self.line.is_followed = self.frame.is_inside();
+        self.line.is_scanned = self.frame.is_inside();
         Ok(event)
     }
 
-    /// Reads the line that `input` ends, or adds `input` to it.
-    fn line<T>(&mut self, input: &mut &[u8], plain: impl FnOnce(&[u8]) -> Option<T>) -> Found<T> {
+    /// Decodes the line that ends in `input`, or adds `input` to it.
+    fn line<T>(&mut self, input: &mut &[u8], plain: impl FnOnce(&[u8]) -> Option<T>) -> LineResult<T> {
         let line = &mut self.line.bytes;
         if line.is_empty() {
             let given = input.len();
@@ -94,7 +95,7 @@ impl WatchSplitter {
             self.offset += gap.len() as u64;
             self.line.is_expected |= gap.contains(&b'\n');
             if !self.line.is_expected {
-                return Found::Other;
+                return LineResult::NotPlain;
             }
         }
         let first = line.first().or(input.first());
@@ -103,15 +104,15 @@ impl WatchSplitter {
             || self.limits.depth < PLAIN_DEPTH
             || input.len() > longest
         {
-            return Found::Other;
+            return LineResult::NotPlain;
         }
         let Some(end) = memchr::memchr(b'\n', input) else {
             if input.trim_ascii_end().ends_with(b"}") {
-                return Found::Other;
+                return LineResult::NotPlain;
             }
             line.extend_from_slice(input);
             *input = &[];
-            return Found::Begun;
+            return LineResult::Incomplete;
         };
         let begun = line.len();
         let whole = if begun == 0 {
@@ -122,24 +123,24 @@ impl WatchSplitter {
         };
         let Some(event) = plain(whole) else {
             line.truncate(begun);
-            return Found::Other;
+            return LineResult::NotPlain;
         };
         self.offset += (begun + end + 1) as u64;
         *input = &input[end + 1..];
         self.line.clear();
-        Found::Read(event)
+        LineResult::Read(event)
     }
 
-    /// The next frame, or `None` when `input` is used up. Takes from the front of `input` what it has read.
+    /// Returns the next frame, or `None` when `input` is used up. Removes from the front of `input` what it has read.
     ///
     /// # Errors
-    /// [`Error::Decode`] when something else than an object begins, or a frame is beyond the limits; the rest of the
-    /// stream is then worthless.
+    /// [`Error::Decode`] when anything but an object begins, or a frame exceeds the limits; the rest of the stream is
+    /// then unusable.
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
         step(&mut self.frame, &mut self.offset, input)
     }
 
-    /// The stream ended.
+    /// Ends the stream.
     ///
     /// # Errors
     /// [`Error::Transport`] when it ended inside a frame.
@@ -160,9 +161,9 @@ impl Line {
     }
 }
 
-/// Follows a frame to its end, or to that of `input`.
+/// Scans a frame to its end, or to that of `input`.
 fn step<'s, 'i: 's>(
-    frame: &'s mut Gatherer,
+    frame: &'s mut ValueBuffer,
     offset: &mut u64,
     input: &mut &'i [u8],
 ) -> Result<Option<&'s [u8]>, Error> {
@@ -180,7 +181,7 @@ fn step<'s, 'i: 's>(
     taken.map_err(|fault| fault.at("watch stream", start))
 }
 
-/// What a frame says of its object.
+/// The type of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameType {
     Added,
@@ -190,12 +191,11 @@ pub(crate) enum FrameType {
     Error,
 }
 
-/// One frame, read as far as to its object.
+/// One frame with its object unparsed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WatchFrame<'a> {
-    /// What happened.
     pub(crate) frame_type: FrameType,
-    /// The JSON of what it happened to.
+    /// The JSON of the object.
     pub(crate) object: &'a [u8],
 }
 
@@ -208,7 +208,7 @@ struct Wire<'a> {
 }
 
 impl FrameType {
-    /// By the name that it has on the wire.
+    /// Returns the type with this name on the wire.
     pub(crate) fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"ADDED" => Self::Added,
@@ -222,8 +222,8 @@ impl FrameType {
 }
 
 impl<'a> WatchFrame<'a> {
-    /// Cuts a frame that begins as servers write it, unread. The object is the right one if, and only if, it then
-    /// reads as one JSON value.
+    /// Cuts the object from a frame in the form that servers write, without parsing. The object is the right one if,
+    /// and only if, it then parses as one JSON value.
     pub(crate) fn quick(frame: &'a [u8]) -> Option<Self> {
         let rest = frame.strip_prefix(br#"{"type":""#)?;
         let (name, rest) = rest.split_at_checked(memchr::memchr(b'"', rest)?)?;
@@ -231,11 +231,11 @@ impl<'a> WatchFrame<'a> {
         Some(Self { frame_type: FrameType::named(name)?, object })
     }
 
-    /// Reads a frame. Its object is valid JSON then, whatever it means.
+    /// Parses a frame. Its object is valid JSON.
     ///
     /// # Errors
-    /// [`Error::Decode`] when it is not JSON, a member is missing, or the type is unknown: skipping that one could
-    /// lose data.
+    /// [`Error::Decode`] when the frame is not JSON, a member is missing, or the type is unknown: skipping such a
+    /// frame could lose data.
     pub(crate) fn parse(frame: &'a [u8]) -> Result<Self, Error> {
         let wire: Wire<'a> =
             serde_json::from_slice(frame).map_err(|error| malformed("watch event", &error))?;
@@ -268,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_are_the_same_wherever_the_stream_is_cut(
+        fn frames_do_not_depend_on_cuts(
             objects in prop::collection::vec(document(), 0..6),
             pretty: bool,
             gap in "[ \\n\\r\\t]{0,2}",
@@ -287,7 +287,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(body: Vec<u8>, braces in "[{}\\[\\]\",:\\\\a1 ]{0,60}", cuts in prop::collection::vec(0usize..100, 0..9)) {
+        fn arbitrary_bytes_never_panic(body: Vec<u8>, braces in "[{}\\[\\]\",:\\\\a1 ]{0,60}", cuts in prop::collection::vec(0usize..100, 0..9)) {
             for body in [&body[..], braces.as_bytes()] {
                 for frame in frames(body, &cuts).unwrap_or_default() {
                     let _ = WatchFrame::parse(&frame);
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// What is read of a stream line by line, where a line is plain when it is JSON and has no `x`.
+    /// Reads a stream line by line. A line counts as plain when it is JSON without an `x`.
     fn read(body: &[u8], cuts: &[usize], limits: Limits) -> (Vec<Vec<u8>>, bool) {
         let mut splitter = WatchSplitter::new(limits);
         let mut read = Vec::new();
@@ -319,7 +319,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_and_frames_are_the_same(
+        fn plain_lines_equal_frames(
             objects in prop::collection::vec((document(), any::<bool>(), "[ \\n\\r\\t]{0,2}"), 0..6),
             lost in prop::option::of(any::<prop::sample::Index>()),
             cuts in prop::collection::vec(0usize..2000, 0..20),
@@ -346,7 +346,7 @@ mod tests {
             sound &= splitter.finish().is_ok();
             let (found, is_sound) = read(body.as_bytes(), &cuts, limits);
             prop_assert_eq!(is_sound, sound, "{}", body);
-            // What lies before a fault in one line may come or not: the stream is worthless from there on.
+            // Frames before a fault in the same line may be returned or not: the stream is unusable from there on.
             let found: Vec<_> = found.iter().map(|frame| frame.trim_ascii()).collect();
             let wanted: Vec<_> = wanted.iter().map(|frame| frame.trim_ascii()).collect();
             prop_assert!(if sound { found == wanted } else { wanted.starts_with(&found) }, "{}", body);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_read_when_it_is_there_with_or_without_its_newline() {
+    fn complete_frame_is_read_with_or_without_newline() {
         for (chunks, wanted) in [
             (&["{\"a\":1}"][..], &[1][..]),
             (&["{\"a\":1}\n", "{\"a\"", ":2}"], &[1, 0, 1]),
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused_at_the_limit() {
+    fn endless_line_is_refused_at_the_limit() {
         let mut splitter = WatchSplitter::new(Limits { frame: 100, depth: 512 });
         let mut chunks = std::iter::once(b"\n{\"a\":\"".as_slice())
             .chain(std::iter::repeat_n(b"aaaaaaaaaaaaaaaa".as_slice(), 20));
@@ -388,14 +388,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_may_end_between_frames_and_nowhere_else() {
+    fn stream_may_end_only_between_frames() {
         assert_eq!(frames(b"{}\n{} \n", &[]).expect("frames").len(), 2);
         let error = frames(b"{}\n{\"type\":", &[]).expect_err("cut off");
         assert!(matches!(&error, Error::Transport(text) if text.contains("after 11 bytes")), "{error}");
     }
 
     #[test]
-    fn a_quote_or_a_bracket_that_got_lost_is_noticed_with_the_next_frame() {
+    fn missing_quote_or_bracket_is_noticed_at_the_next_frame() {
         let next = r#"{"type":"ADDED","object":{"a":[]}}"#;
         for broken in [
             r#"{"type":"ADDED_,"object":{"a":[]}}"#,
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_named_by_its_place_and_never_shown() {
+    fn garbage_is_reported_by_position_and_never_shown() {
         for (body, place) in [("{}{} secret", "byte 5"), ("<html>", "byte 0"), ("{}\n\"secret\"", "byte 3")] {
             let error = frames(body.as_bytes(), &[1, 2]).expect_err(body).to_string();
             assert!(error.contains(place) && !error.contains("secret") && !error.contains("html"), "{error}");
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_beyond_the_limits_ends_the_stream() {
+    fn frame_beyond_the_limits_ends_the_stream() {
         let limits = Limits { frame: 20, depth: 3 };
         for body in [r#"{"a":"0123456789abcdef"}"#, r#"{"a":[[[1]]]}"#, r#"{"a":"0123456789abcdef0123"#] {
             for size in [1, 7, 100] {
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_type_and_a_missing_member_are_refused() {
+    fn unknown_type_and_missing_member_are_refused() {
         for frame in [
             r#"{"type":"RENAMED","object":{}}"#,
             r#"{"type":"ADDED"}"#,

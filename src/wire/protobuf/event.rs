@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::{Fields, MAGIC, malformed, member};
 use crate::listwatch::Error;
 
-/// One event of a watch, read as far as to its object.
+/// One event of a watch with its object undecoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProtobufEvent<'a> {
     /// `ADDED` and so on.
     pub(crate) event_type: Cow<'a, str>,
     /// The type that the envelope names; empty if it names none.
     pub(crate) type_name: TypeName<'a>,
-    /// The message of what it happened to.
+    /// The message of the object.
     pub(crate) object: &'a [u8],
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn type_name(message: &[u8]) -> Result<TypeName<'_>, Error> {
     Ok(name)
 }
 
-/// Reads a `WatchEvent`, whose object stands in an envelope of its own.
+/// Decodes a `WatchEvent`, whose object has an envelope of its own.
 pub(crate) fn event(frame: &[u8]) -> Result<ProtobufEvent<'_>, Error> {
     let (mut event_type, mut extension) = (Cow::default(), None);
     for field in Fields(frame) {
@@ -56,14 +56,14 @@ pub(crate) fn event(frame: &[u8]) -> Result<ProtobufEvent<'_>, Error> {
     Ok(ProtobufEvent { event_type, type_name, object })
 }
 
-/// What a bookmark tells.
+/// The version of a bookmark, and whether it ends the initial events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bookmark<'a> {
     pub(crate) resource_version: Cow<'a, str>,
     pub(crate) initial_events_end: bool,
 }
 
-/// Reads the object of a bookmark.
+/// Decodes the object of a bookmark.
 pub(crate) fn bookmark(object: &[u8]) -> Result<Bookmark<'_>, Error> {
     let mut bookmark = Bookmark { resource_version: Cow::default(), initial_events_end: false };
     for field in Fields(member(object, 1)?.unwrap_or_default()) {
@@ -124,7 +124,7 @@ struct Cause<'a> {
     field: Cow<'a, str>,
 }
 
-/// The Status that ends a watch, as JSON.
+/// Converts the Status that ends a watch to JSON.
 pub(crate) fn status_json(message: &[u8]) -> Result<Vec<u8>, Error> {
     let mut status = Status {
         kind: "Status",
@@ -187,7 +187,7 @@ mod tests {
     use crate::wire::protobuf::testing::{field, frame, number};
 
     #[test]
-    fn an_event_has_a_type_and_an_object() {
+    fn event_has_type_and_object() {
         let whole = frame("ADDED", b"object");
         let type_name =
             TypeName { api_version: "meta.k8s.io/v1".into(), kind: "PartialObjectMetadata".into() };
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bookmark_says_whether_it_ends_the_initial_state() {
+    fn bookmark_marks_the_end_of_the_initial_state() {
         let annotation =
             |value: &[u8]| field(12, &[field(1, b"k8s.io/initial-events-end"), field(2, value)].concat());
         for (more, wanted) in [(annotation(b"true"), true), (annotation(b"false"), false), (vec![], false)] {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_what_its_json_would_be() {
+    fn protobuf_status_equals_its_json() {
         let cause = [field(1, b"ResourceVersionTooLarge"), field(2, b"Too large"), field(3, b"")].concat();
         let details = [field(1, b""), field(3, b"pods"), field(4, &cause), number(5, 1)].concat();
         let status = [

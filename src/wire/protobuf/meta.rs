@@ -1,4 +1,4 @@
-//! The metadata of objects and lists: `ListMeta`, `ObjectMeta` and what is in them.
+//! The metadata of objects and lists: `ListMeta`, `ObjectMeta` and their parts.
 
 use std::borrow::Cow;
 use std::mem;
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::{Fields, malformed, member};
 use crate::listwatch::Error;
 
-/// What a list says of itself: its version and the token of the next page.
+/// Decodes the metadata of a list: its version and the token of the next page.
 pub(crate) fn list_meta(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Error> {
     let (mut version, mut token) = (Cow::default(), Cow::default());
     for field in Fields(message) {
@@ -23,7 +23,7 @@ pub(crate) fn list_meta(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), 
     Ok((version, token))
 }
 
-/// What the machine knows an object by.
+/// The fields that identify an object.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Names<'a> {
     pub(crate) namespace: Cow<'a, str>,
@@ -31,7 +31,8 @@ pub(crate) struct Names<'a> {
     pub(crate) resource_version: Cow<'a, str>,
 }
 
-/// The names in a `PartialObjectMetadata`, or in any other object: the metadata is the first field of all.
+/// Decodes the identifying fields of a `PartialObjectMetadata`, or of any other object: the metadata is the first
+/// field of each.
 pub(crate) fn names(object: &[u8]) -> Result<Names<'_>, Error> {
     let mut names = Names::default();
     for field in Fields(member(object, 1)?.unwrap_or_default()) {
@@ -45,7 +46,7 @@ pub(crate) fn names(object: &[u8]) -> Result<Names<'_>, Error> {
     Ok(names)
 }
 
-/// `metadata` as a server writes it in JSON, in its order, without managedFields.
+/// `metadata` in the order in which a server writes its JSON, without managedFields.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ObjectMeta<'a> {
@@ -79,7 +80,7 @@ struct ObjectMeta<'a> {
     finalizers: SmallVec<[Cow<'a, str>; 1]>,
 }
 
-/// The entries of a map, of which most objects have no more.
+/// The entries of a map; most objects have no more than eight.
 type Entries<'a> = SmallVec<[(Cow<'a, str>, Cow<'a, str>); 8]>;
 
 fn map<S: Serializer>(entries: &Entries<'_>, to: S) -> Result<S::Ok, S::Error> {
@@ -116,7 +117,7 @@ fn is_zero(number: &i64) -> bool {
     *number == 0
 }
 
-/// Writes a `PartialObjectMetadata` as the JSON of an object of which the metadata is all.
+/// Writes a `PartialObjectMetadata` as the JSON of an object that has only metadata.
 pub(crate) fn json(object: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let metadata = ObjectMeta::read(member(object, 1)?.unwrap_or_default())?;
     serde_json::to_writer(out, &Partial { metadata }).map_err(|_| malformed("it can't be written as JSON"))
@@ -168,7 +169,7 @@ impl<'a> OwnerReference<'a> {
     }
 }
 
-/// In the order of their keys, which servers keep to, each key with the last of its values.
+/// Sorts the entries by key, as servers do, and keeps the last value of each key.
 fn sort(entries: &mut Entries<'_>) {
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     entries.dedup_by(|later, kept| {
@@ -180,7 +181,7 @@ fn sort(entries: &mut Entries<'_>) {
     });
 }
 
-/// One entry of a map of texts.
+/// Decodes one entry of a map of strings.
 pub(crate) fn entry(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Error> {
     let (mut key, mut value) = (Cow::default(), Cow::default());
     for field in Fields(message) {
@@ -193,7 +194,7 @@ pub(crate) fn entry(message: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Erro
     Ok((key, value))
 }
 
-/// A time in whole seconds, as the API has them.
+/// A time in whole seconds, as in the API.
 #[derive(Debug)]
 struct Time(Timestamp);
 
@@ -203,7 +204,7 @@ impl Serialize for Time {
     }
 }
 
-/// Reads a time; none where the message is empty, which is no time at all.
+/// Decodes a time; `None` for an empty message, which is Go's zero time.
 fn time(message: &[u8]) -> Result<Option<Time>, Error> {
     let mut seconds = None;
     for field in Fields(message) {
@@ -249,7 +250,7 @@ mod tests {
             field(11, &label(b"a", b"<\"1\">")),
             field(13, &owner),
             field(14, b"kdelta.dev/hold"),
-            // managedFields are stepped over: no message of theirs is looked into.
+            // managedFields are skipped without decoding.
             [vec![(17 << 3 | 2) | 0x80, 1], written(3), vec![0xff; 3]].concat(),
         ];
         field(1, &metadata.concat())
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_what_its_json_would_be() {
+    fn protobuf_metadata_equals_its_json() {
         assert_eq!(
             text_of(&pod()).expect("JSON"),
             concat!(
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_off_or_of_other_types_is_refused() {
+    fn truncated_and_mistyped_messages_are_refused() {
         let whole = pod();
         for end in 1..whole.len() {
             assert!(text_of(&whole[..end]).is_err(), "{end}");
@@ -297,12 +298,12 @@ mod tests {
             let error = text_of(&field(1, &metadata)).expect_err("nothing to read").to_string();
             assert!(error.starts_with("malformed protobuf: "), "{error}");
         }
-        // Of no use, and no harm: a field of four bytes that the API may get one day.
+        // An unknown field of four bytes is ignored.
         assert_eq!(names(&[0x15, 1, 2, 3, 4]).expect("no names"), Names::default());
     }
 
     #[test]
-    fn an_annotation_that_was_cut_is_read_as_the_json_has_it() {
+    fn truncated_annotation_equals_its_json() {
         let annotation = [field(1, b"note"), field(2, b"caf\xc3")].concat();
         let text = text_of(&field(1, &[field(1, b"x"), field(12, &annotation)].concat())).expect("JSON");
         let wanted = "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"note\":\"caf\u{fffd}\"}}}";
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn many_labels_are_sorted_and_of_one_name_the_last_counts() {
+    fn labels_are_sorted_and_the_last_value_wins() {
         let keys = ["m", "b", "m", "a", "z", "c", "m", "d", "e", "b", "f"];
         let entry = |(at, key): (usize, &&str)| {
             field(11, &[field(1, key.as_bytes()), field(2, at.to_string().as_bytes())].concat())
@@ -322,23 +323,23 @@ mod tests {
     }
 
     #[test]
-    fn a_list_tells_version_and_token() {
+    fn list_metadata_has_version_and_token() {
         let list = [field(1, b""), field(2, b"40"), field(3, b"next"), number(4, 7)].concat();
         assert_eq!(list_meta(&list).expect("both"), ("40".into(), "next".into()));
         assert_eq!(list_meta(b"").expect("none"), ("".into(), "".into()));
     }
 
     proptest! {
-        // From the year 1 to the year 9999, which is all that Go has in RFC 3339.
+        // From the year 1 to the year 9999, the range of Go's RFC 3339.
         #[test]
-        fn a_time_is_written_to_the_second(seconds in -62_135_596_800_i64..253_402_207_201) {
+        fn times_have_whole_seconds(seconds in -62_135_596_800_i64..253_402_207_201) {
             let read = time(&number(1, seconds.cast_unsigned())).expect("a time").expect("one");
             let wanted = Timestamp::from_second(seconds).expect("a time").strftime("\"%Y-%m-%dT%H:%M:%SZ\"");
             prop_assert_eq!(serde_json::to_string(&read).expect("JSON"), wanted.to_string());
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes: Vec<u8>, at in 0usize..400, byte: u8) {
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>, at in 0usize..400, byte: u8) {
             let mut broken = pod();
             let at = at % broken.len();
             broken[at] = byte;

@@ -1,8 +1,8 @@
-//! Protocol Buffers as a Kubernetes server writes them, as far as the metadata of objects and its watch take.
+//! Protocol Buffers as a Kubernetes server writes them, limited to the metadata of objects and their watch events.
 //!
-//! Fields are read where they stand: nothing is copied, what nobody asks for (managedFields, more than half of most
-//! objects' metadata) is stepped over unread, and nothing is nested deeper than the few messages named here. The fields
-//! are those of `k8s.io/apimachinery/pkg/apis/meta/v1`, whose numbers never change.
+//! Fields are read in place: nothing is copied, unused fields (managedFields, more than half of most objects'
+//! metadata) are skipped, and nesting is bounded by the few messages named here. The fields are those of
+//! `k8s.io/apimachinery/pkg/apis/meta/v1`, whose numbers never change.
 
 mod event;
 mod meta;
@@ -16,24 +16,24 @@ use std::borrow::Cow;
 
 use crate::listwatch::Error;
 
-/// What a message of a Kubernetes server begins with; an envelope follows that says what is inside.
+/// The start of every message of a Kubernetes server; an envelope with the type follows.
 pub(crate) const MAGIC: &[u8; 4] = b"k8s\0";
 
 /// The media type, without parameters.
 const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
-/// Whether an answer of this `Content-Type` is written so.
+/// Returns whether this `Content-Type` is that of Protocol Buffers.
 pub(crate) fn is_media_type(content_type: &str) -> bool {
     content_type.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case(MEDIA_TYPE))
 }
 
-/// Bytes that are no message, or not the one that was expected. What they are instead is never said.
+/// The error of bytes that are not the expected message. It shows none of them.
 fn malformed(what: &str) -> Error {
     Error::Decode(format!("malformed protobuf: {what}"))
 }
 
-/// A number of seven bits in each byte, the last without the eighth. Answers nothing where it is cut off or beyond 64
-/// bits.
+/// Reads a number of seven bits per byte, the last without the eighth bit. Returns `None` if it is cut off or exceeds
+/// 64 bits.
 fn varint(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
@@ -51,13 +51,13 @@ fn varint(input: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value<'a> {
     Number(u64),
-    /// A text, bytes, or a message.
+    /// A string, bytes, or a message.
     Bytes(&'a [u8]),
-    /// Four or eight bytes, which no field named here has.
+    /// Four or eight bytes, which no known field has.
     Fixed,
 }
 
@@ -69,8 +69,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A text. A server does not look whether it is UTF-8 when one is written; where it is not, each byte that does not
-    /// belong becomes one sign that says so, as in the JSON of the same server.
+    /// Returns a string. Servers do not check for UTF-8 when they write one; each invalid byte becomes one
+    /// replacement character, as in the JSON of the same server.
     fn text(self) -> Result<Cow<'a, str>, Error> {
         let bytes = self.bytes()?;
         if let Ok(text) = std::str::from_utf8(bytes) {
@@ -86,14 +86,14 @@ impl<'a> Value<'a> {
 
     fn number(self) -> Result<i64, Error> {
         match self {
-            // Two's complement: that is how a negative number is written.
+            // Negative numbers are written in two's complement.
             Self::Number(number) => Ok(number.cast_signed()),
             _ => Err(malformed("a field is of another type than the API's")),
         }
     }
 }
 
-/// The fields of a message in the order they stand there.
+/// The fields of a message in their order.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -107,7 +107,7 @@ impl<'a> Fields<'a> {
                 Value::Bytes(self.cut(usize::try_from(length).ok()?)?)
             }
             5 => self.cut(4).map(|_| Value::Fixed)?,
-            // Groups were given up before Kubernetes was.
+            // Groups were deprecated before Kubernetes existed.
             _ => return None,
         };
         Some((tag >> 3, value))
@@ -135,7 +135,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The last field of that number that holds bytes: what a message counts as where it is there more than once.
+/// Returns the last bytes field with that number: of repeated fields the last one counts.
 fn member(message: &[u8], number: u64) -> Result<Option<&[u8]>, Error> {
     let mut found = None;
     for field in Fields(message) {
@@ -164,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf_8_in_a_text_is_replaced_byte_by_byte() {
-        // The beginnings of characters of two, three and four bytes, as where a text was cut.
+    fn invalid_utf_8_is_replaced_byte_by_byte() {
+        // The first bytes of characters of two, three and four bytes, as in a text that was cut.
         for (bytes, wanted) in [
             (&b"caf\xc3\xa9"[..], "caf\u{e9}"),
             (b"caf\xc3", "caf\u{fffd}"),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_media_type_is_told_by_its_name() {
+    fn media_type_is_recognized_by_name() {
         assert!(is_media_type("application/vnd.kubernetes.protobuf"));
         assert!(is_media_type("application/vnd.kubernetes.protobuf;stream=watch"));
         assert!(!is_media_type("application/json"));

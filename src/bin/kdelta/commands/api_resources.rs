@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kdelta::wire::Discovered;
+use kdelta::wire::DiscoveredResource;
 
 use super::reporter::Reporter;
 use crate::output::{Column, columns};
@@ -22,10 +22,10 @@ pub(crate) async fn run(
     for missing in catalog.missing() {
         reporter.messages().warning(&missing.reason);
     }
-    let mut found: Vec<&Discovered> =
+    let mut found: Vec<&DiscoveredResource> =
         catalog.preferred().filter(|found| is_requested(request, found)).collect();
     found.sort_by_key(|found| {
-        let Discovered { resource, .. } = found;
+        let DiscoveredResource { resource, .. } = found;
         match request.sort_by {
             None => (&resource.group, &resource.resource),
             Some(ResourceColumn::Name) => (&resource.resource, &resource.group),
@@ -47,14 +47,14 @@ pub(crate) async fn run(
     Ok(columns(&headings, rows, request.headers, &mut out)?)
 }
 
-fn is_requested(request: &ApiResources, found: &Discovered) -> bool {
+fn is_requested(request: &ApiResources, found: &DiscoveredResource) -> bool {
     request.group.as_ref().is_none_or(|group| *group == found.resource.group)
         && request.verbs.iter().all(|verb| found.verbs.contains(verb))
         && request.categories.iter().all(|category| found.categories.contains(category))
         && request.namespaced.is_none_or(|namespaced| namespaced == found.resource.namespaced)
 }
 
-fn row(found: &Discovered, wide: bool) -> Vec<String> {
+fn row(found: &DiscoveredResource, wide: bool) -> Vec<String> {
     let resource = &found.resource;
     let mut row = vec![
         resource.resource.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kdelta::object::ApiResource;
-use kdelta::wire::{Discovered, Missing};
+use kdelta::wire::{DiscoveredResource, UnavailableGroup};
 
 use super::Part;
 use crate::settings::{Namespaces, Pattern, Selection, Types};
@@ -152,7 +152,7 @@ impl Plan {
 
     /// Replaces the types that the server serves, given in order of preference. A known type keeps its version while
     /// the server serves it. A type stays while the discovery of its group fails.
-    pub(super) fn update_kinds(&mut self, offered: &[Discovered], missing: &[Missing]) {
+    pub(super) fn update_kinds(&mut self, offered: &[DiscoveredResource], missing: &[UnavailableGroup]) {
         let known = std::mem::take(&mut self.kinds);
         for found in offered.iter().filter(|found| found.can("list") && found.can("watch")) {
             let resource = &found.resource;
@@ -311,7 +311,7 @@ impl Plan {
     }
 
     /// Whether a type pattern or category includes a type, given all types that the server serves.
-    fn includes(&self, found: &Discovered, offered: &[Discovered]) -> bool {
+    fn includes(&self, found: &DiscoveredResource, offered: &[DiscoveredResource]) -> bool {
         let resource = &found.resource;
         let is_named =
             self.named.iter().any(|(named, names)| names.is_empty() && is_same_resource(named, resource));
@@ -335,8 +335,8 @@ fn is_same_resource(one: &ApiResource, other: &ApiResource) -> bool {
     one.group == other.group && one.resource == other.resource
 }
 
-fn may_contain(missing: &Missing, kind: &ApiResource) -> bool {
-    let Missing { group, version, .. } = missing;
+fn may_contain(missing: &UnavailableGroup, kind: &ApiResource) -> bool {
+    let UnavailableGroup { group, version, .. } = missing;
     match (group.is_empty(), version.is_empty()) {
         (true, true) => true,
         (false, true) => *group == kind.group,
@@ -366,9 +366,9 @@ fn is_excluded(resource: &ApiResource) -> bool {
         )
 }
 
-fn has_duplicate(resource: &ApiResource, offered: &[Discovered]) -> bool {
+fn has_duplicate(resource: &ApiResource, offered: &[DiscoveredResource]) -> bool {
     DUPLICATE_GROUPS.iter().filter(|(left_out, _)| *left_out == resource.group).any(|(_, kept)| {
-        let is_duplicate = |found: &Discovered| {
+        let is_duplicate = |found: &DiscoveredResource| {
             found.resource.group == *kept && found.resource.resource == resource.resource
         };
         offered.iter().any(is_duplicate)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kdelta::api::Catalog;
 
 use kdelta::object::{ApiResource, Object, path_segment_problems};
-use kdelta::wire::Discovered;
+use kdelta::wire::DiscoveredResource;
 use kdelta::wire::{IncludeObject, Representation};
 
 use super::completion::{Candidate, Completion, ValueSource};
@@ -37,7 +37,7 @@ pub(super) async fn look_up(
     let cluster = session.cluster();
     let lookup = Lookup { line, cluster, is_demo: settings.demo.is_some() };
     let catalog = || cluster.discovery().catalog();
-    let listable = |catalog: &Catalog, each: fn(&Discovered) -> &[String]| {
+    let listable = |catalog: &Catalog, each: fn(&DiscoveredResource) -> &[String]| {
         let all: BTreeSet<&String> = catalog.resources().iter().flat_map(each).collect();
         all.into_iter().map(Candidate::new).collect()
     };

@@ -41,12 +41,12 @@ fn titles(plan: &Plan) -> Vec<String> {
     plan.parts().into_iter().map(title).collect()
 }
 
-fn offered(texts: &[&str]) -> Vec<Discovered> {
+fn offered(texts: &[&str]) -> Vec<DiscoveredResource> {
     let one = |text: &&str| {
         let (text, verbs) = text.split_once(' ').unwrap_or((text, "get list watch"));
         let (text, version) = text.split_once('@').unwrap_or((text, "v1"));
         let resource = ApiResource { version: version.into(), ..(*resource(text)).clone() };
-        Discovered {
+        DiscoveredResource {
             resource,
             singular: String::new(),
             short_names: Vec::new(),
@@ -188,7 +188,7 @@ fn type_keeps_version_while_served() {
 
 #[test]
 fn failed_discovery_keeps_types() {
-    let missing = |group: &str, version: &str| Missing {
+    let missing = |group: &str, version: &str| UnavailableGroup {
         group: group.into(),
         version: version.into(),
         reason: String::new(),

@@ -1,4 +1,0 @@
-//! A list or an event in protobuf.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::packed(body));

@@ -1,0 +1,4 @@
+//! A list or an event in protobuf.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::protobuf(body));
