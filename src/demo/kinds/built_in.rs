@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_are_the_places_in_the_table() {
+    fn kind_ids_are_table_indices() {
         let plurals: Vec<_> = built_in().map(|kind| kind.plural).collect();
         for (id, plural) in [
             (CONFIG_MAPS, "configmaps"),

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_edit_leads_to_the_next_stage() {
+    fn edits_lead_to_the_next_stage() {
         let mut pod = json!({
             "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]},
             "status": {"phase": "Pending"},

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_is_well_formed() {
+    fn every_representation_is_well_formed() {
         let now = Timestamp::UNIX_EPOCH;
         let list = |representation| {
             written(representation, |writer, out, object| {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bookmark_carries_its_annotation_in_each_form() {
+    fn bookmarks_keep_their_annotation_in_every_representation() {
         const END: &str = "k8s.io/initial-events-end";
         let bookmark =
             |representation| written(representation, |writer, out, _| writer.bookmark(out, 9, true));

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_know_by_what_their_elements_are_found() {
+    fn list_schemas_have_element_keys() {
         let pods = kinds::built_in().nth(kinds::PODS).expect("pods");
         let spec = schema::of(&pods).and_then(|pod| pod.member("spec")).expect("a spec");
         let containers = spec.member("containers").expect("containers");

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_there_are_not_are_named_and_taken_out() {
+    fn unknown_fields_are_reported_and_removed() {
         let pod = json!({
             "metadata": {"name": "p", "foo": 1, "labels": {"any": "thing"}, "creationTimestamp": null},
             "spec": {"containers": [{"name": "c", "image": "i", "bar": {}}], "nodeSelector": {"a.b/c": "d"}},
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_is_said_in_the_words_of_the_decoder() {
+    fn wrong_types_are_reported_in_the_decoders_words() {
         let wrong = |id, object| checked(id, object).1.wrong.expect("wrong");
         assert_eq!(
             wrong(kinds::DEPLOYMENTS, json!({"spec": {"replicas": "x"}})),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_resource_has_the_fields_of_its_definition() {
+    fn custom_resources_have_the_fields_of_their_definition() {
         let schema = json!({"type": "object", "properties": {
             "spec": {"type": "object", "properties": {
                 "size": {"type": "integer"},

@@ -65,7 +65,7 @@ mod tests {
     use crate::demo::kinds;
 
     #[test]
-    fn what_a_schema_requires_is_missed() {
+    fn missing_required_fields_are_reported() {
         let deployments = kinds::built_in().nth(kinds::DEPLOYMENTS).expect("deployments");
         let object = json!({"spec": {"template": {"spec": {"containers": [{"image": "i"}]}}}});
         assert_eq!(

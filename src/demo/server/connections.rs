@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_unread_response_is_produced_up_to_the_buffer_size() {
+    async fn unread_responses_are_produced_up_to_the_buffer_size() {
         const CHUNK: usize = 8 * 1024;
         let produced = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&produced);

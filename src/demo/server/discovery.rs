@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_tell_of_the_same_resources() {
+    fn both_discovery_forms_list_the_same_resources() {
         let kinds: Vec<_> = crate::demo::kinds::built_in().map(Arc::new).collect();
         let whole = aggregated(&kinds, false, "v2");
         for group in whole["items"].as_array().expect("groups") {

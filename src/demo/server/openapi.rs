@@ -155,7 +155,7 @@ mod tests {
     use crate::demo::kinds;
 
     #[test]
-    fn a_document_has_every_schema_that_it_refers_to() {
+    fn documents_contain_every_referenced_schema() {
         let kinds: Vec<_> = kinds::built_in().map(Arc::new).collect();
         let apps = document(&kinds, "apps", "v1").expect("apps");
         let schemas = apps["components"]["schemas"].as_object().expect("schemas");

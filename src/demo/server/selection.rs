@@ -58,7 +58,7 @@ mod tests {
     use crate::demo::kinds;
 
     #[test]
-    fn only_known_fields_select() {
+    fn only_supported_fields_can_select() {
         let pods = kinds::built_in().find(|kind| kind.plural == "pods").expect("pods");
         let read = |query: &str| Selection::read(&Query::parse(query), &pods, None);
         let running =

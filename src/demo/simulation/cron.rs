@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schedule_names_the_next_time() {
+    fn schedule_determines_the_next_time() {
         for (schedule, time, wanted) in [
             ("* * * * *", "2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z"),
             ("*/15 * * * *", "2026-01-01T00:15:00Z", "2026-01-01T00:30:00Z"),

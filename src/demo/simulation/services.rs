@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_a_number_or_a_part() {
+    fn shares_are_numbers_or_percentages() {
         for (value, wanted) in
             [(json!(2), 2), (json!("50%"), 2), (json!("34%"), 2), (json!("0%"), 0), (json!("x"), 0)]
         {

@@ -41,7 +41,7 @@ async fn equal_seeds_give_equal_histories() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_second_a_pod_of_default_changes() {
+async fn a_pod_of_default_changes_every_second() {
     for seed in 0..3 {
         let mut simulation = simulation(seed);
         for second in 0..120 {
@@ -189,7 +189,7 @@ async fn a_deleted_namespace_deletes_its_content() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_simulation_that_lost_the_log_observes_every_object() {
+async fn simulation_observes_every_object_after_compaction() {
     let mut simulation = undisrupted(7);
     let place: ObjectKey = ("default".into(), "web".into());
     simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| deployment["spec"]["replicas"] = 6.into());
@@ -325,7 +325,7 @@ async fn an_autoscaler_stays_within_its_bounds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_template_that_comes_back_is_a_new_revision() {
+async fn reverted_template_becomes_a_new_revision() {
     let mut simulation = undisrupted(14);
     let place: ObjectKey = ("default".into(), "mailer".into());
     let set_image = |simulation: &Simulation, image: &str| {

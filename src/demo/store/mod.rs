@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_version_is_what_it_was() {
+    fn earlier_versions_are_reconstructed() {
         let (store, kind) = filled(&["a", "b", "c"]);
         let then = store.version();
         store.remove(kind, "n", "b").expect("b");
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_after_a_version_are_all_of_them_until_compaction() {
+    fn changes_after_a_version_are_complete_until_compaction() {
         let (store, kind) = filled(&["a", "b"]);
         let (changes, to) = store.changes(kind, 1, 100).expect("all");
         assert_eq!((changes.len(), to), (2, store.version()));
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_bounded() {
+    fn log_length_is_bounded() {
         let (store, kind) = filled(&["a"]);
         for round in 0..=REMEMBERED {
             let edit = |value: &mut Value| {
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn client_writes_are_refused_at_the_size_limit_until_deletions() {
+    fn client_writes_fail_at_the_size_limit_until_deletions() {
         let (store, kind) = filled(&[]);
         let map = |name: &str| json!({"metadata": {"name": name, "namespace": "n"}, "data": {"text": "x".repeat(MIB)}});
         store.create(kind, map("before")).expect("new");
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn changes_are_forgotten_after_a_while() {
+    async fn old_changes_are_compacted() {
         let (store, kind) = filled(&["a"]);
         let then = store.version();
         for round in 0..3 {
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_changes_nothing_makes_no_version() {
+    fn edits_without_effect_create_no_version() {
         let (store, kind) = filled(&["a"]);
         let before = store.version();
         store.edit(kind, "n", "a", |_| Ok(Edit::Keep)).expect("a");
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_has_a_version_of_its_own() {
+    fn deletions_have_their_own_version() {
         let (store, kind) = filled(&["a"]);
         let removed = store.remove(kind, "n", "a").expect("a");
         assert_eq!(removed.version, store.version());

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kind_and_version_come_first_and_a_list_leaves_them_out() {
+    fn type_fields_come_first_and_lists_omit_them() {
         let pods = crate::demo::kinds::built_in().find(|kind| kind.plural == "pods").expect("pods");
         let owners = json!([{"uid": "no"}, {"uid": "u2", "controller": true}]);
         let pod = json!({"metadata": {"name": "a", "namespace": "n", "uid": "u", "ownerReferences": owners}, "x": 1});

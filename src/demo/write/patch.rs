@@ -172,14 +172,14 @@ mod tests {
     use crate::demo::{kinds, schema};
 
     #[test]
-    fn a_merge_removes_what_is_null_and_replaces_lists() {
+    fn merge_patch_removes_nulls_and_replaces_lists() {
         let mut target = json!({"a": {"b": 1, "c": 2}, "l": [1, 2]});
         merge(&mut target, &json!({"a": {"b": null, "d": {"e": null, "f": 3}}, "l": [3]}));
         assert_eq!(target, json!({"a": {"c": 2, "d": {"f": 3}}, "l": [3]}));
     }
 
     #[test]
-    fn a_strategic_merge_finds_elements_by_their_key() {
+    fn strategic_merge_matches_elements_by_key() {
         let pods = kinds::built_in().nth(kinds::PODS).expect("pods");
         let mut target = json!({
             "metadata": {"finalizers": ["x", "y"]},
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_patch_is_done_step_by_step() {
+    fn json_patch_applies_operations_in_order() {
         let mut target = json!({"a": [1, 2], "m": {"x/y": 1}});
         let patch = json!([
             {"op": "test", "path": "/a/0", "value": 1},

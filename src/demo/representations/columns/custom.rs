@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_has_the_type_of_its_column() {
+    fn cells_have_the_type_of_their_column() {
         let column = |kind: &str, path: &str| json!({"name": "X", "type": kind, "jsonPath": path});
         let columns = json!([
             column("integer", ".spec.size"),

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_has_as_many_cells_as_there_are_columns() {
+    fn every_row_has_one_cell_per_column() {
         let mut kinds: Vec<Kind> = crate::demo::kinds::built_in().collect();
         let size = json!([{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]);
         for columns in [size, json!([])] {

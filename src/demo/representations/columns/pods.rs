@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_is_what_the_containers_say() {
+    fn pod_status_follows_the_containers() {
         let pod = |container: Value, going: Value| {
             json!({
                 "metadata": {"deletionTimestamp": going}, "spec": {"containers": [{}]},

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_apply_conflicts_with_who_wrote_another_value() {
+    fn applies_conflict_with_managers_of_other_values() {
         let kind = deployments();
         let mut object = deployment("one", 1);
         updated(&mut object, &json!({}), &kind, &by("x", "Update"));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_applied_no_more_goes_unless_another_owns_it() {
+    fn fields_no_longer_applied_are_removed_unless_owned_by_another() {
         let kind = deployments();
         let mut object = json!({"metadata": {"name": "d"}});
         apply(&mut object, &deployment("one", 2), &kind, &by("y", "Apply"));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_apply_changes_nothing() {
+    fn repeated_apply_changes_nothing() {
         let kind = deployments();
         let mut object = json!({"metadata": {"name": "d"}});
         apply(&mut object, &deployment("one", 2), &kind, &by("y", "Apply"));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_read_and_what_is_empty_passed_over() {
+    fn protobuf_fields_are_decoded_and_empty_ones_skipped() {
         let labels = bytes(11, &[bytes(1, b"a"), bytes(2, b"b")].concat());
         let meta = bytes(1, &[bytes(1, b"web"), bytes(2, b""), bytes(8, b""), labels].concat());
         let container =
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_can_be_written_back_with_all_that_the_server_has_put_there() {
+    fn objects_can_be_written_back_with_server_fields() {
         let time = bytes(8, &[8, 0xd6, 0xa2, 0x89, 0xd8, 6, 16, 0]);
         let managed = [bytes(1, b"m"), bytes(4, &[8, 1]), bytes(7, &bytes(1, b"{\"f:spec\":{}}"))].concat();
         let managed = [vec![0x8a, 1, u8::try_from(managed.len()).expect("short")], managed].concat();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_table_knows_is_refused() {
+    fn unknown_kinds_and_fields_are_rejected() {
         let affinity = bytes(2, &bytes(3, &bytes(2, &bytes(18, &bytes(1, &bytes(1, b"data"))))));
         assert!(decode(&body("Deployment", &affinity)).expect_err("unknown").contains("field 18 of spec"));
         assert!(decode(&body("Binding", b"")).is_err());
@@ -322,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_much(raw: Vec<u8>, kind in "Deployment|Service|Secret|Job|DeleteOptions") {
+        fn decoding_arbitrary_bytes_does_not_panic(raw: Vec<u8>, kind in "Deployment|Service|Secret|Job|DeleteOptions") {
             let length = u8::try_from(raw.len().min(100)).expect("short");
             let _any = decode(&body(&kind, &raw[..usize::from(length)]));
             let _any = decode(&raw);
