@@ -122,10 +122,11 @@ impl ApiError {
     /// Like [`ApiError::invalid`], for an object of a kind that is not served, or with an empty kind for the request
     /// itself.
     pub(super) fn invalid_of(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
-        let said: Vec<String> = causes.iter().map(Cause::text).collect();
-        let said = if let [one] = said.as_slice() { one.clone() } else { format!("[{}]", said.join(", ")) };
+        let messages: Vec<String> = causes.iter().map(Cause::text).collect();
+        let reasons =
+            if let [one] = messages.as_slice() { one.clone() } else { format!("[{}]", messages.join(", ")) };
         let dot = if group.is_empty() { "" } else { "." };
-        let message = format!("{kind}{dot}{group} \"{name}\" is invalid: {said}");
+        let message = format!("{kind}{dot}{group} \"{name}\" is invalid: {reasons}");
         let mut details = json!({"causes": causes.iter().map(Cause::json).collect::<Vec<_>>()});
         for (key, value) in [("name", name), ("group", group), ("kind", kind)] {
             if !value.is_empty() {
@@ -156,8 +157,8 @@ impl ApiError {
     }
 
     /// A request that needs a kubelet.
-    pub(super) fn no_containers(what: &str) -> Self {
-        let message = format!("the pods of the demo run no containers, so there is nothing to {what}");
+    pub(super) fn no_containers(action: &str) -> Self {
+        let message = format!("the pods of the demo run no containers, so there is nothing to {action}");
         Self::new(501, "NotImplemented", message)
     }
 
@@ -173,19 +174,20 @@ impl ApiError {
         let word = if count == 1 { "conflict" } else { "conflicts" };
         let causes: Vec<Value> = conflicts
             .iter()
-            .map(|(who, field)| json!({"reason": "FieldManagerConflict", "message": who, "field": field}))
+            .map(|(manager, field)| json!({"reason": "FieldManagerConflict", "message": manager, "field": field}))
             .collect();
-        let said: Vec<String> = conflicts.iter().map(|(who, field)| format!("{who}: {field}")).collect();
-        let message = format!("Apply failed with {count} {word}: {}", said.join("\n"));
+        let messages: Vec<String> =
+            conflicts.iter().map(|(manager, field)| format!("{manager}: {field}")).collect();
+        let message = format!("Apply failed with {count} {word}: {}", messages.join("\n"));
         Self::new(409, "Conflict", message).with(json!({"causes": causes}))
     }
 
     /// An eviction that a budget forbids.
     pub(super) fn disruption(budget: &str, needed: u64, healthy: u64) -> Self {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-        let said =
+        let explanation =
             format!("The disruption budget {budget} needs {needed} healthy pods and has {healthy} currently");
-        let cause = json!({"reason": "DisruptionBudget", "message": said});
+        let cause = json!({"reason": "DisruptionBudget", "message": explanation});
         Self::new(429, "TooManyRequests", message).with(json!({"causes": [cause]}))
     }
 

@@ -28,15 +28,15 @@ pub(super) fn matches(kind: &Kind) -> bool {
 
 /// Converts an object from version 2.
 pub(super) fn convert(scaler: &mut Value) {
-    let share = |metrics: &Value, what: &str| {
+    let share = |metrics: &Value, key: &str| {
         let cpu = metrics.as_array()?.iter().find(|metric| metric["resource"]["name"] == "cpu")?;
-        cpu["resource"][what].get("averageUtilization").cloned()
+        cpu["resource"][key].get("averageUtilization").cloned()
     };
-    let (wanted, is) =
+    let (target, current) =
         (share(&scaler["spec"]["metrics"], "target"), share(&scaler["status"]["currentMetrics"], "current"));
     if let Some(spec) = scaler["spec"].as_object_mut() {
         spec.retain(|key, _| ["scaleTargetRef", "minReplicas", "maxReplicas"].contains(&key.as_str()));
-        spec.extend(wanted.map(|share| ("targetCPUUtilizationPercentage".to_owned(), share)));
+        spec.extend(target.map(|share| ("targetCPUUtilizationPercentage".to_owned(), share)));
     }
     let status = &scaler["status"];
     let mut old = json!({
@@ -48,8 +48,8 @@ pub(super) fn convert(scaler: &mut Value) {
             old[key] = status[key].clone();
         }
     }
-    if let Some(is) = is {
-        old["currentCPUUtilizationPercentage"] = is;
+    if let Some(share) = current {
+        old["currentCPUUtilizationPercentage"] = share;
     }
     scaler["status"] = old;
 }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn an_autoscaler_converts_to_version_1() {
-        let metric = |what: &str, share: u64| json!([{"type": "Resource", "resource": {"name": "cpu", (what): {"averageUtilization": share}}}]);
+        let metric = |key: &str, share: u64| json!([{"type": "Resource", "resource": {"name": "cpu", (key): {"averageUtilization": share}}}]);
         let mut scaler = json!({
             "spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": {"name": "d"}, "metrics": metric("target", 80)},
             "status": {"currentReplicas": 2, "currentMetrics": metric("current", 59), "conditions": []},

@@ -21,8 +21,8 @@ fn all() -> [(KindId, Kind); 2] {
 
 /// Returns the alternate version with this group, version and plural.
 pub(super) fn find(group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
-    let is_it = |kind: &Kind| kind.group == group && kind.version == version && kind.plural == plural;
-    all().into_iter().find(|(_, kind)| is_it(kind)).map(|(id, kind)| (id, Arc::new(kind)))
+    let is_match = |kind: &Kind| kind.group == group && kind.version == version && kind.plural == plural;
+    all().into_iter().find(|(_, kind)| is_match(kind)).map(|(id, kind)| (id, Arc::new(kind)))
 }
 
 /// Inserts the alternate versions into the stored resources, in the order in which discovery lists their groups.

@@ -72,8 +72,10 @@ fn supported(clause: &str) -> Option<Representation> {
 pub(in crate::demo) fn aggregated(accept: Option<&str>) -> Option<&'static str> {
     accept.unwrap_or_default().split(',').find_map(|clause| {
         let parameters = clause.split_once(';')?.1;
-        let is_it = parameter(parameters, "as") == Some("APIGroupDiscoveryList");
-        ["v2", "v2beta1"].into_iter().find(|version| is_it && parameter(parameters, "v") == Some(version))
+        let is_aggregated = parameter(parameters, "as") == Some("APIGroupDiscoveryList");
+        ["v2", "v2beta1"]
+            .into_iter()
+            .find(|version| is_aggregated && parameter(parameters, "v") == Some(version))
     })
 }
 

@@ -55,12 +55,12 @@ pub(in crate::demo) fn set_available(deployment: &mut Value, holds: bool, time: 
 }
 
 /// Sets the progress of a deployment's newest `ReplicaSet`.
-pub(in crate::demo) fn set_progressing(deployment: &mut Value, done: bool, set: &str, time: &str) {
-    let (reason, what) = if done {
+pub(in crate::demo) fn set_progressing(deployment: &mut Value, is_complete: bool, set: &str, time: &str) {
+    let (reason, progress) = if is_complete {
         ("NewReplicaSetAvailable", "has successfully progressed")
     } else {
         ("ReplicaSetUpdated", "is progressing")
     };
-    let message = format!("ReplicaSet \"{set}\" {what}.");
+    let message = format!("ReplicaSet \"{set}\" {progress}.");
     set_with_update_time(deployment, "Progressing", true, (reason, &message), time);
 }

@@ -53,7 +53,7 @@ pub(in crate::demo) fn template(app: &str, image: &str) -> Value {
         "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}},
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 5},
     }]});
-    defaults::pod_spec(&mut spec);
+    defaults::fill_pod_spec(&mut spec);
     json!({"metadata": {"labels": {"app": app}}, "spec": spec})
 }
 

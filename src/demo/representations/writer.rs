@@ -20,7 +20,7 @@ pub(in crate::demo) struct Writer {
     representation: Representation,
     columns: Columns,
     /// Whether the columns have been written: in a watch only the first event has them.
-    told: bool,
+    has_written_columns: bool,
 }
 
 /// The metadata of a list.
@@ -43,7 +43,7 @@ const META: &str = "\"apiVersion\":\"meta.k8s.io/v1\"";
 
 impl Writer {
     pub(in crate::demo) fn new(kind: Arc<Kind>, representation: Representation) -> Self {
-        Self { columns: Columns::of(&kind), kind, representation, told: false }
+        Self { columns: Columns::of(&kind), kind, representation, has_written_columns: false }
     }
 
     /// Returns a list up to its first item.
@@ -77,7 +77,7 @@ impl Writer {
     }
 
     /// Returns the object in the requested version: as stored, unless that is an alternate version.
-    fn shown<'a>(&self, object: &'a StoredObject) -> Cow<'a, StoredObject> {
+    fn requested_version<'a>(&self, object: &'a StoredObject) -> Cow<'a, StoredObject> {
         if alternate_versions::is_alternate(&self.kind) {
             Cow::Owned(alternate_versions::convert_stored(&self.kind, object))
         } else {
@@ -90,7 +90,7 @@ impl Writer {
         match self.representation {
             Representation::Objects => {
                 out.push(b'{');
-                out.extend_from_slice(self.shown(object).item(&self.kind));
+                out.extend_from_slice(self.requested_version(object).item(&self.kind));
             }
             Representation::Metadata => metadata(out, object),
             Representation::Table(include) => self.row(out, object, include, now),
@@ -100,7 +100,7 @@ impl Writer {
     /// Writes a single object, as the response to a GET or within an event.
     pub(in crate::demo) fn one(&mut self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
         match self.representation {
-            Representation::Objects => out.extend_from_slice(&self.shown(object).json),
+            Representation::Objects => out.extend_from_slice(&self.requested_version(object).json),
             Representation::Metadata => metadata(out, object),
             Representation::Table(include) => {
                 self.table_head(out, object.version);
@@ -157,8 +157,8 @@ impl Writer {
     }
 
     fn table_head(&mut self, out: &mut Vec<u8>, version: u64) {
-        let columns = if self.told { Value::Null } else { self.columns.definitions() };
-        self.told = true;
+        let columns = if self.has_written_columns { Value::Null } else { self.columns.definitions() };
+        self.has_written_columns = true;
         let head = format!(
             "{{\"kind\":\"Table\",{META},\"metadata\":{{\"resourceVersion\":\"{version}\"}},\
              \"columnDefinitions\":{columns},\"rows\":["
@@ -176,7 +176,7 @@ impl Writer {
         match include {
             IncludeObject::None => out.extend_from_slice(b"null"),
             IncludeObject::Metadata => metadata(out, object),
-            IncludeObject::Object => out.extend_from_slice(&self.shown(object).json),
+            IncludeObject::Object => out.extend_from_slice(&self.requested_version(object).json),
         }
         out.push(b'}');
     }

@@ -8,16 +8,16 @@ use crate::demo::kinds::Kind;
 
 /// The findings in an object.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::demo) struct Found {
+pub(in crate::demo) struct Findings {
     /// The paths of unknown fields.
     pub(in crate::demo) unknown: Vec<String>,
     /// The error of the first field with a wrong type.
-    pub(in crate::demo) wrong: Option<String>,
+    pub(in crate::demo) type_error: Option<String>,
 }
 
 /// Checks an object, and removes unknown fields and nulls, which have no meaning.
-pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
-    let mut found = Found::default();
+pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Findings {
+    let mut found = Findings::default();
     let Some(node) = of(kind) else { return found };
     if !kind.is_custom() {
         walk(node, object, "", "", &mut found);
@@ -26,7 +26,7 @@ pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
     // A custom resource's definition may omit the standard fields.
     let own = ["apiVersion", "kind", "metadata"]
         .map(|key| (key, object.as_object_mut().and_then(|map| map.remove(key))));
-    pruned(node, object, "", &mut found);
+    prune(node, object, "", &mut found);
     for (key, value) in own {
         if let Some(mut value) = value {
             if key == "metadata"
@@ -41,7 +41,7 @@ pub(in crate::demo) fn check(kind: &Kind, object: &mut Value) -> Found {
 }
 
 /// `path` is the path in errors, `field` the path in Go's decoder, which has no indices.
-fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut Found) {
+fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut Findings) {
     let type_of_schema = node.word("type");
     let fits = match (type_of_schema, &*value) {
         ("object", value) => value.is_object(),
@@ -53,13 +53,13 @@ fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut 
         _ => true,
     };
     if !fits {
-        let said = format!(
+        let message = format!(
             "json: cannot unmarshal {} into Go struct field {}.{field} of type {}",
             type_of(value),
             node.owner,
             go_type(node)
         );
-        found.wrong.get_or_insert(said);
+        found.type_error.get_or_insert(message);
         return;
     }
     match value {
@@ -90,7 +90,7 @@ fn walk(node: Node<'_>, value: &mut Value, path: &str, field: &str, found: &mut 
 }
 
 /// Like [`walk`], for a custom resource: objects without declared members are empty, and types are left to validation.
-fn pruned(node: Node<'_>, value: &mut Value, path: &str, found: &mut Found) {
+fn prune(node: Node<'_>, value: &mut Value, path: &str, found: &mut Findings) {
     match value {
         Value::Object(map) => {
             map.retain(|key, _| {
@@ -102,14 +102,14 @@ fn pruned(node: Node<'_>, value: &mut Value, path: &str, found: &mut Found) {
             });
             for (key, value) in map {
                 if let Some(member) = node.member(key) {
-                    pruned(member, value, &join(path, key), found);
+                    prune(member, value, &join(path, key), found);
                 }
             }
         }
         Value::Array(values) => {
             let Some(element) = node.element() else { return };
             for (at, value) in values.iter_mut().enumerate() {
-                pruned(element, value, &format!("{path}[{at}]"), found);
+                prune(element, value, &format!("{path}[{at}]"), found);
             }
         }
         _ => {}
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::demo::kinds;
 
-    fn checked(id: usize, mut object: Value) -> (Value, Found) {
+    fn checked(id: usize, mut object: Value) -> (Value, Findings) {
         let kind = kinds::built_in().nth(id).expect("a kind");
         let found = check(&kind, &mut object);
         (object, found)
@@ -165,25 +165,25 @@ mod tests {
             "metadata": {"name": "p", "foo": 1, "labels": {"any": "thing"}, "creationTimestamp": null},
             "spec": {"containers": [{"name": "c", "image": "i", "bar": {}}], "nodeSelector": {"a.b/c": "d"}},
         });
-        let (left, found) = checked(kinds::PODS, pod);
+        let (remaining, found) = checked(kinds::PODS, pod);
         assert_eq!(found.unknown, ["metadata.foo", "spec.containers[0].bar"]);
-        assert_eq!(found.wrong, None);
-        let wanted = json!({
+        assert_eq!(found.type_error, None);
+        let expected = json!({
             "metadata": {"name": "p", "labels": {"any": "thing"}},
             "spec": {"containers": [{"name": "c", "image": "i"}], "nodeSelector": {"a.b/c": "d"}},
         });
-        assert_eq!(left, wanted);
+        assert_eq!(remaining, expected);
     }
 
     #[test]
     fn wrong_types_are_reported_in_the_decoders_words() {
-        let wrong = |id, object| checked(id, object).1.wrong.expect("wrong");
+        let type_error = |id, object| checked(id, object).1.type_error.expect("an error");
         assert_eq!(
-            wrong(kinds::DEPLOYMENTS, json!({"spec": {"replicas": "x"}})),
+            type_error(kinds::DEPLOYMENTS, json!({"spec": {"replicas": "x"}})),
             "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32"
         );
         assert_eq!(
-            wrong(kinds::CONFIG_MAPS, json!({"data": {"a": 1}})),
+            type_error(kinds::CONFIG_MAPS, json!({"data": {"a": 1}})),
             "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
         );
     }

@@ -18,8 +18,8 @@ pub(in crate::demo) fn invalid(kind: &Kind, object: &Value) -> Vec<Cause> {
 }
 
 fn walk(node: Node<'_>, value: &Value, path: &str, causes: &mut Vec<Cause>) {
-    let wanted = node.word("type");
-    let is = match value {
+    let expected = node.word("type");
+    let actual = match value {
         Value::Null if node.schema["nullable"] == true => return,
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -29,10 +29,10 @@ fn walk(node: Node<'_>, value: &Value, path: &str, causes: &mut Vec<Cause>) {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    let fits = wanted.is_empty() || wanted == is || (wanted, is) == ("number", "integer");
+    let fits = expected.is_empty() || expected == actual || (expected, actual) == ("number", "integer");
     if !fits && node.schema["x-kubernetes-int-or-string"] != true {
-        let why = format!("{path} in body must be of type {wanted}: {is:?}");
-        causes.push(Cause::invalid(path, is, &why));
+        let why = format!("{path} in body must be of type {expected}: {actual:?}");
+        causes.push(Cause::invalid(path, actual, &why));
         return;
     }
     if let Some(listed) = node.schema["enum"].as_array()
@@ -41,10 +41,10 @@ fn walk(node: Node<'_>, value: &Value, path: &str, causes: &mut Vec<Cause>) {
         let listed: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
         causes.push(Cause::unsupported(path, value.as_str().unwrap_or_default(), &listed));
     }
-    if let (Some(is), Some(least)) = (value.as_f64(), node.schema["minimum"].as_f64())
-        && is < least
+    if let (Some(number), Some(minimum)) = (value.as_f64(), node.schema["minimum"].as_f64())
+        && number < minimum
     {
-        let why = format!("{path} in body should be greater than or equal to {least}");
+        let why = format!("{path} in body should be greater than or equal to {minimum}");
         causes.push(Cause::invalid_value(path, value, &why));
     }
     match value {
@@ -81,19 +81,19 @@ mod tests {
             "versions": [{"name": "v1", "storage": true, "schema": {"openAPIV3Schema": schema}}],
         }});
         let kind = Kind::of_definition(&definition).expect("a kind");
-        let said = |spec: Value| -> Vec<String> {
+        let errors = |spec: Value| -> Vec<String> {
             invalid(&kind, &json!({"spec": spec})).iter().map(Cause::text).collect()
         };
-        assert_eq!(said(json!({"size": 3, "color": "red"})), [""; 0]);
+        assert_eq!(errors(json!({"size": 3, "color": "red"})), [""; 0]);
         assert_eq!(
-            said(json!({"size": "big", "color": "blue"})),
+            errors(json!({"size": "big", "color": "blue"})),
             [
                 "spec.color: Unsupported value: \"blue\": supported values: \"red\", \"green\"",
                 "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"",
             ]
         );
         assert_eq!(
-            said(json!({"size": 0})),
+            errors(json!({"size": 0})),
             ["spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"]
         );
     }

@@ -35,10 +35,10 @@ fn paths_hash(kinds: &[Arc<Kind>]) -> u64 {
 
 /// Returns a document such as `/openapi/v3/api/v1`.
 pub(super) fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
-    let mine: Vec<_> = kinds.iter().filter(|kind| kind.group == group && kind.version == version).collect();
-    let paths: Map<_, _> = mine.iter().flat_map(|kind| paths(kind)).collect();
+    let served: Vec<_> = kinds.iter().filter(|kind| kind.group == group && kind.version == version).collect();
+    let paths: Map<_, _> = served.iter().flat_map(|kind| paths(kind)).collect();
     let mut schemas = Map::new();
-    for kind in &mine {
+    for kind in &served {
         match &kind.custom {
             Some(custom) => {
                 collect(META, &mut schemas);
@@ -47,7 +47,7 @@ pub(super) fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Optio
             None => collect(&definition_name(&kind.group, &kind.version, &kind.kind), &mut schemas),
         }
     }
-    (!mine.is_empty()).then(|| {
+    (!served.is_empty()).then(|| {
         json!({
             "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "1.36"}, "paths": paths,
             "components": {"schemas": schemas},
@@ -60,10 +60,10 @@ const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// Adds a definition and those that it refers to.
 fn collect(name: &str, schemas: &mut Map<String, Value>) {
     let all = &built_in_schemas().0;
-    let mut open = BTreeSet::from([name.to_owned()]);
-    while let Some(name) = open.pop_first() {
+    let mut pending = BTreeSet::from([name.to_owned()]);
+    while let Some(name) = pending.pop_first() {
         if let (Some(schema), false) = (all.get(&name), schemas.contains_key(&name)) {
-            references(schema, &mut open);
+            references(schema, &mut pending);
             schemas.insert(name, schema.clone());
         }
     }

@@ -23,9 +23,9 @@ impl Selection {
     /// # Errors
     /// They are invalid, or name an unsupported field.
     pub(super) fn read(query: &Query, kind: &Kind, namespace: Option<&str>) -> Result<Self, ApiError> {
-        let wrong = |error: crate::object::SelectorError| ApiError::bad_request(error.to_string());
-        let labels = LabelSelector::parse(query.text("labelSelector")).map_err(wrong)?;
-        let fields = FieldSelector::parse(query.text("fieldSelector")).map_err(wrong)?;
+        let invalid = |error: crate::object::SelectorError| ApiError::bad_request(error.to_string());
+        let labels = LabelSelector::parse(query.text("labelSelector")).map_err(invalid)?;
+        let fields = FieldSelector::parse(query.text("fieldSelector")).map_err(invalid)?;
         if let Some(why) = fields.fields().find_map(|field| selectable_fields::unsupported(kind, field)) {
             return Err(ApiError::bad_request(why));
         }
@@ -71,8 +71,8 @@ mod tests {
         };
         assert!(running.matches(pod("Running").as_bytes()) && !running.matches(pod("Pending").as_bytes()));
         let error = read("fieldSelector=spec.foo%3Dbar").expect_err("unknown");
-        let said = String::from_utf8(error.json().to_vec()).expect("text");
-        assert!(said.contains("field label not supported: spec.foo"), "{said}");
+        let status = String::from_utf8(error.json().to_vec()).expect("text");
+        assert!(status.contains("field label not supported: spec.foo"), "{status}");
         assert!(read("labelSelector=a+b").is_err());
     }
 }

@@ -14,8 +14,8 @@ use crate::demo::store::{ObjectKey, uuid};
 
 impl Simulation {
     /// Creates the job that is due, deletes old ones, and schedules the next run.
-    pub(super) fn cron_job(&mut self, place: &ObjectKey) {
-        let Some(cron_job) = self.value(kinds::CRON_JOBS, place) else { return };
+    pub(super) fn reconcile_cron_job(&mut self, key: &ObjectKey) {
+        let Some(cron_job) = self.value(kinds::CRON_JOBS, key) else { return };
         let Some(schedule) = cron_job["spec"]["schedule"].as_str().and_then(Schedule::parse) else { return };
         let now = self.time();
         let time = |value: &Value| value.as_str().and_then(|time| time.parse::<Timestamp>().ok());
@@ -28,27 +28,27 @@ impl Simulation {
         let suspended =
             cron_job["spec"]["suspend"] == true || cron_job["metadata"]["deletionTimestamp"].is_string();
         if let Some(due) = due.filter(|_| !suspended) {
-            self.start_scheduled(&cron_job, place, due);
+            self.start_scheduled(&cron_job, key, due);
         }
-        self.delete_old_jobs(&cron_job, place, due.filter(|_| !suspended).or(last));
+        self.delete_old_jobs(&cron_job, key, due.filter(|_| !suspended).or(last));
         if let Some(next) = schedule.after(now) {
             let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default().mul_f64(self.speed);
-            self.tasks.set(self.now + wait, Task::CronJob(place.clone()));
+            self.tasks.set(self.now + wait, Task::CronJob(key.clone()));
         }
     }
 
-    fn start_scheduled(&mut self, cron_job: &Value, place: &ObjectKey, due: Timestamp) {
-        let name = format!("{}-{}", place.1, due.as_second() / 60);
+    fn start_scheduled(&mut self, cron_job: &Value, key: &ObjectKey, due: Timestamp) {
+        let name = format!("{}-{}", key.1, due.as_second() / 60);
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let identity = Identity { namespace: &place.0, name: &name, uid: &uid, created: &created };
+        let identity = Identity { namespace: &key.0, name: &name, uid: &uid, created: &created };
         let template = &cron_job["spec"]["jobTemplate"];
         let mut metadata = identity.metadata(template["metadata"]["labels"].clone());
         metadata["ownerReferences"] = manifests::owners("batch/v1", "CronJob", cron_job);
         metadata["annotations"] = json!({"batch.kubernetes.io/cronjob-scheduled-timestamp": stamp(due)});
         let mut job = json!({"metadata": metadata, "spec": template["spec"]});
-        defaults::job(&mut job);
+        defaults::fill_job(&mut job);
         self.create(kinds::JOBS, job);
-        self.event(
+        self.record_event(
             "CronJob",
             cron_job,
             "SuccessfulCreate",
@@ -58,16 +58,16 @@ impl Simulation {
     }
 
     /// Deletes finished jobs beyond the history limits and updates the status.
-    fn delete_old_jobs(&mut self, cron_job: &Value, place: &ObjectKey, last: Option<Timestamp>) {
+    fn delete_old_jobs(&mut self, cron_job: &Value, key: &ObjectKey, last: Option<Timestamp>) {
         let uid = cron_job["metadata"]["uid"].as_str().unwrap_or_default();
-        let owned = self.cluster.store.owned(kinds::JOBS, &place.0, uid);
+        let owned = self.cluster.store.owned(kinds::JOBS, &key.0, uid);
         let (mut over, mut active) = (Vec::new(), Vec::new());
         for job in owned {
             let value = job.value();
             match value["status"]["completionTime"].as_str() {
                 Some(ended) => over.push((ended.to_owned(), job.key())),
                 None => active.push(json!({
-                    "kind": "Job", "namespace": place.0, "name": job.name, "uid": job.uid, "apiVersion": "batch/v1",
+                    "kind": "Job", "namespace": key.0, "name": job.name, "uid": job.uid, "apiVersion": "batch/v1",
                     "resourceVersion": job.version.to_string(),
                 })),
             }
@@ -79,7 +79,7 @@ impl Simulation {
             self.delete(kinds::JOBS, job);
         }
         let succeeded = over.last().map(|(ended, _)| ended.clone());
-        self.edit(kinds::CRON_JOBS, place, |cron_job| {
+        self.edit(kinds::CRON_JOBS, key, |cron_job| {
             let mut status = json!({});
             if !active.is_empty() {
                 status["active"] = active.into();
@@ -137,9 +137,9 @@ impl Schedule {
                 u32::try_from(value).is_ok_and(|value| self.0[field] & (1 << value) != 0)
             };
             let of_week = has(4, at.weekday().to_sunday_zero_offset());
-            let is_it =
+            let matches =
                 has(0, at.minute()) && has(1, at.hour()) && has(2, at.day()) && has(3, at.month()) && of_week;
-            is_it.then_some(time)
+            matches.then_some(time)
         })
     }
 }

@@ -91,9 +91,9 @@ impl Simulation {
     /// Makes a pod unready for a moment if nothing else has changed visibly for a while.
     pub(super) fn ensure_activity(&mut self) {
         if self.now >= self.last_visible + MAX_QUIET
-            && let Some(place) = self.ready_pod("default")
+            && let Some(key) = self.ready_pod("default")
         {
-            self.flicker(&place);
+            self.flicker(&key);
         }
         self.tasks.set(self.now + QUIET_CHECK_INTERVAL, Task::EnsureActivity);
     }
@@ -105,19 +105,19 @@ impl Simulation {
             namespaces.iter().filter(|namespace| namespace.name.starts_with("load-")).collect();
         if !loads.is_empty() {
             let namespace = &loads[self.rng.usize(..loads.len())].name;
-            if let Some(place) = self.ready_pod(namespace) {
-                self.flicker(&place);
+            if let Some(key) = self.ready_pod(namespace) {
+                self.flicker(&key);
             }
             self.tasks.set(self.now + Duration::from_secs(1), Task::Extra);
         }
     }
 
-    fn flicker(&mut self, place: &ObjectKey) {
+    fn flicker(&mut self, key: &ObjectKey) {
         let time = self.stamp();
-        self.edit(kinds::PODS, place, |pod| pod_stages::set_ready(pod, false, &time));
-        if let Some(pod) = self.value(kinds::PODS, place) {
+        self.edit(kinds::PODS, key, |pod| pod_stages::set_ready(pod, false, &time));
+        if let Some(pod) = self.value(kinds::PODS, key) {
             let message = "Readiness probe failed: HTTP probe failed with statuscode: 503";
-            self.event("Pod", &pod, "Unhealthy", message, "kubelet");
+            self.record_event("Pod", &pod, "Unhealthy", message, "kubelet");
         }
     }
 
@@ -137,9 +137,9 @@ impl Simulation {
     }
 
     fn crash(&mut self) {
-        let Some(place) = self.ready_pod("default") else { return };
+        let Some(key) = self.ready_pod("default") else { return };
         let (exit_code, time) = (if self.rng.bool() { 1 } else { 137 }, self.stamp());
-        self.edit(kinds::PODS, &place, |pod| pod_stages::crash(pod, exit_code, &time));
+        self.edit(kinds::PODS, &key, |pod| pod_stages::crash(pod, exit_code, &time));
     }
 
     /// Returns one of the demo's own applications that still exists.
@@ -157,8 +157,8 @@ impl Simulation {
 
     /// Rolls out a new version of an application.
     fn roll_out(&mut self) {
-        let place = self.application();
-        self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
+        let key = self.application();
+        self.edit(kinds::DEPLOYMENTS, &key, |deployment| {
             let image = &mut deployment["spec"]["template"]["spec"]["containers"][0]["image"];
             let next = image.as_str().and_then(|image| {
                 let (name, patch) = image.rsplit_once('.')?;
@@ -173,12 +173,12 @@ impl Simulation {
 
     /// Scales an application to one replica above or below its usual number.
     fn resize(&mut self) {
-        let place = self.application();
+        let key = self.application();
         let usual =
-            APPLICATIONS.iter().find(|(namespace, name, _)| *place.0 == **namespace && *place.1 == **name);
+            APPLICATIONS.iter().find(|(namespace, name, _)| *key.0 == **namespace && *key.1 == **name);
         let Some((_, _, usual)) = usual else { return };
         let extra = self.rng.u64(..3);
-        self.edit(kinds::DEPLOYMENTS, &place, |deployment| {
+        self.edit(kinds::DEPLOYMENTS, &key, |deployment| {
             if deployment["spec"]["replicas"] != usual + extra {
                 deployment["spec"]["replicas"] = (usual + extra).into();
                 bump(deployment);
@@ -187,8 +187,8 @@ impl Simulation {
     }
 
     pub(super) fn start_job(&mut self) {
-        self.made += 1;
-        let name = format!("report-{}", self.made);
+        self.jobs_created += 1;
+        let name = format!("report-{}", self.jobs_created);
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
         let identity = Identity { namespace: "default", name: &name, uid: &uid, created: &created };
         let (completions, parallelism) = (self.rng.u64(2..5), self.rng.u64(1..3));

@@ -15,7 +15,7 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 
 impl Simulation {
     /// Deletes the content of a namespace that is being deleted, then the namespace.
-    pub(super) fn namespace(&mut self, name: &str) {
+    pub(super) fn empty_namespace(&mut self, name: &str) {
         let Some(namespace) = self.value(kinds::NAMESPACES, &("".into(), name.into())) else { return };
         if !namespace["metadata"]["deletionTimestamp"].is_string() {
             return;
@@ -31,14 +31,14 @@ impl Simulation {
     }
 
     /// Renews every node's lease and reports its state.
-    pub(super) fn leases(&mut self) {
+    pub(super) fn renew_leases(&mut self) {
         let (renewed, time) = (micro_stamp(self.time()), self.stamp());
         for node in self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items {
             if !super::nodes::is_ready(&node.value()) {
                 continue;
             }
-            let place = ("kube-node-lease".into(), node.name.clone());
-            self.edit(kinds::LEASES, &place, |lease| lease["spec"]["renewTime"] = renewed.as_str().into());
+            let key = ("kube-node-lease".into(), node.name.clone());
+            self.edit(kinds::LEASES, &key, |lease| lease["spec"]["renewTime"] = renewed.as_str().into());
             self.edit(kinds::NODES, &node.key(), |node| {
                 for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
                     condition["lastHeartbeatTime"] = time.as_str().into();
@@ -49,11 +49,11 @@ impl Simulation {
     }
 
     /// Advances a backup: it runs, completes, and starts again some time later.
-    pub(super) fn backup(&mut self, place: &ObjectKey) {
+    pub(super) fn advance_backup(&mut self, key: &ObjectKey) {
         let Some(id) = self.cluster.store.id("demo.kdelta.dev", "backups") else { return };
         let time = self.stamp();
         let mut wait = (1.5, 3.0);
-        self.edit(id, place, |backup| {
+        self.edit(id, key, |backup| {
             let progress = backup["status"]["progress"].as_u64().unwrap_or(100);
             backup["status"] = match (backup["status"]["phase"].as_str(), progress) {
                 (Some("Pending"), _) => json!({"phase": "Running", "progress": 0, "startTime": time}),
@@ -66,6 +66,6 @@ impl Simulation {
             };
         });
         let next = self.random_time(wait.0, wait.1);
-        self.tasks.set(next, Task::Backup(place.clone()));
+        self.tasks.set(next, Task::Backup(key.clone()));
     }
 }

@@ -13,14 +13,14 @@ use crate::demo::store::ObjectKey;
 
 impl Simulation {
     /// Runs pods up to the parallelism until enough have succeeded.
-    pub(super) fn job(&mut self, place: &ObjectKey) {
-        let Some(job) = self.value(kinds::JOBS, place) else { return };
-        let is_over = job["status"]["completionTime"].is_string();
-        if is_over || job["spec"]["suspend"] == true || job["metadata"]["deletionTimestamp"].is_string() {
+    pub(super) fn reconcile_job(&mut self, key: &ObjectKey) {
+        let Some(job) = self.value(kinds::JOBS, key) else { return };
+        let is_complete = job["status"]["completionTime"].is_string();
+        if is_complete || job["spec"]["suspend"] == true || job["metadata"]["deletionTimestamp"].is_string() {
             return;
         }
         let uid = job["metadata"]["uid"].as_str().unwrap_or_default();
-        let pods = self.cluster.store.owned(kinds::PODS, &place.0, uid);
+        let pods = self.cluster.store.owned(kinds::PODS, &key.0, uid);
         let values: Vec<Value> = pods.iter().map(|pod| pod.value()).collect();
         let succeeded = count(values.iter().filter(|pod| pod["status"]["phase"] == "Succeeded").count());
         let running = |pod: &&Value| ![Stage::Terminating, Stage::Finished].contains(&Stage::of(pod));
@@ -33,7 +33,7 @@ impl Simulation {
         }
         let is_done = succeeded >= completions;
         let time = self.stamp();
-        self.edit(kinds::JOBS, place, |job| {
+        self.edit(kinds::JOBS, key, |job| {
             let started = job["status"]["startTime"].as_str().unwrap_or(&time).to_owned();
             let mut status = json!({"startTime": started, "conditions": job["status"]["conditions"]});
             if active + missing > 0 {
@@ -52,9 +52,9 @@ impl Simulation {
             }
         });
         if is_done {
-            self.event("Job", &job, "Completed", "Job completed", "job-controller");
+            self.record_event("Job", &job, "Completed", "Job completed", "job-controller");
             if let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() {
-                self.tasks.add(self.now + Duration::from_secs(seconds), Task::Expired(place.clone()));
+                self.tasks.add(self.now + Duration::from_secs(seconds), Task::Expired(key.clone()));
             }
         }
     }

@@ -70,7 +70,7 @@ pub(super) struct Simulation {
     /// The time of the last change of a pod in `default`.
     last_visible: Duration,
     /// A counter for numbered names.
-    made: u64,
+    jobs_created: u64,
 }
 
 impl Simulation {
@@ -86,7 +86,7 @@ impl Simulation {
             seen,
             events: VecDeque::new(),
             last_visible: Duration::ZERO,
-            made: 0,
+            jobs_created: 0,
         };
         simulation.begin();
         simulation
@@ -111,9 +111,9 @@ impl Simulation {
         }
     }
 
-    /// Runs tasks due by this time, at most `most` of them. Returns whether all of them ran.
-    pub(super) fn advance(&mut self, to: Duration, most: usize) -> bool {
-        for _ in 0..most {
+    /// Runs tasks due by this time, at most `max_tasks` of them. Returns whether all of them ran.
+    pub(super) fn advance(&mut self, to: Duration, max_tasks: usize) -> bool {
+        for _ in 0..max_tasks {
             self.observe_changes();
             let Some((due, task)) = self.tasks.take(to) else {
                 self.now = self.now.max(to);
@@ -127,24 +127,24 @@ impl Simulation {
 
     fn run_task(&mut self, task: Task) {
         match task {
-            Task::Pod(place) => self.pod(&place),
-            Task::ReplicaSet(place) => self.replica_set(&place),
-            Task::Deployment(place) => self.deployment(&place),
-            Task::Job(place) => self.job(&place),
-            Task::StatefulSet(place) => self.stateful_set(&place),
-            Task::DaemonSet(place) => self.daemon_set(&place),
-            Task::CronJob(place) => self.cron_job(&place),
-            Task::Autoscaler(place) => self.autoscaler(&place),
-            Task::Claim(place) => self.claim(&place),
+            Task::Pod(key) => self.advance_pod(&key),
+            Task::ReplicaSet(key) => self.reconcile_replica_set(&key),
+            Task::Deployment(key) => self.reconcile_deployment(&key),
+            Task::Job(key) => self.reconcile_job(&key),
+            Task::StatefulSet(key) => self.reconcile_stateful_set(&key),
+            Task::DaemonSet(key) => self.reconcile_daemon_set(&key),
+            Task::CronJob(key) => self.reconcile_cron_job(&key),
+            Task::Autoscaler(key) => self.reconcile_autoscaler(&key),
+            Task::Claim(key) => self.bind_claim(&key),
             Task::UpdateServices(namespace) => self.update_services(&namespace),
             Task::LoseNode => self.lose_node(),
             Task::Evict(node) => self.evict_pods(&node),
             Task::RecoverNode(node) => self.recover_node(&node),
-            Task::Expired(place) => drop(self.cluster.store.remove(kinds::JOBS, &place.0, &place.1)),
-            Task::Namespace(name) => self.namespace(&name),
-            Task::Orphans(namespace, uid) => self.orphans(&namespace, &uid),
-            Task::Backup(place) => self.backup(&place),
-            Task::Leases => self.leases(),
+            Task::Expired(key) => drop(self.cluster.store.remove(kinds::JOBS, &key.0, &key.1)),
+            Task::Namespace(name) => self.empty_namespace(&name),
+            Task::Orphans(namespace, uid) => self.delete_orphans(&namespace, &uid),
+            Task::Backup(key) => self.advance_backup(&key),
+            Task::Leases => self.renew_leases(),
             Task::Disrupt => self.disrupt(),
             Task::EnsureActivity => self.ensure_activity(),
             Task::Extra => self.change_extra(),
@@ -195,30 +195,30 @@ impl Simulation {
     }
 
     fn observe(&mut self, change: &Change) {
-        let (place, soon) = (change.new.key(), self.now + REACTION_DELAY);
+        let (key, soon) = (change.new.key(), self.now + REACTION_DELAY);
         match change.kind {
             kinds::PODS => self.observe_pod(change),
             kinds::REPLICA_SETS => {
-                self.tasks.add(soon, Task::ReplicaSet(place));
+                self.tasks.add(soon, Task::ReplicaSet(key));
                 self.enqueue_owner(&change.new);
             }
-            kinds::DEPLOYMENTS => self.tasks.add(soon, Task::Deployment(place)),
-            kinds::STATEFUL_SETS => self.tasks.add(soon, Task::StatefulSet(place)),
-            kinds::DAEMON_SETS => self.tasks.add(soon, Task::DaemonSet(place)),
+            kinds::DEPLOYMENTS => self.tasks.add(soon, Task::Deployment(key)),
+            kinds::STATEFUL_SETS => self.tasks.add(soon, Task::StatefulSet(key)),
+            kinds::DAEMON_SETS => self.tasks.add(soon, Task::DaemonSet(key)),
             kinds::JOBS => {
-                self.tasks.add(soon, Task::Job(place));
+                self.tasks.add(soon, Task::Job(key));
                 self.enqueue_owner(&change.new);
             }
-            kinds::CRON_JOBS => self.tasks.add(soon, Task::CronJob(place)),
-            kinds::AUTOSCALERS if change.old.is_none() => self.tasks.add(soon, Task::Autoscaler(place)),
+            kinds::CRON_JOBS => self.tasks.add(soon, Task::CronJob(key)),
+            kinds::AUTOSCALERS if change.old.is_none() => self.tasks.add(soon, Task::Autoscaler(key)),
             kinds::VOLUME_CLAIMS if change.deleted => self.release(&change.new.uid),
-            kinds::VOLUME_CLAIMS => self.tasks.add(soon, Task::Claim(place)),
+            kinds::VOLUME_CLAIMS => self.tasks.add(soon, Task::Claim(key)),
             kinds::SERVICES if change.deleted => {
-                self.cluster.store.remove(kinds::ENDPOINTS, &place.0, &place.1);
+                self.cluster.store.remove(kinds::ENDPOINTS, &key.0, &key.1);
             }
-            kinds::SERVICES => self.tasks.add(soon, Task::UpdateServices(place.0)),
+            kinds::SERVICES => self.tasks.add(soon, Task::UpdateServices(key.0)),
             kinds::DISRUPTION_BUDGETS if change.old.is_none() => {
-                self.tasks.add(soon, Task::UpdateServices(place.0));
+                self.tasks.add(soon, Task::UpdateServices(key.0));
             }
             kinds::NODES if change.old.is_none() || change.deleted => self.observe_nodes(),
             kinds::NAMESPACES => self.observe_namespace(change),
@@ -259,14 +259,14 @@ impl Simulation {
         let value = item.value();
         let owners = value["metadata"]["ownerReferences"].as_array().into_iter().flatten();
         for owner in owners {
-            let place = (item.namespace.clone(), owner["name"].as_str().unwrap_or_default().into());
+            let key = (item.namespace.clone(), owner["name"].as_str().unwrap_or_default().into());
             let task = match owner["kind"].as_str() {
-                Some("Deployment") => Task::Deployment(place),
-                Some("ReplicaSet") => Task::ReplicaSet(place),
-                Some("Job") => Task::Job(place),
-                Some("StatefulSet") => Task::StatefulSet(place),
-                Some("DaemonSet") => Task::DaemonSet(place),
-                Some("CronJob") => Task::CronJob(place),
+                Some("Deployment") => Task::Deployment(key),
+                Some("ReplicaSet") => Task::ReplicaSet(key),
+                Some("Job") => Task::Job(key),
+                Some("StatefulSet") => Task::StatefulSet(key),
+                Some("DaemonSet") => Task::DaemonSet(key),
+                Some("CronJob") => Task::CronJob(key),
                 _ => continue,
             };
             self.tasks.add(self.now + REACTION_DELAY, task);
@@ -287,13 +287,13 @@ impl Simulation {
         self.now + Duration::from_secs_f64(from + (to - from) * self.rng.f64())
     }
 
-    fn value(&self, kind: KindId, place: &ObjectKey) -> Option<Value> {
-        self.cluster.store.get(kind, &place.0, &place.1).map(|stored| stored.value())
+    fn value(&self, kind: KindId, key: &ObjectKey) -> Option<Value> {
+        self.cluster.store.get(kind, &key.0, &key.1).map(|stored| stored.value())
     }
 
     /// Changes an object. One that was deleted meanwhile is skipped: its deletion is in the log.
-    fn edit(&self, kind: KindId, place: &ObjectKey, edit: impl FnOnce(&mut Value)) {
-        let _gone = self.cluster.store.edit(kind, &place.0, &place.1, |value| {
+    fn edit(&self, kind: KindId, key: &ObjectKey, edit: impl FnOnce(&mut Value)) {
+        let _missing = self.cluster.store.edit(kind, &key.0, &key.1, |value| {
             edit(value);
             Ok(Edit::Keep)
         });
@@ -305,7 +305,7 @@ impl Simulation {
     }
 
     /// Records an Event about an object.
-    fn event(&mut self, kind: &str, object: &Value, reason: &str, message: &str, component: &str) {
+    fn record_event(&mut self, kind: &str, object: &Value, reason: &str, message: &str, component: &str) {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str().unwrap_or("default").to_owned();
         let name = format!("{}.{:016x}", metadata["name"].as_str().unwrap_or_default(), self.rng.u64(..));
@@ -339,7 +339,7 @@ impl Simulation {
     }
 
     /// Deletes the dependents of a deleted owner.
-    fn orphans(&mut self, namespace: &str, uid: &str) {
+    fn delete_orphans(&mut self, namespace: &str, uid: &str) {
         for kind in kinds::DEPENDENTS {
             for item in self.cluster.store.owned(kind, namespace, uid) {
                 self.delete(kind, &item.key());
@@ -348,11 +348,11 @@ impl Simulation {
     }
 
     /// Deletes an object as a client would, with its grace period.
-    fn delete(&self, kind: KindId, place: &ObjectKey) {
-        let (what, now) = (self.cluster.store.kind(kind), self.time());
-        let _gone = self.cluster.store.edit(kind, &place.0, &place.1, |value| {
-            let stays = super::write::begin_deletion(value, &what, None, now);
-            Ok(if stays { Edit::Keep } else { Edit::Remove })
+    fn delete(&self, kind: KindId, key: &ObjectKey) {
+        let (definition, now) = (self.cluster.store.kind(kind), self.time());
+        let _missing = self.cluster.store.edit(kind, &key.0, &key.1, |value| {
+            let is_pending = super::write::begin_deletion(value, &definition, None, now);
+            Ok(if is_pending { Edit::Keep } else { Edit::Remove })
         });
     }
 }

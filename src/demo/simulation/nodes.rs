@@ -18,14 +18,14 @@ impl Simulation {
     /// Makes a node unreachable; its pods become unready, and are evicted later.
     pub(super) fn lose_node(&mut self) {
         let name = node_name(self.rng.u64(1..=WORKERS));
-        let place: ObjectKey = ("".into(), name.as_str().into());
+        let key: ObjectKey = ("".into(), name.as_str().into());
         let next = self.random_time(90.0, 180.0);
         self.tasks.set(next, Task::LoseNode);
-        if self.value(kinds::NODES, &place).is_none_or(|node| !is_ready(&node)) {
+        if self.value(kinds::NODES, &key).is_none_or(|node| !is_ready(&node)) {
             return;
         }
         let time = self.stamp();
-        self.edit(kinds::NODES, &place, |node| {
+        self.edit(kinds::NODES, &key, |node| {
             for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
                 condition["status"] = "Unknown".into();
                 condition["reason"] = "NodeStatusUnknown".into();
@@ -37,8 +37,8 @@ impl Simulation {
                 {"key": UNREACHABLE, "effect": "NoExecute", "timeAdded": time},
             ]);
         });
-        self.node_event(
-            &place,
+        self.record_node_event(
+            &key,
             "NodeNotReady",
             &format!("Node {name} status is now: NodeNotReady"),
             "node-controller",
@@ -54,22 +54,22 @@ impl Simulation {
     /// Evicts the pods of a node that is still unreachable, except those of daemon sets.
     pub(super) fn evict_pods(&mut self, name: &str) {
         let silent = self.value(kinds::NODES, &("".into(), name.into())).is_some_and(|node| !is_ready(&node));
-        for place in self.pods_of(name).into_iter().filter(|_| silent) {
-            let Some(pod) = self.value(kinds::PODS, &place) else { continue };
+        for key in self.pods_of(name).into_iter().filter(|_| silent) {
+            let Some(pod) = self.value(kinds::PODS, &key) else { continue };
             if pod["metadata"]["ownerReferences"][0]["kind"] == "DaemonSet" {
                 continue;
             }
-            self.delete(kinds::PODS, &place);
-            let message = format!("Marking for deletion Pod {}/{}", place.0, place.1);
-            self.event("Pod", &pod, "TaintManagerEviction", &message, "taint-eviction-controller");
+            self.delete(kinds::PODS, &key);
+            let message = format!("Marking for deletion Pod {}/{}", key.0, key.1);
+            self.record_event("Pod", &pod, "TaintManagerEviction", &message, "taint-eviction-controller");
         }
     }
 
     /// Makes an unreachable node ready again.
     pub(super) fn recover_node(&mut self, name: &str) {
-        let place: ObjectKey = ("".into(), name.into());
+        let key: ObjectKey = ("".into(), name.into());
         let time = self.stamp();
-        self.edit(kinds::NODES, &place, |node| {
+        self.edit(kinds::NODES, &key, |node| {
             node["spec"].as_object_mut().map(|spec| spec.remove("taints"));
             for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
                 let (status, reason) = match condition["type"].as_str() {
@@ -83,12 +83,17 @@ impl Simulation {
                 condition["lastTransitionTime"] = time.as_str().into();
             }
         });
-        self.node_event(&place, "NodeReady", &format!("Node {name} status is now: NodeReady"), "kubelet");
+        self.record_node_event(
+            &key,
+            "NodeReady",
+            &format!("Node {name} status is now: NodeReady"),
+            "kubelet",
+        );
     }
 
-    fn node_event(&mut self, node: &ObjectKey, reason: &str, message: &str, component: &str) {
+    fn record_node_event(&mut self, node: &ObjectKey, reason: &str, message: &str, component: &str) {
         if let Some(node) = self.value(kinds::NODES, node) {
-            self.event("Node", &node, reason, message, component);
+            self.record_event("Node", &node, reason, message, component);
         }
     }
 

@@ -16,13 +16,13 @@ const FOLLOW: Duration = Duration::from_millis(500);
 
 impl Simulation {
     pub(super) fn observe_pod(&mut self, change: &Change) {
-        let place = change.new.key();
-        if *place.0 == *"default" {
+        let key = change.new.key();
+        if *key.0 == *"default" {
             self.last_visible = self.now;
         }
         self.enqueue_owner(&change.new);
-        self.tasks.add(self.now + FOLLOW, Task::UpdateServices(place.0.clone()));
-        let task = Task::Pod(place);
+        self.tasks.add(self.now + FOLLOW, Task::UpdateServices(key.0.clone()));
+        let task = Task::Pod(key);
         if change.deleted {
             return self.tasks.cancel(&task);
         }
@@ -49,57 +49,65 @@ impl Simulation {
     }
 
     /// Advances a pod to its next stage.
-    pub(super) fn pod(&mut self, place: &ObjectKey) {
-        let Some(pod) = self.value(kinds::PODS, place) else { return };
+    pub(super) fn advance_pod(&mut self, key: &ObjectKey) {
+        let Some(pod) = self.value(kinds::PODS, key) else { return };
         let time = self.stamp();
         let image = pod["spec"]["containers"][0]["image"].as_str().unwrap_or_default().to_owned();
         let container = pod["spec"]["containers"][0]["name"].as_str().unwrap_or_default().to_owned();
         match Stage::of(&pod) {
-            Stage::Terminating => drop(self.cluster.store.remove(kinds::PODS, &place.0, &place.1)),
-            Stage::Unscheduled => self.schedule(place, &pod),
+            Stage::Terminating => drop(self.cluster.store.remove(kinds::PODS, &key.0, &key.1)),
+            Stage::Unscheduled => self.schedule(key, &pod),
             Stage::Scheduled => {
                 let host = self.host(&pod);
-                self.edit(kinds::PODS, place, |pod| pod_stages::create_containers(pod, &host, &time));
-                self.kubelet(&pod, "Pulling", &format!("Pulling image \"{image}\""));
+                self.edit(kinds::PODS, key, |pod| pod_stages::create_containers(pod, &host, &time));
+                self.record_kubelet_event(&pod, "Pulling", &format!("Pulling image \"{image}\""));
             }
             Stage::Creating if self.rng.u8(..100) < 4 => {
                 let message =
                     format!("failed to pull and unpack image \"{image}\": connection reset by peer");
-                self.edit(kinds::PODS, place, |pod| pod_stages::fail_pull(pod, &message));
-                self.kubelet(&pod, "Failed", &format!("Failed to pull image \"{image}\": {message}"));
+                self.edit(kinds::PODS, key, |pod| pod_stages::fail_pull(pod, &message));
+                self.record_kubelet_event(
+                    &pod,
+                    "Failed",
+                    &format!("Failed to pull image \"{image}\": {message}"),
+                );
             }
             Stage::PullFailed => {
-                self.edit(kinds::PODS, place, pod_stages::back_off_pull);
-                self.kubelet(&pod, "BackOff", &format!("Back-off pulling image \"{image}\""));
+                self.edit(kinds::PODS, key, pod_stages::back_off_pull);
+                self.record_kubelet_event(&pod, "BackOff", &format!("Back-off pulling image \"{image}\""));
             }
             Stage::Creating | Stage::PullBackOff => {
                 let ip = self.address(&pod);
-                self.edit(kinds::PODS, place, |pod| pod_stages::start(pod, &ip, &time));
-                self.kubelet(&pod, "Pulled", &format!("Successfully pulled image \"{image}\""));
-                self.kubelet(&pod, "Created", &format!("Created container: {container}"));
-                self.kubelet(&pod, "Started", &format!("Started container {container}"));
+                self.edit(kinds::PODS, key, |pod| pod_stages::start(pod, &ip, &time));
+                self.record_kubelet_event(&pod, "Pulled", &format!("Successfully pulled image \"{image}\""));
+                self.record_kubelet_event(&pod, "Created", &format!("Created container: {container}"));
+                self.record_kubelet_event(&pod, "Started", &format!("Started container {container}"));
             }
             Stage::Starting if self.crashes_again(&pod) => {
-                self.edit(kinds::PODS, place, |pod| pod_stages::crash(pod, 1, &time));
+                self.edit(kinds::PODS, key, |pod| pod_stages::crash(pod, 1, &time));
             }
-            Stage::Starting => self.edit(kinds::PODS, place, |pod| pod_stages::set_ready(pod, true, &time)),
+            Stage::Starting => self.edit(kinds::PODS, key, |pod| pod_stages::set_ready(pod, true, &time)),
             Stage::Crashed => {
-                self.edit(kinds::PODS, place, pod_stages::back_off);
-                self.kubelet(&pod, "BackOff", &format!("Back-off restarting failed container {container}"));
+                self.edit(kinds::PODS, key, pod_stages::back_off);
+                self.record_kubelet_event(
+                    &pod,
+                    "BackOff",
+                    &format!("Back-off restarting failed container {container}"),
+                );
             }
             Stage::BackingOff => {
-                self.edit(kinds::PODS, place, |pod| pod_stages::restart(pod, &time));
-                self.kubelet(&pod, "Started", &format!("Started container {container}"));
+                self.edit(kinds::PODS, key, |pod| pod_stages::restart(pod, &time));
+                self.record_kubelet_event(&pod, "Started", &format!("Started container {container}"));
             }
             Stage::Ready if is_of_job(&pod) => {
-                self.edit(kinds::PODS, place, |pod| pod_stages::succeed(pod, &time));
+                self.edit(kinds::PODS, key, |pod| pod_stages::succeed(pod, &time));
             }
             Stage::Ready | Stage::Finished => {}
         }
     }
 
-    fn kubelet(&mut self, pod: &Value, reason: &str, message: &str) {
-        self.event("Pod", pod, reason, message, "kubelet");
+    fn record_kubelet_event(&mut self, pod: &Value, reason: &str, message: &str) {
+        self.record_event("Pod", pod, reason, message, "kubelet");
     }
 
     /// Returns whether a crashed pod crashes again, which one in three does.
@@ -114,7 +122,7 @@ impl Simulation {
     }
 
     /// Binds a pod to a schedulable node; without one it stays pending.
-    fn schedule(&mut self, place: &ObjectKey, pod: &Value) {
+    fn schedule(&mut self, key: &ObjectKey, pod: &Value) {
         let nodes = self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items;
         let nodes = nodes.iter().map(|node| node.value()).filter(takes_pods);
         let names: Vec<String> =
@@ -122,11 +130,11 @@ impl Simulation {
         let time = self.stamp();
         let Some(node) = names.get(self.rng.usize(..names.len().max(1))) else {
             let later = self.random_time(2.0, 4.0);
-            return self.tasks.set(later, Task::Pod(place.clone()));
+            return self.tasks.set(later, Task::Pod(key.clone()));
         };
-        self.edit(kinds::PODS, place, |pod| pod_stages::schedule(pod, node, &time));
-        let message = format!("Successfully assigned {}/{} to {node}", place.0, place.1);
-        self.event("Pod", pod, "Scheduled", &message, "default-scheduler");
+        self.edit(kinds::PODS, key, |pod| pod_stages::schedule(pod, node, &time));
+        let message = format!("Successfully assigned {}/{} to {node}", key.0, key.1);
+        self.record_event("Pod", pod, "Scheduled", &message, "default-scheduler");
     }
 
     fn host(&self, pod: &Value) -> String {

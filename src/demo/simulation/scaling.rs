@@ -27,9 +27,9 @@ const CONDITIONS: [(&str, (&str, &str)); 2] = [
 
 impl Simulation {
     /// Scales to the replicas that the load requires, within the bounds.
-    pub(super) fn autoscaler(&mut self, place: &ObjectKey) {
-        let Some(scaler) = self.value(kinds::AUTOSCALERS, place) else { return };
-        self.tasks.set(self.now + PERIOD, Task::Autoscaler(place.clone()));
+    pub(super) fn reconcile_autoscaler(&mut self, key: &ObjectKey) {
+        let Some(scaler) = self.value(kinds::AUTOSCALERS, key) else { return };
+        self.tasks.set(self.now + PERIOD, Task::Autoscaler(key.clone()));
         let target = &scaler["spec"]["scaleTargetRef"];
         let kind = match target["kind"].as_str() {
             Some("Deployment") => kinds::DEPLOYMENTS,
@@ -38,7 +38,7 @@ impl Simulation {
             _ => return,
         };
         let name = target["name"].as_str().unwrap_or_default();
-        let target_place = (place.0.clone(), name.into());
+        let target_place = (key.0.clone(), name.into());
         let Some(object) = self.value(kind, &target_place) else { return };
         let number = |value: &serde_json::Value, none: u64| value.as_u64().unwrap_or(none);
         let current = number(&object["spec"]["replicas"], 1).max(1);
@@ -60,7 +60,7 @@ impl Simulation {
             let message = format!(
                 "New size: {desired}; reason: cpu resource utilization (percentage of request) {why} target"
             );
-            self.event(
+            self.record_event(
                 "HorizontalPodAutoscaler",
                 &scaler,
                 "SuccessfulRescale",
@@ -68,7 +68,7 @@ impl Simulation {
                 "horizontal-pod-autoscaler",
             );
         }
-        self.edit(kinds::AUTOSCALERS, place, |scaler| {
+        self.edit(kinds::AUTOSCALERS, key, |scaler| {
             let status = &mut scaler["status"];
             status["currentReplicas"] = current.into();
             status["desiredReplicas"] = desired.into();

@@ -21,14 +21,14 @@ impl Simulation {
         }
         let pods = all(kinds::PODS);
         for service in services {
-            self.service(&service.value(), &pods);
+            self.update_service(&service.value(), &pods);
         }
         for budget in budgets {
-            self.budget(&budget, &pods);
+            self.update_budget(&budget, &pods);
         }
     }
 
-    fn service(&mut self, service: &Value, pods: &[Arc<StoredObject>]) {
+    fn update_service(&mut self, service: &Value, pods: &[Arc<StoredObject>]) {
         let chosen = json!({"matchLabels": service["spec"]["selector"]});
         if service["spec"]["selector"].as_object().is_none_or(serde_json::Map::is_empty) {
             return;
@@ -54,7 +54,7 @@ impl Simulation {
         }
         let ports: Vec<Value> =
             service["spec"]["ports"].as_array().into_iter().flatten().map(endpoint_port).collect();
-        self.endpoint_slice(service, &endpoints, &ports);
+        self.write_endpoint_slice(service, &endpoints, &ports);
         let mut subset = json!({"ports": ports});
         for (key, list) in [("addresses", ready_ones), ("notReadyAddresses", others)] {
             if !list.is_empty() {
@@ -62,10 +62,10 @@ impl Simulation {
             }
         }
         let none = subset["addresses"].is_null() && subset["notReadyAddresses"].is_null();
-        self.endpoints(service, if none { Value::Null } else { json!([subset]) });
+        self.write_endpoints(service, if none { Value::Null } else { json!([subset]) });
     }
 
-    fn endpoint_slice(&mut self, service: &Value, endpoints: &[Value], ports: &[Value]) {
+    fn write_endpoint_slice(&mut self, service: &Value, endpoints: &[Value], ports: &[Value]) {
         let metadata = &service["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
@@ -91,11 +91,11 @@ impl Simulation {
         );
     }
 
-    fn endpoints(&mut self, service: &Value, subsets: Value) {
+    fn write_endpoints(&mut self, service: &Value, subsets: Value) {
         let metadata = &service["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
-        let place = (namespace.into(), name.into());
+        let key = (namespace.into(), name.into());
         let set = |endpoints: &mut Value| {
             if subsets.is_null() {
                 endpoints.as_object_mut().map(|endpoints| endpoints.remove("subsets"));
@@ -104,7 +104,7 @@ impl Simulation {
             }
         };
         if self.cluster.store.get(kinds::ENDPOINTS, namespace, name).is_some() {
-            return self.edit(kinds::ENDPOINTS, &place, set);
+            return self.edit(kinds::ENDPOINTS, &key, set);
         }
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
         let identity = Identity { namespace, name, uid: &uid, created: &created };
@@ -113,7 +113,7 @@ impl Simulation {
         self.create(kinds::ENDPOINTS, endpoints);
     }
 
-    fn budget(&mut self, budget: &StoredObject, pods: &[Arc<StoredObject>]) {
+    fn update_budget(&mut self, budget: &StoredObject, pods: &[Arc<StoredObject>]) {
         let value = budget.value();
         let spec = &value["spec"];
         let covered: Vec<Value> =

@@ -14,7 +14,7 @@ const REVISION: &str = "controller-revision-hash";
 
 /// A pod of a set.
 struct SetPod {
-    place: ObjectKey,
+    key: ObjectKey,
     stage: Stage,
     revision: String,
     value: Value,
@@ -31,35 +31,35 @@ impl SetPod {
 }
 
 impl Simulation {
-    fn members(&self, set: &Value, place: &ObjectKey) -> Vec<SetPod> {
+    fn members(&self, set: &Value, key: &ObjectKey) -> Vec<SetPod> {
         let uid = set["metadata"]["uid"].as_str().unwrap_or_default();
-        let owned = self.cluster.store.owned(kinds::PODS, &place.0, uid).into_iter();
+        let owned = self.cluster.store.owned(kinds::PODS, &key.0, uid).into_iter();
         let member = owned.map(|pod| {
             let value = pod.value();
             let revision = value["metadata"]["labels"][REVISION].as_str().unwrap_or_default().to_owned();
-            SetPod { place: pod.key(), stage: Stage::of(&value), revision, value }
+            SetPod { key: pod.key(), stage: Stage::of(&value), revision, value }
         });
         member.collect()
     }
 
     /// Runs numbered pods: each starts after the previous one is ready, and the last is removed first.
-    pub(super) fn stateful_set(&mut self, place: &ObjectKey) {
-        let Some(set) = self.value(kinds::STATEFUL_SETS, place) else { return };
+    pub(super) fn reconcile_stateful_set(&mut self, key: &ObjectKey) {
+        let Some(set) = self.value(kinds::STATEFUL_SETS, key) else { return };
         if set["metadata"]["deletionTimestamp"].is_string() {
             return;
         }
-        let revision = self.revision(&set, "StatefulSet");
-        let members = self.members(&set, place);
+        let revision = self.ensure_revision(&set, "StatefulSet");
+        let members = self.members(&set, key);
         let wanted = set["spec"]["replicas"].as_u64().unwrap_or(1);
         let parallel = set["spec"]["podManagementPolicy"] == "Parallel";
         let mut settled = true;
         for number in 0..wanted {
-            let name = format!("{}-{number}", place.1);
-            match members.iter().find(|member| *member.place.1 == *name) {
+            let name = format!("{}-{number}", key.1);
+            match members.iter().find(|member| *member.key.1 == *name) {
                 Some(member) if member.is_ready() => {}
                 Some(_) => settled = false,
                 None => {
-                    self.member(&set, "StatefulSet", &name, number, &revision);
+                    self.create_member(&set, "StatefulSet", &name, number, &revision);
                     settled = false;
                 }
             }
@@ -68,7 +68,7 @@ impl Simulation {
             }
         }
         let number = |member: &SetPod| {
-            let (_, number) = member.place.1.rsplit_once('-').unwrap_or_default();
+            let (_, number) = member.key.1.rsplit_once('-').unwrap_or_default();
             number.parse::<u64>().unwrap_or_default()
         };
         let mut there: Vec<&SetPod> = members.iter().filter(|member| member.is_there()).collect();
@@ -76,16 +76,16 @@ impl Simulation {
         let surplus = there.iter().find(|member| number(member) >= wanted);
         let outdated = there.iter().find(|member| settled && member.revision != revision);
         if let Some(member) = surplus.or(outdated) {
-            self.orphan_pod(&set, "StatefulSet", &member.place);
+            self.orphan_pod(&set, "StatefulSet", &member.key);
         }
-        self.stateful_status(place, &members, &revision);
+        self.update_stateful_status(key, &members, &revision);
     }
 
-    fn stateful_status(&self, place: &ObjectKey, members: &[SetPod], revision: &str) {
+    fn update_stateful_status(&self, key: &ObjectKey, members: &[SetPod], revision: &str) {
         let (replicas, ready) = (members.len(), members.iter().filter(|member| member.is_ready()).count());
         let updated = members.iter().filter(|member| member.revision == *revision).count();
-        let name = format!("{}-{revision}", place.1);
-        self.edit(kinds::STATEFUL_SETS, place, |set| {
+        let name = format!("{}-{revision}", key.1);
+        self.edit(kinds::STATEFUL_SETS, key, |set| {
             let before = set["status"]["currentRevision"].as_str().unwrap_or(&name).to_owned();
             let current = if updated == replicas { name.clone() } else { before };
             set["status"] = json!({
@@ -97,13 +97,13 @@ impl Simulation {
     }
 
     /// Runs one pod on each eligible node.
-    pub(super) fn daemon_set(&mut self, place: &ObjectKey) {
-        let Some(set) = self.value(kinds::DAEMON_SETS, place) else { return };
+    pub(super) fn reconcile_daemon_set(&mut self, key: &ObjectKey) {
+        let Some(set) = self.value(kinds::DAEMON_SETS, key) else { return };
         if set["metadata"]["deletionTimestamp"].is_string() {
             return;
         }
-        let revision = self.revision(&set, "DaemonSet");
-        let members = self.members(&set, place);
+        let revision = self.ensure_revision(&set, "DaemonSet");
+        let members = self.members(&set, key);
         let spec = &set["spec"]["template"]["spec"];
         let everywhere =
             spec["tolerations"].as_array().into_iter().flatten().any(|own| own["operator"] == "Exists");
@@ -118,8 +118,8 @@ impl Simulation {
             |member: &SetPod| member.value["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
         for node in &nodes {
             if !members.iter().any(|member| node_of(member) == *node && member.stage != Stage::Finished) {
-                let name = format!("{}-{}", place.1, crate::demo::store::suffix(&mut self.rng));
-                self.member_on_node(&set, &name, node, &revision);
+                let name = format!("{}-{}", key.1, crate::demo::store::suffix(&mut self.rng));
+                self.create_member_on_node(&set, &name, node, &revision);
             }
         }
         let settled = members.iter().filter(|member| member.is_ready()).count() >= nodes.len();
@@ -127,13 +127,13 @@ impl Simulation {
         let outdated =
             members.iter().find(|member| settled && member.is_there() && member.revision != revision);
         if let Some(member) = stray.or(outdated) {
-            self.orphan_pod(&set, "DaemonSet", &member.place);
+            self.orphan_pod(&set, "DaemonSet", &member.key);
         }
         let current = members.iter().filter(|member| member.is_there()).count();
         let ready = members.iter().filter(|member| member.is_ready()).count();
         let updated =
             members.iter().filter(|member| member.is_there() && member.revision == revision).count();
-        self.edit(kinds::DAEMON_SETS, place, |set| {
+        self.edit(kinds::DAEMON_SETS, key, |set| {
             let mut status = json!({
                 "observedGeneration": set["metadata"]["generation"], "desiredNumberScheduled": nodes.len(),
                 "currentNumberScheduled": current, "numberMisscheduled": 0, "numberReady": ready,
@@ -148,7 +148,7 @@ impl Simulation {
     }
 
     /// Returns the revision of a set's template, creating its `ControllerRevision` if needed.
-    fn revision(&mut self, set: &Value, kind: &str) -> String {
+    fn ensure_revision(&mut self, set: &Value, kind: &str) -> String {
         let hash = manifests::template_hash(&set["spec"]["template"]);
         let metadata = &set["metadata"];
         let (namespace, name) = (
@@ -175,24 +175,24 @@ impl Simulation {
         hash
     }
 
-    fn member(&mut self, set: &Value, kind: &str, name: &str, number: u64, revision: &str) {
+    fn create_member(&mut self, set: &Value, kind: &str, name: &str, number: u64, revision: &str) {
         let mut pod = self.body_of(set, kind, name, revision);
         let labels = &mut pod["metadata"]["labels"];
         labels["statefulset.kubernetes.io/pod-name"] = name.into();
         labels["apps.kubernetes.io/pod-index"] = number.to_string().into();
         pod["spec"]["hostname"] = name.into();
-        self.claims(set, name, &mut pod);
+        self.create_claims(set, name, &mut pod);
         self.create(kinds::PODS, pod);
         let message = format!("create Pod {name} in StatefulSet {} successful", text(set, "name"));
-        self.event(kind, set, "SuccessfulCreate", &message, "statefulset-controller");
+        self.record_event(kind, set, "SuccessfulCreate", &message, "statefulset-controller");
     }
 
-    fn member_on_node(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
+    fn create_member_on_node(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
         let mut pod = self.body_of(set, "DaemonSet", name, revision);
         let time = self.stamp();
         pod_stages::schedule(&mut pod, node, &time);
         self.create(kinds::PODS, pod);
-        self.event(
+        self.record_event(
             "DaemonSet",
             set,
             "SuccessfulCreate",
@@ -211,7 +211,7 @@ impl Simulation {
     }
 
     /// Creates the claims of a numbered pod, which outlive it.
-    fn claims(&mut self, set: &Value, pod_name: &str, pod: &mut Value) {
+    fn create_claims(&mut self, set: &Value, pod_name: &str, pod: &mut Value) {
         for template in set["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
             let volume = template["metadata"]["name"].as_str().unwrap_or("data");
             let name = format!("{volume}-{pod_name}");
@@ -220,7 +220,7 @@ impl Simulation {
                 Identity { namespace: text(set, "namespace"), name: &name, uid: &uid, created: &created };
             let labels = set["spec"]["selector"]["matchLabels"].clone();
             let mut claim = json!({"metadata": identity.metadata(labels), "spec": template["spec"], "status": {"phase": "Pending"}});
-            defaults::claim(&mut claim);
+            defaults::fill_claim(&mut claim);
             self.create(kinds::VOLUME_CLAIMS, claim);
             let own = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
             match pod["spec"]["volumes"].as_array_mut() {
@@ -239,7 +239,7 @@ impl Simulation {
             }
             _ => (format!("Deleted pod: {}", pod.1), "daemonset-controller"),
         };
-        self.event(kind, set, "SuccessfulDelete", &message, component);
+        self.record_event(kind, set, "SuccessfulDelete", &message, component);
     }
 }
 

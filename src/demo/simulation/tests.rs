@@ -104,8 +104,8 @@ fn pods(simulation: &Simulation, app: &str) -> (usize, usize) {
 /// Creates a simulation without disruptions.
 fn undisrupted(seed: u64) -> Simulation {
     let mut simulation = simulation(seed);
-    let key = |name: &str| -> ObjectKey { ("default".into(), name.into()) };
-    let timed = [Task::CronJob(key("cleanup")), Task::Autoscaler(key("api"))];
+    let object_key = |name: &str| -> ObjectKey { ("default".into(), name.into()) };
+    let timed = [Task::CronJob(object_key("cleanup")), Task::Autoscaler(object_key("api"))];
     for task in [Task::Disrupt, Task::EnsureActivity, Task::Extra, Task::LoseNode].into_iter().chain(timed) {
         simulation.tasks.cancel(&task);
     }
@@ -115,13 +115,13 @@ fn undisrupted(seed: u64) -> Simulation {
 #[tokio::test(start_paused = true)]
 async fn a_deployment_scales_up_and_down() {
     let mut simulation = undisrupted(1);
-    let place: ObjectKey = ("default".into(), "web".into());
+    let key: ObjectKey = ("default".into(), "web".into());
     for replicas in [7, 1, 0, 3] {
         simulation
-            .edit(kinds::DEPLOYMENTS, &place, |deployment| deployment["spec"]["replicas"] = replicas.into());
+            .edit(kinds::DEPLOYMENTS, &key, |deployment| deployment["spec"]["replicas"] = replicas.into());
         run_for(&mut simulation, 10);
         assert_eq!(pods(&simulation, "web"), (replicas, replicas));
-        let deployment = simulation.value(kinds::DEPLOYMENTS, &place).expect("there");
+        let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
         assert_eq!(deployment["status"]["readyReplicas"], replicas);
     }
 }
@@ -129,8 +129,8 @@ async fn a_deployment_scales_up_and_down() {
 #[tokio::test(start_paused = true)]
 async fn a_deployment_rolls_without_losing_a_ready_pod() {
     let mut simulation = undisrupted(2);
-    let place: ObjectKey = ("default".into(), "api".into());
-    simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| {
+    let key: ObjectKey = ("default".into(), "api".into());
+    simulation.edit(kinds::DEPLOYMENTS, &key, |deployment| {
         deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "new:1".into();
     });
     for _ in 0..60 {
@@ -139,7 +139,7 @@ async fn a_deployment_rolls_without_losing_a_ready_pod() {
         assert!(ready >= 4 && all <= 7, "{ready} of {all}");
     }
     assert_eq!(pods(&simulation, "api"), (4, 4));
-    let deployment = simulation.value(kinds::DEPLOYMENTS, &place).expect("there");
+    let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
     assert_eq!(
         (&deployment["status"]["updatedReplicas"], &deployment["status"]["replicas"]),
         (&json!(4), &json!(4))
@@ -191,8 +191,8 @@ async fn a_deleted_namespace_deletes_its_content() {
 #[tokio::test(start_paused = true)]
 async fn simulation_observes_every_object_after_compaction() {
     let mut simulation = undisrupted(7);
-    let place: ObjectKey = ("default".into(), "web".into());
-    simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| deployment["spec"]["replicas"] = 6.into());
+    let key: ObjectKey = ("default".into(), "web".into());
+    simulation.edit(kinds::DEPLOYMENTS, &key, |deployment| deployment["spec"]["replicas"] = 6.into());
     simulation.cluster.store.compact();
     run_for(&mut simulation, 10);
     assert_eq!(pods(&simulation, "web"), (6, 6));
@@ -201,7 +201,7 @@ async fn simulation_observes_every_object_after_compaction() {
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_starts_its_pods_in_order() {
     let mut simulation = undisrupted(8);
-    let place: ObjectKey = ("default".into(), "orders-db".into());
+    let key: ObjectKey = ("default".into(), "orders-db".into());
     let names = |simulation: &Simulation| -> Vec<String> {
         let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items;
         pods.iter().filter(|pod| pod.name.starts_with("orders-db-")).map(|pod| pod.name.to_string()).collect()
@@ -214,12 +214,12 @@ async fn a_stateful_set_starts_its_pods_in_order() {
         .value(kinds::VOLUME_CLAIMS, &("default".into(), "data-orders-db-1".into()))
         .expect("a claim");
     assert_eq!(claim["status"]["phase"], "Bound");
-    let set = simulation.value(kinds::STATEFUL_SETS, &place).expect("there");
+    let set = simulation.value(kinds::STATEFUL_SETS, &key).expect("there");
     assert_eq!((&set["status"]["readyReplicas"], &set["status"]["updatedReplicas"]), (&json!(2), &json!(2)));
-    simulation.edit(kinds::STATEFUL_SETS, &place, |set| set["spec"]["replicas"] = 1.into());
+    simulation.edit(kinds::STATEFUL_SETS, &key, |set| set["spec"]["replicas"] = 1.into());
     run_for(&mut simulation, 10);
     assert_eq!(names(&simulation), ["orders-db-0"]);
-    simulation.edit(kinds::STATEFUL_SETS, &place, |set| {
+    simulation.edit(kinds::STATEFUL_SETS, &key, |set| {
         set["spec"]["template"]["spec"]["containers"][0]["image"] = "new:1".into();
     });
     run_for(&mut simulation, 40);
@@ -288,22 +288,22 @@ fn pods_ready(simulation: &Simulation) -> usize {
 async fn services_have_endpoints_and_budgets_allow_disruptions() {
     let mut simulation = undisrupted(12);
     run_for(&mut simulation, 2);
-    let place: ObjectKey = ("default".into(), "web".into());
-    let endpoints = simulation.value(kinds::ENDPOINTS, &place).expect("endpoints");
+    let key: ObjectKey = ("default".into(), "web".into());
+    let endpoints = simulation.value(kinds::ENDPOINTS, &key).expect("endpoints");
     assert_eq!(endpoints["subsets"][0]["addresses"].as_array().map(Vec::len), Some(4));
     let slices =
         simulation.cluster.store.now(&CollectionRange::all(kinds::ENDPOINT_SLICES, Some("default"))).items;
     assert!(
         slices.iter().any(|slice| slice.value()["metadata"]["labels"]["kubernetes.io/service-name"] == "web")
     );
-    let budget = simulation.value(kinds::DISRUPTION_BUDGETS, &place).expect("a budget");
+    let budget = simulation.value(kinds::DISRUPTION_BUDGETS, &key).expect("a budget");
     assert_eq!(
         (&budget["status"]["currentHealthy"], &budget["status"]["disruptionsAllowed"]),
         (&json!(4), &json!(2))
     );
     simulation.cluster.store.remove(kinds::SERVICES, "default", "web");
     run_for(&mut simulation, 2);
-    assert!(simulation.value(kinds::ENDPOINTS, &place).is_none());
+    assert!(simulation.value(kinds::ENDPOINTS, &key).is_none());
     let slices =
         simulation.cluster.store.now(&CollectionRange::all(kinds::ENDPOINT_SLICES, Some("default"))).items;
     assert!(slices.iter().all(|slice| !slice.name.starts_with("web-")));
@@ -312,34 +312,34 @@ async fn services_have_endpoints_and_budgets_allow_disruptions() {
 #[tokio::test(start_paused = true)]
 async fn an_autoscaler_stays_within_its_bounds() {
     let mut simulation = undisrupted(13);
-    let place: ObjectKey = ("default".into(), "api".into());
+    let key: ObjectKey = ("default".into(), "api".into());
     for _ in 0..20 {
-        simulation.autoscaler(&place);
+        simulation.reconcile_autoscaler(&key);
         run_for(&mut simulation, 1);
         let replicas =
-            simulation.value(kinds::DEPLOYMENTS, &place).expect("there")["spec"]["replicas"].as_u64();
+            simulation.value(kinds::DEPLOYMENTS, &key).expect("there")["spec"]["replicas"].as_u64();
         assert!(replicas.is_some_and(|replicas| (4..=6).contains(&replicas)), "{replicas:?}");
     }
-    let scaler = simulation.value(kinds::AUTOSCALERS, &place).expect("there");
+    let scaler = simulation.value(kinds::AUTOSCALERS, &key).expect("there");
     assert!(scaler["status"]["currentMetrics"][0]["resource"]["current"]["averageUtilization"].is_u64());
 }
 
 #[tokio::test(start_paused = true)]
 async fn reverted_template_becomes_a_new_revision() {
     let mut simulation = undisrupted(14);
-    let place: ObjectKey = ("default".into(), "mailer".into());
+    let key: ObjectKey = ("default".into(), "mailer".into());
     let set_image = |simulation: &Simulation, image: &str| {
-        simulation.edit(kinds::DEPLOYMENTS, &place, |deployment| {
+        simulation.edit(kinds::DEPLOYMENTS, &key, |deployment| {
             deployment["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
         });
     };
-    let before = simulation.value(kinds::DEPLOYMENTS, &place).expect("there");
+    let before = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
     let image =
         before["spec"]["template"]["spec"]["containers"][0]["image"].as_str().expect("an image").to_owned();
     for (image, revision) in [("new:1", "2"), (image.as_str(), "3")] {
         set_image(&simulation, image);
         run_for(&mut simulation, 40);
-        let deployment = simulation.value(kinds::DEPLOYMENTS, &place).expect("there");
+        let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
         assert_eq!(deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"], revision);
         let conditions = deployment["status"]["conditions"].as_array().expect("conditions");
         assert!(conditions.iter().any(|one| one["reason"] == "NewReplicaSetAvailable"), "{conditions:?}");

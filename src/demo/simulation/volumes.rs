@@ -9,8 +9,8 @@ use crate::demo::store::{ObjectKey, uuid};
 
 impl Simulation {
     /// Binds a claim to a new volume.
-    pub(super) fn claim(&mut self, place: &ObjectKey) {
-        let Some(claim) = self.value(kinds::VOLUME_CLAIMS, place) else { return };
+    pub(super) fn bind_claim(&mut self, key: &ObjectKey) {
+        let Some(claim) = self.value(kinds::VOLUME_CLAIMS, key) else { return };
         let is_new = claim["status"]["phase"] == "Pending" && claim["spec"]["volumeName"].is_null();
         let class = claim["spec"]["storageClassName"].as_str().unwrap_or_default();
         if !is_new || self.cluster.store.get(kinds::STORAGE_CLASSES, "", class).is_none() {
@@ -28,7 +28,7 @@ impl Simulation {
                     "capacity": {"storage": size}, "accessModes": claim["spec"]["accessModes"],
                     "persistentVolumeReclaimPolicy": "Delete", "storageClassName": class, "volumeMode": "Filesystem",
                     "claimRef": {
-                        "kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": place.0, "name": place.1,
+                        "kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": key.0, "name": key.1,
                         "uid": claim["metadata"]["uid"],
                     },
                     "hostPath": {"path": format!("/var/demo/{name}"), "type": ""},
@@ -36,7 +36,7 @@ impl Simulation {
                 "status": {"phase": "Bound"},
             }),
         );
-        self.edit(kinds::VOLUME_CLAIMS, place, |claim| {
+        self.edit(kinds::VOLUME_CLAIMS, key, |claim| {
             claim["spec"]["volumeName"] = name.as_str().into();
             claim["status"] = json!({
                 "phase": "Bound", "accessModes": claim["spec"]["accessModes"],
@@ -44,7 +44,7 @@ impl Simulation {
             });
         });
         let message = format!("Successfully provisioned volume {name}");
-        self.event(
+        self.record_event(
             "PersistentVolumeClaim",
             &claim,
             "ProvisioningSucceeded",

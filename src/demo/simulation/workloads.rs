@@ -33,9 +33,9 @@ fn revision(object: &Value) -> u64 {
 
 impl Simulation {
     /// Creates or deletes pods up to the desired number and updates the status.
-    pub(super) fn replica_set(&mut self, place: &ObjectKey) {
-        let Some(rs) = self.value(kinds::REPLICA_SETS, place) else { return };
-        let owned = self.cluster.store.owned(kinds::PODS, &place.0, text(&rs, "uid"));
+    pub(super) fn reconcile_replica_set(&mut self, key: &ObjectKey) {
+        let Some(rs) = self.value(kinds::REPLICA_SETS, key) else { return };
+        let owned = self.cluster.store.owned(kinds::PODS, &key.0, text(&rs, "uid"));
         let pods: Vec<(Arc<StoredObject>, Stage)> =
             owned.into_iter().map(|pod| (Arc::clone(&pod), Stage::of(&pod.value()))).collect();
         let mut active: Vec<_> =
@@ -51,10 +51,10 @@ impl Simulation {
         for (pod, _) in active.iter().take(surplus) {
             self.delete(kinds::PODS, &pod.key());
             let message = format!("Deleted pod: {}", pod.name);
-            self.event("ReplicaSet", &rs, "SuccessfulDelete", &message, "replicaset-controller");
+            self.record_event("ReplicaSet", &rs, "SuccessfulDelete", &message, "replicaset-controller");
         }
         let ready = number(active[surplus..].iter().filter(|(_, stage)| *stage == Stage::Ready).count());
-        self.edit(kinds::REPLICA_SETS, place, |rs| {
+        self.edit(kinds::REPLICA_SETS, key, |rs| {
             let mut status = json!({
                 "replicas": wanted, "fullyLabeledReplicas": wanted,
                 "observedGeneration": rs["metadata"]["generation"],
@@ -76,17 +76,17 @@ impl Simulation {
         let owners = manifests::owners(api_version, kind, owner);
         self.create(kinds::PODS, manifests::pod(&identity, &owner["spec"]["template"], owners));
         let component = if kind == "Job" { "job-controller" } else { "replicaset-controller" };
-        self.event(kind, owner, "SuccessfulCreate", &format!("Created pod: {name}"), component);
+        self.record_event(kind, owner, "SuccessfulCreate", &format!("Created pod: {name}"), component);
     }
 
     /// Rolls out a deployment with at most one additional pod and without losing ready ones: the new `ReplicaSet` grows
     /// and the old ones shrink step by step.
-    pub(super) fn deployment(&mut self, place: &ObjectKey) {
-        let Some(deployment) = self.value(kinds::DEPLOYMENTS, place) else { return };
+    pub(super) fn reconcile_deployment(&mut self, key: &ObjectKey) {
+        let Some(deployment) = self.value(kinds::DEPLOYMENTS, key) else { return };
         if deployment["metadata"]["deletionTimestamp"].is_string() || deployment["spec"]["paused"] == true {
             return;
         }
-        let owned = self.cluster.store.owned(kinds::REPLICA_SETS, &place.0, text(&deployment, "uid"));
+        let owned = self.cluster.store.owned(kinds::REPLICA_SETS, &key.0, text(&deployment, "uid"));
         let sets: Vec<Value> = owned.iter().map(|set| set.value()).collect();
         let hash = manifests::template_hash(&deployment["spec"]["template"]);
         let is_new = |set: &Value| set["metadata"]["labels"]["pod-template-hash"] == *hash;
@@ -113,7 +113,7 @@ impl Simulation {
             self.scale(&deployment, set, size - useless - goes);
         }
         self.delete_old_revisions(&deployment, &old);
-        self.deployment_status(place, &sets, new, wanted);
+        self.update_deployment_status(key, &sets, new, wanted);
     }
 
     fn create_replica_set(&mut self, deployment: &Value, sets: &[Value], hash: &str) {
@@ -139,8 +139,8 @@ impl Simulation {
     }
 
     fn set_revision(&self, kind: KindId, object: &Value, to: u64) {
-        let place = (text(object, "namespace").into(), text(object, "name").into());
-        self.edit(kind, &place, |object| object["metadata"]["annotations"][REVISION] = to.to_string().into());
+        let key = (text(object, "namespace").into(), text(object, "name").into());
+        self.edit(kind, &key, |object| object["metadata"]["annotations"][REVISION] = to.to_string().into());
     }
 
     fn scale(&mut self, deployment: &Value, set: &Value, to: u64) {
@@ -148,14 +148,14 @@ impl Simulation {
         if from == to {
             return;
         }
-        let place = (text(set, "namespace").into(), text(set, "name").into());
-        self.edit(kinds::REPLICA_SETS, &place, |set| {
+        let key = (text(set, "namespace").into(), text(set, "name").into());
+        self.edit(kinds::REPLICA_SETS, &key, |set| {
             set["spec"]["replicas"] = to.into();
             set["metadata"]["generation"] = (count(&set["metadata"]["generation"]) + 1).into();
         });
         let direction = if to > from { "up" } else { "down" };
-        let message = format!("Scaled {direction} replica set {} from {from} to {to}", place.1);
-        self.event("Deployment", deployment, "ScalingReplicaSet", &message, "deployment-controller");
+        let message = format!("Scaled {direction} replica set {} from {from} to {to}", key.1);
+        self.record_event("Deployment", deployment, "ScalingReplicaSet", &message, "deployment-controller");
     }
 
     /// Deletes old, empty `ReplicaSet`s beyond the history limit.
@@ -170,13 +170,13 @@ impl Simulation {
         }
     }
 
-    fn deployment_status(&mut self, place: &ObjectKey, sets: &[Value], new: &Value, wanted: u64) {
+    fn update_deployment_status(&mut self, key: &ObjectKey, sets: &[Value], new: &Value, wanted: u64) {
         let sum = |field: &str| sets.iter().map(|set| count(&set["status"][field])).sum::<u64>();
         let (replicas, ready, updated) =
             (sum("replicas"), sum("readyReplicas"), count(&new["status"]["replicas"]));
         let time = self.stamp();
         let new = text(new, "name").to_owned();
-        self.edit(kinds::DEPLOYMENTS, place, |deployment| {
+        self.edit(kinds::DEPLOYMENTS, key, |deployment| {
             let mut status = json!({
                 "observedGeneration": deployment["metadata"]["generation"], "replicas": replicas,
                 "updatedReplicas": updated, "readyReplicas": ready, "availableReplicas": ready,

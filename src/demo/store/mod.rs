@@ -27,18 +27,18 @@ pub(super) use range::{CollectionRange, Snapshot};
 pub(super) use stored_object::{ObjectKey, StoredObject, head, object_key};
 
 /// The maximum length of the log, which bounds the memory of a busy server.
-const REMEMBERED: usize = 8192;
+const MAX_LOG_LENGTH: usize = 8192;
 
 /// The maximum size of the objects in the log, before and after each change.
-const REMEMBERED_BYTES: usize = 64 * MIB;
+const MAX_LOG_SIZE: usize = 64 * MIB;
 
 /// The growth of the store, relative to its start, after which client writes are rejected.
-const GROWTH: usize = 64 * MIB;
+const MAX_GROWTH: usize = 64 * MIB;
 
 const MIB: usize = 1024 * 1024;
 
 /// The maximum age of changes in the log, as on a real server.
-const REMEMBERED_FOR: Duration = Duration::from_mins(5);
+const MAX_LOG_AGE: Duration = Duration::from_mins(5);
 
 /// All collections and the log, behind one lock.
 pub(super) struct Store {
@@ -91,7 +91,7 @@ impl Store {
             log: VecDeque::new(),
             log_size: 0,
             size: 0,
-            limit: GROWTH,
+            limit: MAX_GROWTH,
             compacted: 0,
             rng,
         };
@@ -109,9 +109,9 @@ impl Store {
 
     /// Returns the resource with this group, version and plural.
     pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
-        let is_it =
+        let is_match =
             |kind: &Arc<Kind>| kind.group == group && kind.version == version && kind.plural == plural;
-        self.lock().served().find(|(_, kind)| is_it(kind)).map(|(id, kind)| (id, Arc::clone(kind)))
+        self.lock().served().find(|(_, kind)| is_match(kind)).map(|(id, kind)| (id, Arc::clone(kind)))
     }
 
     /// Returns the resource with this number.
@@ -129,8 +129,8 @@ impl Store {
     /// Defines or redefines a resource.
     pub(super) fn define(&self, kind: Kind) {
         let mut inner = self.lock();
-        let is_it = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
-        if let Some(id) = inner.kinds.iter().position(is_it) {
+        let is_match = |own: &Arc<Kind>| own.group == kind.group && own.plural == kind.plural;
+        if let Some(id) = inner.kinds.iter().position(is_match) {
             inner.kinds[id] = Arc::new(kind);
             inner.retired.remove(&id);
         } else {
@@ -172,53 +172,53 @@ impl Store {
     }
 
     /// Returns a part of the current collection.
-    pub(super) fn now(&self, part: &CollectionRange<'_>) -> Snapshot {
+    pub(super) fn now(&self, range: &CollectionRange<'_>) -> Snapshot {
         let inner = self.lock();
-        inner.snapshot(part, inner.version, &BTreeMap::new())
+        inner.snapshot(range, inner.version, &BTreeMap::new())
     }
 
     /// Returns a part of the collection at an earlier version.
-    pub(super) fn at(&self, part: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted> {
+    pub(super) fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted> {
         let inner = self.lock();
         if version < inner.compacted {
             return Err(Compacted { oldest: inner.compacted });
         }
         let later = inner.log.iter().rev().take_while(|change| change.version > version);
-        let mine = later.filter(|change| change.kind == part.kind && part.holds(&change.new));
+        let own_changes = later.filter(|change| change.kind == range.kind && range.contains(&change.new));
         // In reverse order, so that the state before the first of several changes remains.
-        let then = mine.map(|change| (change.new.key(), change.old.clone())).collect();
-        Ok(inner.snapshot(part, version, &then))
+        let past_states = own_changes.map(|change| (change.new.key(), change.old.clone())).collect();
+        Ok(inner.snapshot(range, version, &past_states))
     }
 
-    /// Returns at most `most` changes of a resource after a version, and the version up to which they are complete.
+    /// Returns at most `limit` changes of a resource after a version, and the version up to which they are complete.
     pub(super) fn changes(
         &self,
         kind: KindId,
         after: u64,
-        most: usize,
+        limit: usize,
     ) -> Result<(Vec<Change>, u64), Compacted> {
         let inner = self.lock();
-        let (changes, to) = inner.after(after, most)?;
+        let (changes, to) = inner.after(after, limit)?;
         Ok((changes.filter(|change| change.kind == kind).cloned().collect(), to))
     }
 
     /// Returns changes like [`Store::changes`], of all resources.
-    pub(super) fn all_changes(&self, after: u64, most: usize) -> Result<(Vec<Change>, u64), Compacted> {
+    pub(super) fn all_changes(&self, after: u64, limit: usize) -> Result<(Vec<Change>, u64), Compacted> {
         let inner = self.lock();
-        let (changes, to) = inner.after(after, most)?;
+        let (changes, to) = inner.after(after, limit)?;
         Ok((changes.cloned().collect(), to))
     }
 
     /// Compacts all changes.
     pub(super) fn compact(&self) {
         let mut inner = self.lock();
-        inner.forget_all();
+        inner.compact();
     }
 
     /// Sets the size limit for writes of clients, relative to the current size.
     pub(super) fn allow_growth(&self) {
         let mut inner = self.lock();
-        inner.limit = inner.size + GROWTH;
+        inner.limit = inner.size + MAX_GROWTH;
     }
 
     /// Checks that the store accepts writes of clients. The last accepted write can exceed the limit.
@@ -227,7 +227,7 @@ impl Store {
     /// The size limit is reached.
     pub(super) fn check_room(&self) -> Result<(), ApiError> {
         let inner = self.lock();
-        if inner.size < inner.limit { Ok(()) } else { Err(ApiError::full(GROWTH / MIB)) }
+        if inner.size < inner.limit { Ok(()) } else { Err(ApiError::full(MAX_GROWTH / MIB)) }
     }
 
     /// Stores pre-existing objects, until `make` returns `None` for a version: no watch receives them, and earlier
@@ -238,7 +238,7 @@ impl Store {
             inner.version += 1;
             inner.put(kind, Arc::new(stored));
         }
-        inner.forget_all();
+        inner.compact();
         self.latest.send_replace(inner.version);
     }
 
@@ -260,13 +260,13 @@ impl Store {
         let at = Instant::now();
         let mut inner = self.lock();
         let version = inner.version + 1;
-        let what = Arc::clone(&inner.kinds[kind]);
-        let stored = Arc::new(StoredObject::new(&what, value, version));
+        let definition = Arc::clone(&inner.kinds[kind]);
+        let stored = Arc::new(StoredObject::new(&definition, value, version));
         if inner.collections[kind].contains_key(&stored.key()) {
-            return Err(ApiError::already_exists(&what, &stored.name));
+            return Err(ApiError::already_exists(&definition, &stored.name));
         }
         inner.put(kind, Arc::clone(&stored));
-        self.tell(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false, at });
+        self.commit(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false, at });
         Ok(stored)
     }
 
@@ -284,25 +284,27 @@ impl Store {
     ) -> Result<Arc<StoredObject>, ApiError> {
         let at = Instant::now();
         let mut inner = self.lock();
-        let what = Arc::clone(&inner.kinds[kind]);
-        let place = object_key(namespace, name);
-        let old =
-            inner.collections[kind].get(&place).cloned().ok_or_else(|| ApiError::not_found(&what, name))?;
+        let definition = Arc::clone(&inner.kinds[kind]);
+        let key = object_key(namespace, name);
+        let old = inner.collections[kind]
+            .get(&key)
+            .cloned()
+            .ok_or_else(|| ApiError::not_found(&definition, name))?;
         let (before, version) = (old.value(), inner.version + 1);
         let mut value = before.clone();
         let deleted = match edit(&mut value)? {
             Edit::Keep if value == before => return Ok(old),
-            Edit::Discard => return Ok(Arc::new(StoredObject::new(&what, value, old.version))),
+            Edit::Discard => return Ok(Arc::new(StoredObject::new(&definition, value, old.version))),
             Edit::Keep => false,
             Edit::Remove => true,
         };
-        let new = Arc::new(StoredObject::new(&what, value, version));
+        let new = Arc::new(StoredObject::new(&definition, value, version));
         if deleted {
-            inner.take(kind, &place);
+            inner.take(kind, &key);
         } else {
             inner.put(kind, Arc::clone(&new));
         }
-        self.tell(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
+        self.commit(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
         Ok(new)
     }
 
@@ -311,19 +313,19 @@ impl Store {
         self.edit(kind, namespace, name, |_| Ok(Edit::Remove)).ok()
     }
 
-    fn tell(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
+    fn commit(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
         inner.version = change.version;
         let now = change.at;
         inner.log_size += change.size();
         inner.log.push_back(change);
-        let is_old = |change: &Change| now.duration_since(change.at) > REMEMBERED_FOR;
-        while inner.log.len() > REMEMBERED
-            || inner.log_size > REMEMBERED_BYTES
+        let is_old = |change: &Change| now.duration_since(change.at) > MAX_LOG_AGE;
+        while inner.log.len() > MAX_LOG_LENGTH
+            || inner.log_size > MAX_LOG_SIZE
             || inner.log.front().is_some_and(is_old)
         {
-            let Some(forgotten) = inner.log.pop_front() else { break };
-            inner.log_size -= forgotten.size();
-            inner.compacted = forgotten.version;
+            let Some(dropped) = inner.log.pop_front() else { break };
+            inner.log_size -= dropped.size();
+            inner.compacted = dropped.version;
         }
         self.latest.send_replace(inner.version);
     }
@@ -340,12 +342,12 @@ impl Inner {
         self.size -= before.map_or(0, |before| before.json.len());
     }
 
-    fn take(&mut self, kind: KindId, place: &ObjectKey) {
-        let before = self.collections[kind].remove(place);
+    fn take(&mut self, kind: KindId, key: &ObjectKey) {
+        let before = self.collections[kind].remove(key);
         self.size -= before.map_or(0, |before| before.json.len());
     }
 
-    fn forget_all(&mut self) {
+    fn compact(&mut self) {
         self.compacted = self.version;
         self.log.clear();
         self.log_size = 0;
@@ -353,57 +355,57 @@ impl Inner {
 
     fn range<'a>(
         &'a self,
-        part: &CollectionRange<'_>,
+        range: &CollectionRange<'_>,
     ) -> impl Iterator<Item = (&'a ObjectKey, &'a Arc<StoredObject>)> + use<'a> {
-        let first = object_key(part.namespace.unwrap_or_default(), "");
-        let from = match part.after {
+        let first = object_key(range.namespace.unwrap_or_default(), "");
+        let from = match range.after {
             Some(after) if *after >= first => Bound::Excluded(after.clone()),
             _ => Bound::Included(first),
         };
-        let namespace = part.namespace.map(Box::<str>::from);
-        let all = self.collections[part.kind].range((from, Bound::Unbounded));
-        all.take_while(move |(place, _)| namespace.as_ref().is_none_or(|namespace| place.0 == *namespace))
+        let namespace = range.namespace.map(Box::<str>::from);
+        let all = self.collections[range.kind].range((from, Bound::Unbounded));
+        all.take_while(move |(key, _)| namespace.as_ref().is_none_or(|namespace| key.0 == *namespace))
     }
 
-    /// Returns the current part with the states of `then` at its positions.
+    /// Returns the current part with the states of `past_states` at their keys.
     fn snapshot(
         &self,
-        part: &CollectionRange<'_>,
+        range: &CollectionRange<'_>,
         version: u64,
-        then: &BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
+        past_states: &BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
     ) -> Snapshot {
         let unchanged =
-            self.range(part).filter(|(place, _)| !then.contains_key(*place)).map(|(_, item)| item);
+            self.range(range).filter(|(key, _)| !past_states.contains_key(*key)).map(|(_, item)| item);
         let mut unchanged = unchanged.peekable();
         let mut items = Vec::new();
-        for changed in then.values().flatten() {
+        for changed in past_states.values().flatten() {
             let before = |item: &&Arc<StoredObject>| item.is_before(changed);
-            while items.len() < part.limit
+            while items.len() < range.limit
                 && let Some(item) = unchanged.next_if(before)
             {
                 items.push(Arc::clone(item));
             }
-            if items.len() == part.limit {
+            if items.len() == range.limit {
                 break;
             }
             items.push(Arc::clone(changed));
         }
-        while items.len() < part.limit
+        while items.len() < range.limit
             && let Some(item) = unchanged.next()
         {
             items.push(Arc::clone(item));
         }
-        let total = self.range(part).filter(|(place, _)| !then.contains_key(*place)).count();
-        let more = total + then.values().flatten().count() - items.len();
+        let total = self.range(range).filter(|(key, _)| !past_states.contains_key(*key)).count();
+        let more = total + past_states.values().flatten().count() - items.len();
         Snapshot { version, items, more }
     }
 
-    fn after(&self, after: u64, most: usize) -> Result<(impl Iterator<Item = &Change>, u64), Compacted> {
+    fn after(&self, after: u64, limit: usize) -> Result<(impl Iterator<Item = &Change>, u64), Compacted> {
         if after < self.compacted {
             return Err(Compacted { oldest: self.compacted });
         }
         let from = self.log.partition_point(|change| change.version <= after);
-        let to = self.log.len().min(from + most);
+        let to = self.log.len().min(from + limit);
         let last = if to == self.log.len() { self.version } else { self.log[to].version - 1 };
         Ok((self.log.range(from..to), last.max(after)))
     }
@@ -431,7 +433,7 @@ mod tests {
     #[test]
     fn earlier_versions_are_reconstructed() {
         let (store, kind) = filled(&["a", "b", "c"]);
-        let then = store.version();
+        let past_version = store.version();
         store.remove(kind, "n", "b").expect("b");
         store.create(kind, json!({"metadata": {"name": "d", "namespace": "n"}})).expect("new");
         let edit = |value: &mut Value| {
@@ -441,15 +443,15 @@ mod tests {
         store.edit(kind, "n", "a", edit).expect("a");
         let all = CollectionRange::all(kind, None);
         assert_eq!(names(&store.now(&all)), ["a", "c", "d"]);
-        let past = store.at(&all, then).expect("not compacted");
+        let past = store.at(&all, past_version).expect("not compacted");
         assert_eq!(names(&past), ["a", "b", "c"]);
         assert_eq!(past.items[0].value().get("data"), None);
         let after = object_key("n", "a");
         let rest = CollectionRange { namespace: Some("n"), after: Some(&after), ..all };
-        assert_eq!(names(&store.at(&rest, then).expect("then")), ["b", "c"]);
-        for (limit, wanted, more) in [(1, &["a"][..], 2), (2, &["a", "b"], 1), (3, &["a", "b", "c"], 0)] {
-            let page = store.at(&CollectionRange { limit, ..all }, then).expect("then");
-            assert_eq!((names(&page).as_slice(), page.more), (wanted, more));
+        assert_eq!(names(&store.at(&rest, past_version).expect("then")), ["b", "c"]);
+        for (limit, expected, more) in [(1, &["a"][..], 2), (2, &["a", "b"], 1), (3, &["a", "b", "c"], 0)] {
+            let page = store.at(&CollectionRange { limit, ..all }, past_version).expect("then");
+            assert_eq!((names(&page).as_slice(), page.more), (expected, more));
         }
         assert_eq!(names(&store.now(&CollectionRange::all(kind, Some("other")))), [""; 0]);
     }
@@ -470,7 +472,7 @@ mod tests {
     #[test]
     fn log_length_is_bounded() {
         let (store, kind) = filled(&["a"]);
-        for round in 0..=REMEMBERED {
+        for round in 0..=MAX_LOG_LENGTH {
             let edit = |value: &mut Value| {
                 value["data"] = json!(round);
                 Ok(Edit::Keep)
@@ -483,7 +485,7 @@ mod tests {
     #[test]
     fn log_is_bounded_in_bytes() {
         let (store, kind) = filled(&["a"]);
-        let rounds = REMEMBERED_BYTES / MIB;
+        let rounds = MAX_LOG_SIZE / MIB;
         for round in 0..rounds {
             let edit = |value: &mut Value| {
                 value["data"] = json!({"round": round.to_string(), "text": "x".repeat(MIB)});
@@ -493,7 +495,7 @@ mod tests {
         }
         let size = store.lock().log_size;
         let compacted = store.lock().compacted;
-        assert!(size <= REMEMBERED_BYTES, "{size}");
+        assert!(size <= MAX_LOG_SIZE, "{size}");
         // Each change keeps the object before and after it.
         let (remembered, _) = store.changes(kind, compacted, rounds).expect("the log");
         assert_eq!(remembered.len(), rounds / 2 - 1);
@@ -507,7 +509,7 @@ mod tests {
         let map = |name: &str| json!({"metadata": {"name": name, "namespace": "n"}, "data": {"text": "x".repeat(MIB)}});
         store.create(kind, map("before")).expect("new");
         store.allow_growth();
-        for at in 0..GROWTH / MIB {
+        for at in 0..MAX_GROWTH / MIB {
             store.check_room().expect("room");
             store.create(kind, map(&format!("a{at}"))).expect("new");
         }
@@ -519,7 +521,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn old_changes_are_compacted() {
         let (store, kind) = filled(&["a"]);
-        let then = store.version();
+        let past_version = store.version();
         for round in 0..3 {
             tokio::time::advance(Duration::from_mins(2)).await;
             let edit = |value: &mut Value| {
@@ -528,8 +530,11 @@ mod tests {
             };
             store.edit(kind, "n", "a", edit).expect("a");
         }
-        assert_eq!(store.changes(kind, then - 1, 1).map(|_| ()), Err(Compacted { oldest: then }));
-        assert_eq!(store.changes(kind, then, 10).map(|(changes, _)| changes.len()), Ok(3));
+        assert_eq!(
+            store.changes(kind, past_version - 1, 1).map(|_| ()),
+            Err(Compacted { oldest: past_version })
+        );
+        assert_eq!(store.changes(kind, past_version, 10).map(|(changes, _)| changes.len()), Ok(3));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl<'a> CollectionRange<'a> {
         Self { kind, namespace, after: None, limit: usize::MAX }
     }
 
-    pub(super) fn holds(&self, item: &StoredObject) -> bool {
+    pub(super) fn contains(&self, item: &StoredObject) -> bool {
         self.namespace.is_none_or(|namespace| *item.namespace == *namespace)
             && self.after.is_none_or(|after| item.key() > *after)
     }

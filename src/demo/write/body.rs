@@ -38,8 +38,9 @@ pub(in crate::demo) fn read(content_type: &str, body: &[u8]) -> Result<Value, Ap
 pub(in crate::demo) fn decode(kind: &Kind, content_type: &str, body: &[u8]) -> Result<Value, ApiError> {
     let value = read(content_type, body)?;
     let (own, version) = (value["kind"].as_str(), value["apiVersion"].as_str());
-    let is_it = own.is_none_or(|own| own == kind.kind) && version.is_none_or(|own| own == kind.api_version());
-    if value.is_object() && is_it {
+    let is_of_kind =
+        own.is_none_or(|own| own == kind.kind) && version.is_none_or(|own| own == kind.api_version());
+    if value.is_object() && is_of_kind {
         return Ok(value);
     }
     Err(ApiError::bad_request(format!(

@@ -7,13 +7,13 @@ use super::definitions::define;
 use super::ownership::{self, FieldManager};
 use super::target::{Target, Written};
 use super::validate::{self, checked};
-use super::{patch as ways, scale};
+use super::{patch as patches, scale};
 use crate::demo::api_error::{ApiError, Cause};
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
 use crate::demo::http::query::{Query, Validation};
 use crate::demo::kinds::Kind;
-use crate::demo::objects::defaults::{self, drop_empty};
+use crate::demo::objects::defaults::{self, drop_empty_maps};
 use crate::demo::schema;
 use crate::demo::store::Edit;
 
@@ -52,10 +52,10 @@ pub(in crate::demo) fn replace(
     mut object: Value,
     query: &Query,
 ) -> Result<Written, ApiError> {
-    let said = object["metadata"]["name"].as_str().unwrap_or_default();
-    if said != target.name {
+    let given_name = object["metadata"]["name"].as_str().unwrap_or_default();
+    if given_name != target.name {
         return Err(ApiError::bad_request(format!(
-            "the name of the object ({said}) does not match the name on the URL ({})",
+            "the name of the object ({given_name}) does not match the name on the URL ({})",
             target.name
         )));
     }
@@ -95,13 +95,13 @@ fn scale_to(target: &Target, object: &mut Value, scale: &Value) -> Result<(), Ap
 pub(in crate::demo) fn patch(
     cluster: &Cluster,
     target: &Target,
-    how: PatchKind,
+    patch_kind: PatchKind,
     body: &[u8],
     query: &Query,
 ) -> Result<Written, ApiError> {
     let patch: Value = serde_json::from_slice(body)
         .map_err(|error| ApiError::bad_request(format!("error decoding patch: {error}")))?;
-    if how == PatchKind::Apply {
+    if patch_kind == PatchKind::Apply {
         return apply(cluster, target, patch, query);
     }
     let mut warnings = Vec::new();
@@ -109,17 +109,18 @@ pub(in crate::demo) fn patch(
     let mut written = change(cluster, target, query, |value| {
         if is_scale {
             let mut scale = json!({"spec": {"replicas": replicas(&target.kind, value)}});
-            patched(target, how, &mut scale, &patch)?;
+            apply_patch(target, patch_kind, &mut scale, &patch)?;
             return scale_to(target, value, &scale);
         }
-        patched(target, how, value, &patch)?;
+        apply_patch(target, patch_kind, value, &patch)?;
         let found = schema::check(&target.kind, value);
         let unknown: Vec<String> =
             found.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
         let strict = query.validation() == Validation::Strict && !unknown.is_empty();
-        let wrong = found.wrong.or(strict.then(|| format!("strict decoding error: {}", unknown.join(", "))));
-        if let Some(wrong) = wrong {
-            let cause = Cause::invalid("patch", &patch.to_string(), &wrong);
+        let error =
+            found.type_error.or(strict.then(|| format!("strict decoding error: {}", unknown.join(", "))));
+        if let Some(error) = error {
+            let cause = Cause::invalid("patch", &patch.to_string(), &error);
             return Err(ApiError::invalid_of("", "", "", &[cause]));
         }
         if query.validation() == Validation::Warn {
@@ -135,11 +136,16 @@ fn replicas(kind: &Kind, object: &Value) -> Value {
     object.pointer(&scale::pointers(kind).0).cloned().unwrap_or_default()
 }
 
-fn patched(target: &Target, how: PatchKind, value: &mut Value, patch: &Value) -> Result<(), ApiError> {
-    match how {
-        PatchKind::Merge => ways::merge(value, patch),
-        PatchKind::Strategic | PatchKind::Apply => ways::strategic(value, patch, schema::of(&target.kind)),
-        PatchKind::Json => ways::json_patch(value, patch).map_err(|_| ApiError::patch_failed())?,
+fn apply_patch(
+    target: &Target,
+    patch_kind: PatchKind,
+    value: &mut Value,
+    patch: &Value,
+) -> Result<(), ApiError> {
+    match patch_kind {
+        PatchKind::Merge => patches::merge(value, patch),
+        PatchKind::Strategic | PatchKind::Apply => patches::strategic(value, patch, schema::of(&target.kind)),
+        PatchKind::Json => patches::json_patch(value, patch).map_err(|_| ApiError::patch_failed())?,
     }
     Ok(())
 }
@@ -153,11 +159,11 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     }
     let found = schema::check(kind, &mut given);
     if let Some(field) = found.unknown.first() {
-        let said = given["metadata"]["namespace"].as_str().unwrap_or_default();
-        return Err(ApiError::not_in_schema(kind, &format!("{said}/{name}"), field));
+        let given_namespace = given["metadata"]["namespace"].as_str().unwrap_or_default();
+        return Err(ApiError::not_in_schema(kind, &format!("{given_namespace}/{name}"), field));
     }
-    if let Some(wrong) = found.wrong {
-        return Err(ApiError::undecodable(kind, &wrong));
+    if let Some(error) = found.type_error {
+        return Err(ApiError::undecodable(kind, &error));
     }
     if !given["metadata"].is_object() {
         given["metadata"] = json!({});
@@ -172,8 +178,8 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     change(cluster, target, query, |value| {
         let conflicts = ownership::conflicts(value, &given, kind, &by);
         let excused = if query.manager() == "kubectl" { ownership::excused(value, kind) } else { Vec::new() };
-        let taken = conflicts.iter().any(|(_, field)| !excused.contains(field));
-        if taken && !query.force() {
+        let is_contested = conflicts.iter().any(|(_, field)| !excused.contains(field));
+        if is_contested && !query.force() {
             return Err(ApiError::apply_conflict(&conflicts));
         }
         ownership::apply(value, &given, kind, &by);
@@ -201,7 +207,7 @@ fn change(
                 "the object has been modified; please apply your changes to the latest version and try again";
             return Err(ApiError::conflict(kind, name, why));
         }
-        keep(value, &before, kind, subresource.as_deref());
+        restore_protected(value, &before, kind, subresource.as_deref());
         defaults::refill(cluster, kind, value);
         if let (Some(generation), true) =
             (before["metadata"]["generation"].as_u64(), value["spec"] != before["spec"])
@@ -215,10 +221,12 @@ fn change(
         if query.dry_run() {
             return Ok(Edit::Discard);
         }
-        let held =
+        let has_finalizers =
             |value: &Value| value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
-        let is_free = value["metadata"]["deletionTimestamp"].is_string() && held(&before) && !held(value);
-        Ok(if is_free { Edit::Remove } else { Edit::Keep })
+        let is_released = value["metadata"]["deletionTimestamp"].is_string()
+            && has_finalizers(&before)
+            && !has_finalizers(value);
+        Ok(if is_released { Edit::Remove } else { Edit::Keep })
     })?;
     if !query.dry_run() {
         define(cluster, kind, &stored);
@@ -227,7 +235,7 @@ fn change(
 }
 
 /// Restores the fields that this request may not change.
-fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str>) {
+fn restore_protected(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str>) {
     let mut metadata = value["metadata"].take();
     for own in [
         "name",
@@ -239,11 +247,11 @@ fn keep(value: &mut Value, before: &Value, kind: &Kind, subresource: Option<&str
         "generation",
     ] {
         match before["metadata"].get(own) {
-            Some(kept) => metadata[own] = kept.clone(),
+            Some(value) => metadata[own] = value.clone(),
             None => drop(metadata.as_object_mut().map(|metadata| metadata.remove(own))),
         }
     }
-    drop_empty(&mut metadata);
+    drop_empty_maps(&mut metadata);
     value["metadata"] = metadata;
     if subresource == Some("status") {
         let status = value["status"].take();

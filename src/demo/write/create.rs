@@ -13,7 +13,7 @@ use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
 use crate::demo::http::query::Query;
 use crate::demo::kinds::{self, Kind};
-use crate::demo::objects::defaults::{self, drop_empty};
+use crate::demo::objects::defaults::{self, drop_empty_maps};
 use crate::demo::store::StoredObject;
 
 /// Creates an object.
@@ -54,7 +54,7 @@ pub(in crate::demo) fn create(
     validate::refuse(kind, &name, &validate::causes(kind, &object, None))?;
     let given = object.clone();
     defaults::fill(cluster, kind, &mut object);
-    drop_empty(&mut object["metadata"]);
+    drop_empty_maps(&mut object["metadata"]);
     let by = FieldManager::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
     if query.applies() {
         ownership::applied(&mut object, &given, kind, &by);
@@ -95,9 +95,9 @@ fn check_name(kind: &Kind, name: &str) -> Result<(), ApiError> {
     Err(ApiError::invalid(kind, name, &[Cause::invalid(FIELD, name, why)]))
 }
 
-fn check_namespace(cluster: &Cluster, target: &Target, name: &str, said: &str) -> Result<(), ApiError> {
+fn check_namespace(cluster: &Cluster, target: &Target, name: &str, given: &str) -> Result<(), ApiError> {
     let namespace = target.namespace.as_str();
-    if !said.is_empty() && said != namespace {
+    if !given.is_empty() && given != namespace {
         let why = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(why));
     }

@@ -59,12 +59,12 @@ fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Resul
     const RECREATED: &str = "The object might have been deleted and then recreated";
     const MODIFIED: &str = "The object might have been modified";
     for (key, own, why) in [("uid", "UID", RECREATED), ("resourceVersion", "ResourceVersion", MODIFIED)] {
-        let is = value["metadata"][key].as_str().unwrap_or_default();
-        if let Some(wanted) = options["preconditions"][key].as_str()
-            && wanted != is
+        let actual = value["metadata"][key].as_str().unwrap_or_default();
+        if let Some(required) = options["preconditions"][key].as_str()
+            && required != actual
         {
             let why = format!(
-                "the {own} in the precondition ({wanted}) does not match the {own} in record ({is}). {why}"
+                "the {own} in the precondition ({required}) does not match the {own} in record ({actual}). {why}"
             );
             return Err(ApiError::precondition(&target.kind, &target.name, &why));
         }
@@ -79,13 +79,14 @@ pub(in crate::demo) fn begin_deletion(
     grace: Option<i64>,
     now: Timestamp,
 ) -> bool {
-    let is_held = value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
+    let has_finalizers = value["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
     let is_bound = kind.plural == "pods" && value["spec"]["nodeName"].is_string();
-    let is_over = ["Succeeded", "Failed"].contains(&value["status"]["phase"].as_str().unwrap_or_default());
+    let is_finished =
+        ["Succeeded", "Failed"].contains(&value["status"]["phase"].as_str().unwrap_or_default());
     let own = value["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
-    let grace = if is_bound && !is_over { grace.unwrap_or(own).max(0) } else { 0 };
+    let grace = if is_bound && !is_finished { grace.unwrap_or(own).max(0) } else { 0 };
     let is_namespace = kind.plural == "namespaces";
-    if !is_held && !is_namespace && grace == 0 {
+    if !has_finalizers && !is_namespace && grace == 0 {
         return false;
     }
     if !value["metadata"]["deletionTimestamp"].is_string() {

@@ -23,10 +23,10 @@ pub(in crate::demo) fn evict(
 ) -> Result<Deleted, ApiError> {
     let Target { id, kind, namespace, name, .. } = target;
     let pod = cluster.store.get(*id, namespace, name).ok_or_else(|| ApiError::not_found(kind, name))?;
-    let is_over =
+    let is_finished =
         ["Succeeded", "Failed"].contains(&pod.value()["status"]["phase"].as_str().unwrap_or_default());
     let budgets = cluster.store.now(&CollectionRange::all(kinds::DISRUPTION_BUDGETS, Some(namespace))).items;
-    for budget in budgets.iter().filter(|_| !is_over) {
+    for budget in budgets.iter().filter(|_| !is_finished) {
         let value = budget.value();
         let status = &value["status"];
         if selects(&value["spec"]["selector"], &pod.json) && status["disruptionsAllowed"].as_u64() == Some(0)

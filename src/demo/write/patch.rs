@@ -53,9 +53,9 @@ fn strategic_map(target: &mut Map<String, Value>, patch: &Map<String, Value>, no
     }
     for (key, value) in patch {
         if let Some(list) = key.strip_prefix("$deleteFromPrimitiveList/") {
-            let gone = value.as_array().map_or(&[][..], Vec::as_slice);
+            let removed = value.as_array().map_or(&[][..], Vec::as_slice);
             if let Some(Value::Array(values)) = target.get_mut(list) {
-                values.retain(|value| !gone.contains(value));
+                values.retain(|value| !removed.contains(value));
             }
         } else if key.starts_with('$') {
             // An element order directive: the demo's lists promise no order.
@@ -197,11 +197,11 @@ mod tests {
             },
         });
         strategic(&mut target, &patch, schema::of(&pods));
-        let wanted = json!({
+        let expected = json!({
             "metadata": {"finalizers": ["y", "z"]},
             "spec": {"containers": [{"name": "a", "image": "2"}, {"name": "d"}], "tolerations": [{"key": "new"}]},
         });
-        assert_eq!(target, wanted);
+        assert_eq!(target, expected);
         let retained = json!({"spec": {"$retainKeys": ["tolerations"]}});
         strategic(&mut target, &retained, schema::of(&pods));
         assert_eq!(target["spec"], json!({"tolerations": [{"key": "new"}]}));
@@ -221,14 +221,14 @@ mod tests {
         ]);
         json_patch(&mut target, &patch).expect("fine");
         assert_eq!(target, json!({"b": [0, 9, 2, 8], "m": {"a": [0, 9, 2, 8]}}));
-        for wrong in [
+        for invalid in [
             json!([{"op": "test", "path": "/b/0", "value": 1}]),
             json!([{"op": "remove", "path": "/nope"}]),
             json!([{"op": "replace", "path": "/x/y", "value": 1}]),
             json!([{"op": "fly", "path": "/b"}]),
             json!({}),
         ] {
-            assert!(json_patch(&mut target.clone(), &wrong).is_err(), "{wrong}");
+            assert!(json_patch(&mut target.clone(), &invalid).is_err(), "{invalid}");
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn pointers(kind: &Kind) -> (String, String) {
 /// Returns the `autoscaling/v1 Scale` of an object.
 pub(in crate::demo) fn scale(kind: &Kind, stored: &StoredObject) -> Value {
     let object = stored.value();
-    let (wanted, is) = pointers(kind);
+    let (desired, current) = pointers(kind);
     let mut metadata = json!({});
     for key in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         metadata[key] = object["metadata"][key].clone();
@@ -28,10 +28,11 @@ pub(in crate::demo) fn scale(kind: &Kind, stored: &StoredObject) -> Value {
     let labels = labels.collect::<Vec<_>>().join(",");
     let mut scale = json!({
         "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": {},
-        "status": {"replicas": object.pointer(&is).and_then(Value::as_u64).unwrap_or(0)},
+        "status": {"replicas": object.pointer(&current).and_then(Value::as_u64).unwrap_or(0)},
     });
-    if let Some(wanted) = object.pointer(&wanted).and_then(Value::as_u64).filter(|wanted| *wanted > 0) {
-        scale["spec"]["replicas"] = wanted.into();
+    if let Some(replicas) = object.pointer(&desired).and_then(Value::as_u64).filter(|replicas| *replicas > 0)
+    {
+        scale["spec"]["replicas"] = replicas.into();
     }
     if !labels.is_empty() {
         scale["status"]["selector"] = labels.into();
@@ -41,11 +42,11 @@ pub(in crate::demo) fn scale(kind: &Kind, stored: &StoredObject) -> Value {
 
 /// Sets the replicas of an object from a scale.
 pub(super) fn rescale(kind: &Kind, object: &mut Value, scale: &Value) {
-    let (wanted, _) = pointers(kind);
+    let (desired, _) = pointers(kind);
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
-    let mut place = object;
-    for step in wanted.split('/').filter(|step| !step.is_empty()) {
-        place = &mut place[step];
+    let mut target = object;
+    for step in desired.split('/').filter(|step| !step.is_empty()) {
+        target = &mut target[step];
     }
-    *place = replicas.into();
+    *target = replicas.into();
 }

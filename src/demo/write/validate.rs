@@ -13,8 +13,8 @@ use crate::demo::schema;
 /// There are unknown fields and the client requested strict validation, or a field has the wrong type.
 pub(super) fn checked(kind: &Kind, object: &mut Value, query: &Query) -> Result<Vec<String>, ApiError> {
     let found = schema::check(kind, object);
-    if let Some(wrong) = &found.wrong {
-        return Err(ApiError::undecodable(kind, wrong));
+    if let Some(error) = &found.type_error {
+        return Err(ApiError::undecodable(kind, error));
     }
     let unknown: Vec<String> = found.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
     match query.validation() {
@@ -85,8 +85,8 @@ fn pod_spec(spec: &Value, path: &str, causes: &mut Vec<Cause>) {
         }
     }
     let containers = spec["containers"].as_array().map_or(0, Vec::len);
-    let said = format!("{path}.containers: ");
-    if containers == 0 && !causes.iter().any(|cause| cause.text().starts_with(&said)) {
+    let prefix = format!("{path}.containers: ");
+    if containers == 0 && !causes.iter().any(|cause| cause.text().starts_with(&prefix)) {
         causes.push(Cause::required(&format!("{path}.containers"), ""));
     }
 }
@@ -96,10 +96,10 @@ fn workload(spec: &Value, causes: &mut Vec<Cause>) {
     pod_spec(&template["spec"], "spec.template.spec", causes);
     let labels = &template["metadata"]["labels"];
     let none = Map::new();
-    let wanted = spec["selector"]["matchLabels"].as_object().unwrap_or(&none);
+    let selected = spec["selector"]["matchLabels"].as_object().unwrap_or(&none);
     let selects_all =
-        wanted.is_empty() && spec["selector"]["matchExpressions"].as_array().is_none_or(Vec::is_empty);
-    if selects_all || wanted.iter().any(|(label, value)| labels.get(label) != Some(value)) {
+        selected.is_empty() && spec["selector"]["matchExpressions"].as_array().is_none_or(Vec::is_empty);
+    if selects_all || selected.iter().any(|(label, value)| labels.get(label) != Some(value)) {
         let why = "`selector` does not match template `labels`";
         causes.push(Cause::invalid_value("spec.template.metadata.labels", labels, why));
     }

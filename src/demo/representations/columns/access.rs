@@ -13,7 +13,7 @@ pub(super) const BINDINGS: &[Definition] = &[
     ("ServiceAccounts", "string", 1),
 ];
 
-pub(super) fn binding(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn binding(object: &Value, row: RowContext) -> Vec<Value> {
     let role = format!("{}/{}", text(&object["roleRef"]["kind"]), text(&object["roleRef"]["name"]));
     let subjects = |kind: &str| -> Value {
         let own = list(&object["subjects"]).iter().filter(|subject| subject["kind"] == kind);
@@ -24,5 +24,5 @@ pub(super) fn binding(object: &Value, known: RowContext) -> Vec<Value> {
         names.collect::<Vec<_>>().join(", ").into()
     };
     let [users, groups, accounts] = ["User", "Group", "ServiceAccount"].map(subjects);
-    vec![known.name, role.into(), known.age, users, groups, accounts]
+    vec![row.name, role.into(), row.age, users, groups, accounts]
 }

@@ -94,7 +94,7 @@ pub(super) fn list(value: &Value) -> &[Value] {
 }
 
 /// Returns a number or string as text.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

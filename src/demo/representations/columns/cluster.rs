@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::cells::{AGE, Definition, NAME, RowContext, count, or_none, shown, since, text};
+use super::cells::{AGE, Definition, NAME, RowContext, count, or_none, plain_text, since, text};
 
 pub(super) const NAMESPACES: &[Definition] = &[NAME, ("Status", "string", 0), AGE];
 
@@ -53,7 +53,7 @@ pub(super) const EVENTS: &[Definition] = &[
     ("Name", "string", 1),
 ];
 
-pub(super) fn node(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn node(object: &Value, row: RowContext) -> Vec<Value> {
     const ROLE: &str = "node-role.kubernetes.io/";
     let (info, status) = (&object["status"]["nodeInfo"], &object["status"]);
     let mut conditions = status["conditions"].as_array().into_iter().flatten();
@@ -79,10 +79,10 @@ pub(super) fn node(object: &Value, known: RowContext) -> Vec<Value> {
         architecture => format!("{} ({architecture})", known_or_not("kernelVersion")),
     };
     vec![
-        known.name,
+        row.name,
         word.into(),
         or_none(&roles.join(",")),
-        known.age,
+        row.age,
         text(&info["kubeletVersion"]).into(),
         address("InternalIP"),
         address("ExternalIP"),
@@ -92,7 +92,7 @@ pub(super) fn node(object: &Value, known: RowContext) -> Vec<Value> {
     ]
 }
 
-pub(super) fn event(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn event(object: &Value, row: RowContext) -> Vec<Value> {
     let involved = &object["involvedObject"];
     let either = |own: &str, other: &str| match text(&object["source"][own]) {
         "" => text(&object[other]).to_owned(),
@@ -108,7 +108,7 @@ pub(super) fn event(object: &Value, known: RowContext) -> Vec<Value> {
     let series = &object["series"];
     let last = Some(&series["lastObservedTime"]).filter(|time| time.is_string()).or(last);
     let times = series["count"].as_u64().or(object["count"].as_u64().filter(|count| *count > 0)).unwrap_or(1);
-    let ago = |time: Option<&Value>| time.map_or("<unknown>".to_owned(), |time| since(time, known.now));
+    let ago = |time: Option<&Value>| time.map_or("<unknown>".to_owned(), |time| since(time, row.now));
     let target = match text(&involved["name"]) {
         "" => text(&involved["kind"]).to_lowercase(),
         name => format!("{}/{name}", text(&involved["kind"]).to_lowercase()),
@@ -123,40 +123,40 @@ pub(super) fn event(object: &Value, known: RowContext) -> Vec<Value> {
         text(&object["message"]).trim().into(),
         ago(first).into(),
         times.into(),
-        known.name,
+        row.name,
     ]
 }
 
-pub(super) fn namespace(object: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, text(&object["status"]["phase"]).into(), known.age]
+pub(super) fn namespace(object: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, text(&object["status"]["phase"]).into(), row.age]
 }
 
-pub(super) fn lease(object: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, text(&object["spec"]["holderIdentity"]).into(), known.age]
+pub(super) fn lease(object: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, text(&object["spec"]["holderIdentity"]).into(), row.age]
 }
 
-pub(super) fn priority_class(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn priority_class(object: &Value, row: RowContext) -> Vec<Value> {
     let value = object["value"].as_i64().unwrap_or_default();
     let is_default = object["globalDefault"] == true;
-    vec![known.name, value.into(), is_default.into(), known.age, text(&object["preemptionPolicy"]).into()]
+    vec![row.name, value.into(), is_default.into(), row.age, text(&object["preemptionPolicy"]).into()]
 }
 
-pub(super) fn disruption_budget(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn disruption_budget(object: &Value, row: RowContext) -> Vec<Value> {
     let limit = |key: &str| match &object["spec"][key] {
         Value::Null => "N/A".to_owned(),
-        limit => shown(limit),
+        limit => plain_text(limit),
     };
     let allowed = count(&object["status"]["disruptionsAllowed"]);
-    vec![known.name, limit("minAvailable").into(), limit("maxUnavailable").into(), allowed.into(), known.age]
+    vec![row.name, limit("minAvailable").into(), limit("maxUnavailable").into(), allowed.into(), row.age]
 }
 
-pub(super) fn resource_quota(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn resource_quota(object: &Value, row: RowContext) -> Vec<Value> {
     let status = &object["status"];
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in status["hard"].as_object().into_iter().flatten() {
         let used = status["used"][resource].as_str().unwrap_or("0");
-        let said = format!("{resource}: {used}/{}", shown(hard));
-        if resource.starts_with("limits.") { limits.push(said) } else { requests.push(said) }
+        let usage = format!("{resource}: {used}/{}", plain_text(hard));
+        if resource.starts_with("limits.") { limits.push(usage) } else { requests.push(usage) }
     }
-    vec![known.name, requests.join(", ").into(), limits.join(", ").into(), known.age]
+    vec![row.name, requests.join(", ").into(), limits.join(", ").into(), row.age]
 }

@@ -21,8 +21,8 @@ pub(super) fn definitions(columns: &Value) -> Value {
 
 /// Returns the cells. A cell has the type of its column: of several values at a path the first is used, and a value of
 /// another type is omitted.
-pub(super) fn cells(columns: &Value, object: &Value, known: RowContext) -> Vec<Value> {
-    let mut cells = vec![known.name];
+pub(super) fn cells(columns: &Value, object: &Value, row: RowContext) -> Vec<Value> {
+    let mut cells = vec![row.name];
     let body = object.to_string();
     for column in columns.as_array().into_iter().flatten() {
         let path = FieldPath::parse(text(&column["jsonPath"]));
@@ -32,7 +32,7 @@ pub(super) fn cells(columns: &Value, object: &Value, known: RowContext) -> Vec<V
             continue;
         };
         cells.push(match text(&column["type"]) {
-            "date" => since(&value.into(), known.now).into(),
+            "date" => since(&value.into(), row.now).into(),
             "integer" => value.parse::<i64>().map_or(Value::Null, Value::from),
             "number" => value.parse::<f64>().map_or(Value::Null, Value::from),
             "boolean" => value.parse::<bool>().map_or(Value::Null, Value::from),
@@ -40,7 +40,7 @@ pub(super) fn cells(columns: &Value, object: &Value, known: RowContext) -> Vec<V
         });
     }
     if cells.len() == 1 {
-        cells.push(known.age);
+        cells.push(row.age);
     }
     cells
 }
@@ -67,8 +67,8 @@ mod tests {
             "metadata": {"creationTimestamp": "1970-01-01T00:00:00Z"},
             "spec": {"size": 3, "on": true, "list": [{"name": "first"}]},
         });
-        let known = RowContext { name: "a".into(), age: "1s".into(), now: Timestamp::UNIX_EPOCH };
-        let wanted = json!(["a", 3, "3", true, null, "first", "0s", null]);
-        assert_eq!(Value::from(cells(&columns, &object, known)), wanted);
+        let row = RowContext { name: "a".into(), age: "1s".into(), now: Timestamp::UNIX_EPOCH };
+        let expected = json!(["a", 3, "3", true, null, "first", "0s", null]);
+        assert_eq!(Value::from(cells(&columns, &object, row)), expected);
     }
 }

@@ -80,10 +80,10 @@ impl Columns {
     pub(in crate::demo) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         let name = object["metadata"]["name"].clone();
         let age = since(&object["metadata"]["creationTimestamp"], now).into();
-        let known = RowContext { name, age, now };
+        let row = RowContext { name, age, now };
         match self {
-            Self::BuiltIn(_, cells) => cells(object, known),
-            Self::Custom(custom) => custom::cells(&custom.columns, object, known),
+            Self::BuiltIn(_, cells) => cells(object, row),
+            Self::Custom(custom) => custom::cells(&custom.columns, object, row),
         }
     }
 
@@ -100,18 +100,18 @@ impl Columns {
 
     /// Returns the cells of a row without an object, as in a bookmark.
     pub(in crate::demo) fn empty_cells(&self) -> Vec<Value> {
-        let nobody = json!({"metadata": {"name": ""}});
-        let cells = self.cells(&nobody, Timestamp::UNIX_EPOCH).into_iter();
+        let unnamed = json!({"metadata": {"name": ""}});
+        let cells = self.cells(&unnamed, Timestamp::UNIX_EPOCH).into_iter();
         cells.map(|cell| if cell.is_null() { json!("") } else { cell }).collect()
     }
 }
 
-fn plain(_: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, known.age]
+fn plain(_: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, row.age]
 }
 
-fn created(object: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, object["metadata"]["creationTimestamp"].clone()]
+fn created(object: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, object["metadata"]["creationTimestamp"].clone()]
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(super) const INGRESS_CLASSES: &[Definition] =
 
 pub(super) const NETWORK_POLICIES: &[Definition] = &[NAME, ("Pod-Selector", "string", 0), AGE];
 
-pub(super) fn service(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn service(object: &Value, row: RowContext) -> Vec<Value> {
     let spec = &object["spec"];
     let ports = list(&spec["ports"]).iter().map(|port| {
         let protocol = port["protocol"].as_str().unwrap_or("TCP");
@@ -48,12 +48,12 @@ pub(super) fn service(object: &Value, known: RowContext) -> Vec<Value> {
     });
     let ports: Vec<String> = ports.collect();
     vec![
-        known.name,
+        row.name,
         text(&spec["type"]).into(),
         or_none(text(&spec["clusterIP"])),
         external_address(object).into(),
         or_none(&ports.join(",")),
-        known.age,
+        row.age,
         labels(&spec["selector"]),
     ]
 }
@@ -80,7 +80,7 @@ fn balancer_addresses(status: &Value) -> BTreeSet<String> {
     addresses.filter(|address| !address.is_empty()).map(str::to_owned).collect()
 }
 
-pub(super) fn endpoints(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn endpoints(object: &Value, row: RowContext) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in list(&object["subsets"]) {
         let addresses = || list(&subset["addresses"]).iter().map(|address| text(&address["ip"]));
@@ -93,10 +93,10 @@ pub(super) fn endpoints(object: &Value, known: RowContext) -> Vec<Value> {
         }
     }
     let none = if list(&object["subsets"]).is_empty() { "<none>" } else { "" };
-    vec![known.name, first_few(&all, ",", none), known.age]
+    vec![row.name, first_few(&all, ",", none), row.age]
 }
 
-pub(super) fn endpoint_slice(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn endpoint_slice(object: &Value, row: RowContext) -> Vec<Value> {
     let ports =
         list(&object["ports"]).iter().map(|port| match (port["port"].as_u64(), port["name"].as_str()) {
             (Some(port), _) => port.to_string(),
@@ -106,33 +106,33 @@ pub(super) fn endpoint_slice(object: &Value, known: RowContext) -> Vec<Value> {
     let addresses = list(&object["endpoints"]).iter().flat_map(|endpoint| list(&endpoint["addresses"]));
     let addresses: Vec<String> = addresses.map(|address| text(address).to_owned()).collect();
     vec![
-        known.name,
+        row.name,
         text(&object["addressType"]).into(),
         first_few(&ports.collect::<Vec<_>>(), ",", "<unset>"),
         first_few(&addresses, ",", "<unset>"),
-        known.age,
+        row.age,
     ]
 }
 
-pub(super) fn ingress(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn ingress(object: &Value, row: RowContext) -> Vec<Value> {
     let spec = &object["spec"];
     let hosts = list(&spec["rules"]).iter().map(|rule| text(&rule["host"])).filter(|host| !host.is_empty());
     let hosts: Vec<String> = hosts.map(str::to_owned).collect();
     let addresses: Vec<String> = balancer_addresses(&object["status"]).into_iter().collect();
     vec![
-        known.name,
+        row.name,
         spec["ingressClassName"].as_str().unwrap_or("<none>").into(),
         first_few(&hosts, ",", "*"),
         addresses.join(",").into(),
         if list(&spec["tls"]).is_empty() { "80".into() } else { "80, 443".into() },
-        known.age,
+        row.age,
     ]
 }
 
-pub(super) fn ingress_class(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn ingress_class(object: &Value, row: RowContext) -> Vec<Value> {
     let annotations = &object["metadata"]["annotations"];
     let is_default = annotations["ingressclass.kubernetes.io/is-default-class"] == "true";
-    let name = if is_default { format!("{} (default)", text(&known.name)).into() } else { known.name };
+    let name = if is_default { format!("{} (default)", text(&row.name)).into() } else { row.name };
     let parameters = match &object["spec"]["parameters"] {
         Value::Object(own) => {
             let group = own
@@ -143,9 +143,9 @@ pub(super) fn ingress_class(object: &Value, known: RowContext) -> Vec<Value> {
         }
         _ => "<none>".to_owned(),
     };
-    vec![name, text(&object["spec"]["controller"]).into(), parameters.into(), known.age]
+    vec![name, text(&object["spec"]["controller"]).into(), parameters.into(), row.age]
 }
 
-pub(super) fn network_policy(object: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, or_none(&selector(&object["spec"]["podSelector"])), known.age]
+pub(super) fn network_policy(object: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, or_none(&selector(&object["spec"]["podSelector"])), row.age]
 }

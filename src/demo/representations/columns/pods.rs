@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &[Definition] = &[
     ("Readiness Gates", "string", 1),
 ];
 
-pub(super) fn cells(pod: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn cells(pod: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&pod["spec"], &pod["status"]);
     let containers = list(&status["containerStatuses"]);
     let is_ready = |one: &&Value| one["ready"] == true && one["state"]["running"].is_object();
@@ -25,16 +25,16 @@ pub(super) fn cells(pod: &Value, known: RowContext) -> Vec<Value> {
     let gates = match list(&spec["readinessGates"]) {
         [] => "<none>".to_owned(),
         gates => {
-            let holds = |gate: &&Value| holds(status, text(&gate["conditionType"]));
-            format!("{}/{}", gates.iter().filter(holds).count(), gates.len())
+            let is_true = |gate: &&Value| is_true(status, text(&gate["conditionType"]));
+            format!("{}/{}", gates.iter().filter(is_true).count(), gates.len())
         }
     };
     vec![
-        known.name,
+        row.name,
         format!("{ready}/{}", list(&spec["containers"]).len()).into(),
         reason(pod, containers).into(),
-        restarts(pod, known.now),
-        known.age,
+        restarts(pod, row.now),
+        row.age,
         or_none(text(&status["podIP"])),
         or_none(text(&spec["nodeName"])),
         or_none(text(&status["nominatedNodeName"])),
@@ -42,7 +42,7 @@ pub(super) fn cells(pod: &Value, known: RowContext) -> Vec<Value> {
     ]
 }
 
-fn holds(status: &Value, condition: &str) -> bool {
+fn is_true(status: &Value, condition: &str) -> bool {
     list(&status["conditions"]).iter().any(|one| one["type"] == condition && one["status"] == "True")
 }
 
@@ -59,7 +59,7 @@ fn reason(pod: &Value, containers: &[Value]) -> String {
         "SchedulingGated".clone_into(&mut reason);
     }
     match initializing(pod) {
-        Some(word) if !holds(status, "Initialized") => reason = word,
+        Some(word) if !is_true(status, "Initialized") => reason = word,
         _ => reason = of_containers(status, containers, reason),
     }
     let is_going = pod["metadata"]["deletionTimestamp"].is_string();
@@ -115,7 +115,7 @@ fn of_containers(status: &Value, containers: &[Value], mut reason: String) -> St
         return reason;
     }
     match failed {
-        _ if running && holds(status, "Ready") => "Running".to_owned(),
+        _ if running && is_true(status, "Ready") => "Running".to_owned(),
         Some(failed) => failed,
         None if running => "NotReady".to_owned(),
         None => reason,
@@ -124,7 +124,7 @@ fn of_containers(status: &Value, containers: &[Value], mut reason: String) -> St
 
 fn restarts(pod: &Value, now: Timestamp) -> Value {
     let status = &pod["status"];
-    let starting = initializing(pod).is_some() && !holds(status, "Initialized");
+    let starting = initializing(pod).is_some() && !is_true(status, "Initialized");
     let containers = if starting { "initContainerStatuses" } else { "containerStatuses" };
     let containers = list(&status[containers]);
     let count: u64 = containers.iter().filter_map(|one| one["restartCount"].as_u64()).sum();

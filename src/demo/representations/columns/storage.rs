@@ -47,12 +47,12 @@ fn members(value: &Value) -> usize {
     value.as_object().map_or(0, Map::len)
 }
 
-pub(super) fn config_map(object: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, (members(&object["data"]) + members(&object["binaryData"])).into(), known.age]
+pub(super) fn config_map(object: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, (members(&object["data"]) + members(&object["binaryData"])).into(), row.age]
 }
 
-pub(super) fn secret(object: &Value, known: RowContext) -> Vec<Value> {
-    vec![known.name, object["type"].clone(), members(&object["data"]).into(), known.age]
+pub(super) fn secret(object: &Value, row: RowContext) -> Vec<Value> {
+    vec![row.name, object["type"].clone(), members(&object["data"]).into(), row.age]
 }
 
 /// Returns the access modes in kubectl's order.
@@ -78,14 +78,14 @@ fn phase(object: &Value) -> Value {
     text(&object["status"]["phase"]).into()
 }
 
-pub(super) fn volume(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn volume(object: &Value, row: RowContext) -> Vec<Value> {
     let spec = &object["spec"];
     let claim = match &spec["claimRef"] {
         Value::Object(claim) => format!("{}/{}", text(&claim["namespace"]), text(&claim["name"])),
         _ => String::new(),
     };
     vec![
-        known.name,
+        row.name,
         spec["capacity"]["storage"].as_str().unwrap_or("0").into(),
         access_modes(&spec["accessModes"]),
         text(&spec["persistentVolumeReclaimPolicy"]).into(),
@@ -94,12 +94,12 @@ pub(super) fn volume(object: &Value, known: RowContext) -> Vec<Value> {
         text(&spec["storageClassName"]).into(),
         or_unset(&spec["volumeAttributesClassName"]),
         text(&object["status"]["reason"]).into(),
-        known.age,
+        row.age,
         or_unset(&spec["volumeMode"]),
     ]
 }
 
-pub(super) fn claim(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn claim(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let volume = text(&spec["volumeName"]);
     let (capacity, modes) = match volume {
@@ -110,30 +110,30 @@ pub(super) fn claim(object: &Value, known: RowContext) -> Vec<Value> {
         ),
     };
     vec![
-        known.name,
+        row.name,
         phase(object),
         volume.into(),
         capacity,
         modes,
         text(&spec["storageClassName"]).into(),
         or_unset(&spec["volumeAttributesClassName"]),
-        known.age,
+        row.age,
         or_unset(&spec["volumeMode"]),
     ]
 }
 
-pub(super) fn storage_class(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn storage_class(object: &Value, row: RowContext) -> Vec<Value> {
     const DEFAULT: [&str; 2] =
         ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
     let annotations = &object["metadata"]["annotations"];
     let is_default = DEFAULT.iter().any(|annotation| annotations[*annotation] == "true");
-    let name = if is_default { format!("{} (default)", text(&known.name)).into() } else { known.name };
+    let name = if is_default { format!("{} (default)", text(&row.name)).into() } else { row.name };
     vec![
         name,
         text(&object["provisioner"]).into(),
         object["reclaimPolicy"].as_str().unwrap_or("Delete").into(),
         object["volumeBindingMode"].as_str().unwrap_or("Immediate").into(),
         object["allowVolumeExpansion"].as_bool().unwrap_or(false).into(),
-        known.age,
+        row.age,
     ]
 }

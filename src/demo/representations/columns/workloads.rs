@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::cells::{
     AGE, CONTAINERS, Definition, IMAGES, NAME, RowContext, SELECTOR, count, joined, labels, list, or_none,
-    selector, shown, since, text,
+    plain_text, selector, since, text,
 };
 use crate::object::human_duration;
 
@@ -94,35 +94,35 @@ fn chosen(spec: &Value) -> Value {
     or_none(&selector(&spec["selector"]))
 }
 
-pub(super) fn deployment(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn deployment(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let ready = format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]));
     let (updated, available) = (count(&status["updatedReplicas"]), count(&status["availableReplicas"]));
-    let mut cells = vec![known.name, ready.into(), updated.into(), available.into(), known.age];
+    let mut cells = vec![row.name, ready.into(), updated.into(), available.into(), row.age];
     cells.extend(template(spec));
     cells.push(selector(&spec["selector"]).into());
     cells
 }
 
-pub(super) fn replica_set(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn replica_set(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let counts = [&spec["replicas"], &status["replicas"], &status["readyReplicas"]].map(count);
-    let mut cells = vec![known.name];
+    let mut cells = vec![row.name];
     cells.extend(counts.map(Value::from));
-    cells.push(known.age);
+    cells.push(row.age);
     cells.extend(template(spec));
     cells.push(chosen(spec));
     cells
 }
 
-pub(super) fn stateful_set(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn stateful_set(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let ready = format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]));
     let [names, images] = template(spec);
-    vec![known.name, ready.into(), known.age, names, images]
+    vec![row.name, ready.into(), row.age, names, images]
 }
 
-pub(super) fn daemon_set(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn daemon_set(object: &Value, row: RowContext) -> Vec<Value> {
     const COUNTS: [&str; 5] = [
         "desiredNumberScheduled",
         "currentNumberScheduled",
@@ -131,28 +131,28 @@ pub(super) fn daemon_set(object: &Value, known: RowContext) -> Vec<Value> {
         "numberAvailable",
     ];
     let (spec, status) = (&object["spec"], &object["status"]);
-    let mut cells = vec![known.name];
+    let mut cells = vec![row.name];
     cells.extend(COUNTS.map(|key| Value::from(count(&status[key]))));
-    cells.extend([labels(&spec["template"]["spec"]["nodeSelector"]), known.age]);
+    cells.extend([labels(&spec["template"]["spec"]["nodeSelector"]), row.age]);
     cells.extend(template(spec));
     cells.push(chosen(spec));
     cells
 }
 
-pub(super) fn job(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn job(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
-    let (done, parallelism) = (count(&status["succeeded"]), count(&spec["parallelism"]));
+    let (succeeded, parallelism) = (count(&status["succeeded"]), count(&spec["parallelism"]));
     let completions = match spec["completions"].as_u64() {
-        Some(wanted) => format!("{done}/{wanted}"),
-        None if parallelism > 1 => format!("{done}/1 of {parallelism}"),
-        None => format!("{done}/1"),
+        Some(completions) => format!("{succeeded}/{completions}"),
+        None if parallelism > 1 => format!("{succeeded}/1 of {parallelism}"),
+        None => format!("{succeeded}/1"),
     };
     let time = |value: &Value| value.as_str().and_then(|time| time.parse::<Timestamp>().ok());
     let duration = time(&status["startTime"]).map_or(String::new(), |start| {
-        let end = time(&status["completionTime"]).unwrap_or(known.now);
+        let end = time(&status["completionTime"]).unwrap_or(row.now);
         human_duration(end.as_second() - start.as_second())
     });
-    let mut cells = vec![known.name, job_word(object).into(), completions.into(), duration.into(), known.age];
+    let mut cells = vec![row.name, job_word(object).into(), completions.into(), duration.into(), row.age];
     cells.extend(template(spec));
     cells.push(chosen(spec));
     cells
@@ -172,11 +172,11 @@ fn job_word(job: &Value) -> &'static str {
     }
 }
 
-pub(super) fn cron_job(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn cron_job(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let last = match &status["lastScheduleTime"] {
         Value::Null => "<none>".to_owned(),
-        time => since(time, known.now),
+        time => since(time, row.now),
     };
     let suspend = match spec["suspend"].as_bool() {
         Some(true) => "True",
@@ -184,20 +184,20 @@ pub(super) fn cron_job(object: &Value, known: RowContext) -> Vec<Value> {
         None => "<unset>",
     };
     let mut cells = vec![
-        known.name,
+        row.name,
         text(&spec["schedule"]).into(),
         spec["timeZone"].as_str().unwrap_or("<none>").into(),
         suspend.into(),
         list(&status["active"]).len().into(),
         last.into(),
-        known.age,
+        row.age,
     ];
     cells.extend(template(&spec["jobTemplate"]["spec"]));
     cells.push(chosen(&spec["jobTemplate"]["spec"]));
     cells
 }
 
-pub(super) fn revision(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn revision(object: &Value, row: RowContext) -> Vec<Value> {
     let owner = list(&object["metadata"]["ownerReferences"]).iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or("<none>".to_owned(), |owner| {
         let group = text(&owner["apiVersion"])
@@ -205,31 +205,31 @@ pub(super) fn revision(object: &Value, known: RowContext) -> Vec<Value> {
             .map_or(String::new(), |(group, _)| format!(".{group}"));
         format!("{}{group}/{}", text(&owner["kind"]).to_lowercase(), text(&owner["name"]))
     });
-    vec![known.name, controller.into(), object["revision"].as_i64().unwrap_or_default().into(), known.age]
+    vec![row.name, controller.into(), object["revision"].as_i64().unwrap_or_default().into(), row.age]
 }
 
-pub(super) fn autoscaler(object: &Value, known: RowContext) -> Vec<Value> {
+pub(super) fn autoscaler(object: &Value, row: RowContext) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let target = &spec["scaleTargetRef"];
     let least = spec["minReplicas"].as_u64().map_or("<unset>".to_owned(), |least| least.to_string());
     vec![
-        known.name,
+        row.name,
         format!("{}/{}", text(&target["kind"]), text(&target["name"])).into(),
         metrics(list(&spec["metrics"]), list(&status["currentMetrics"])).into(),
         least.into(),
         count(&spec["maxReplicas"]).into(),
         count(&status["currentReplicas"]).into(),
-        known.age,
+        row.age,
     ]
 }
 
 /// Returns the first two metrics of an autoscaler.
-fn metrics(wanted: &[Value], current: &[Value]) -> String {
+fn metrics(metrics: &[Value], current: &[Value]) -> String {
     const MOST: usize = 2;
-    let all: Vec<String> = wanted
+    let all: Vec<String> = metrics
         .iter()
         .enumerate()
-        .map(|(at, metric)| measured(metric, current.get(at).unwrap_or(&Value::Null)))
+        .map(|(at, metric)| metric_values(metric, current.get(at).unwrap_or(&Value::Null)))
         .collect();
     match all.len() {
         0 => "<none>".to_owned(),
@@ -239,7 +239,7 @@ fn metrics(wanted: &[Value], current: &[Value]) -> String {
 }
 
 /// Returns `current/target` of a metric.
-fn measured(metric: &Value, current: &Value) -> String {
+fn metric_values(metric: &Value, current: &Value) -> String {
     let source = match text(&metric["type"]) {
         "Resource" => "resource",
         "ContainerResource" => "containerResource",
@@ -251,21 +251,21 @@ fn measured(metric: &Value, current: &Value) -> String {
     let (own, target, current) = (&metric[source], &metric[source]["target"], &current[source]["current"]);
     let or_unknown = |value: &Value, unit: &str| match value {
         Value::Null => "<unknown>".to_owned(),
-        value => format!("{}{unit}", shown(value)),
+        value => format!("{}{unit}", plain_text(value)),
     };
     if source.ends_with("esource") {
-        let said = match (&target["averageValue"], &target["averageUtilization"]) {
+        let values = match (&target["averageValue"], &target["averageUtilization"]) {
             (Value::Null, Value::Null) => {
                 format!("{}/<auto>", or_unknown(&current["averageUtilization"], "%"))
             }
             (Value::Null, share) => format!("{}/{share}%", or_unknown(&current["averageUtilization"], "%")),
-            (value, _) => format!("{}/{}", or_unknown(&current["averageValue"], ""), shown(value)),
+            (value, _) => format!("{}/{}", or_unknown(&current["averageValue"], ""), plain_text(value)),
         };
-        return format!("{}: {said}", text(&own["name"]));
+        return format!("{}: {values}", text(&own["name"]));
     }
     match (source, &target["averageValue"]) {
-        ("pods", value) => format!("{}/{}", or_unknown(&current["averageValue"], ""), shown(value)),
-        (_, Value::Null) => format!("{}/{}", or_unknown(&current["value"], ""), shown(&target["value"])),
-        (_, value) => format!("{}/{} (avg)", or_unknown(&current["averageValue"], ""), shown(value)),
+        ("pods", value) => format!("{}/{}", or_unknown(&current["averageValue"], ""), plain_text(value)),
+        (_, Value::Null) => format!("{}/{}", or_unknown(&current["value"], ""), plain_text(&target["value"])),
+        (_, value) => format!("{}/{} (avg)", or_unknown(&current["averageValue"], ""), plain_text(value)),
     }
 }

@@ -46,13 +46,13 @@ impl FieldSet {
 
     /// Returns every field of a value.
     pub(super) fn of(value: &Value, node: Option<Node<'_>>) -> Self {
-        let steps = match parts(value, node) {
-            Some(parts) if !parts.is_empty() => parts,
+        let steps = match children(value, node) {
+            Some(children) if !children.is_empty() => children,
             _ => return Self::leaf(),
         };
-        let each = steps.into_iter().map(|part| {
-            let set = part.whole();
-            (part.step, set)
+        let each = steps.into_iter().map(|child| {
+            let set = child.whole();
+            (child.step, set)
         });
         Self { own: false, steps: each.collect() }
     }
@@ -62,16 +62,18 @@ impl FieldSet {
         if is == was {
             return Self::default();
         }
-        let (Some(new), Some(old)) = (parts(is, node), parts(was, node)) else { return Self::of(is, node) };
+        let (Some(new), Some(old)) = (children(is, node), children(was, node)) else {
+            return Self::of(is, node);
+        };
         let mut set = Self::default();
-        for part in new {
-            let changed = if let Some(before) = old.iter().find(|own| own.step == part.step) {
-                Self::changed(part.value, before.value, part.node)
+        for child in new {
+            let changed = if let Some(before) = old.iter().find(|own| own.step == child.step) {
+                Self::changed(child.value, before.value, child.node)
             } else {
-                part.whole()
+                child.whole()
             };
             if !changed.is_empty() {
-                set.steps.insert(part.step, changed);
+                set.steps.insert(child.step, changed);
             }
         }
         set
@@ -134,14 +136,14 @@ impl FieldSet {
 }
 
 /// A nested value and the step to it.
-struct CollectionRange<'a> {
+struct Child<'a> {
     step: String,
     value: &'a Value,
     node: Option<Node<'a>>,
 }
 
-impl CollectionRange<'_> {
-    /// Returns the complete set of the part; a list element is owned together with its fields.
+impl Child<'_> {
+    /// Returns the complete set of the child; a list element is owned together with its fields.
     fn whole(&self) -> FieldSet {
         let mut set = FieldSet::of(self.value, self.node);
         set.own |= self.step.starts_with("k:");
@@ -149,12 +151,12 @@ impl CollectionRange<'_> {
     }
 }
 
-/// Returns the parts of a value, or `None` for an atomic one.
-fn parts<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<CollectionRange<'a>>> {
+/// Returns the children of a value, or `None` for an atomic one.
+fn children<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<Child<'a>>> {
     match value {
         Value::Object(map) if node.is_none_or(|node| !node.is_atomic()) => Some(
             map.iter()
-                .map(|(key, value)| CollectionRange {
+                .map(|(key, value)| Child {
                     step: format!("f:{key}"),
                     value,
                     node: node.and_then(|node| node.member(key)),
@@ -165,14 +167,11 @@ fn parts<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<CollectionR
             let node = node?;
             let keys = node.list_keys();
             if !keys.is_empty() {
-                let part = |value| CollectionRange { step: keyed(value, &keys), value, node: node.element() };
-                return Some(values.iter().map(part).collect());
+                let child = |value| Child { step: keyed(value, &keys), value, node: node.element() };
+                return Some(values.iter().map(child).collect());
             }
             node.is_set().then(|| {
-                values
-                    .iter()
-                    .map(|value| CollectionRange { step: format!("v:{value}"), value, node: None })
-                    .collect()
+                values.iter().map(|value| Child { step: format!("v:{value}"), value, node: None }).collect()
             })
         }
         _ => None,
@@ -193,8 +192,8 @@ pub(super) fn merge(object: &mut Value, given: &Value, node: Option<Node<'_>>) {
     match (object, given) {
         (Value::Object(own), Value::Object(given)) if node.is_none_or(|node| !node.is_atomic()) => {
             for (key, value) in given {
-                let place = own.entry(key.clone()).or_insert(Value::Null);
-                merge(place, value, node.and_then(|node| node.member(key)));
+                let target = own.entry(key.clone()).or_insert(Value::Null);
+                merge(target, value, node.and_then(|node| node.member(key)));
             }
         }
         (Value::Array(own), Value::Array(given))

@@ -117,18 +117,18 @@ pub(super) fn updated(object: &mut Value, before: &Value, kind: &Kind, by: &Fiel
     }
     let (all, changed) = (FieldSet::of(&is, node), FieldSet::changed(&is, &was, node));
     let mut own = changed.clone();
-    let mut kept = Vec::new();
+    let mut updated = Vec::new();
     for mut entry in entries(object) {
         let fields = fields_of(&entry).common(&all);
         if by.is_of(&entry) {
             own = own.with(&fields);
         } else {
             entry["fieldsV1"] = fields.without(&changed).into_json();
-            kept.push(entry);
+            updated.push(entry);
         }
     }
-    kept.push(by.entry(own));
-    set_entries(object, kept);
+    updated.push(by.entry(own));
+    set_entries(object, updated);
 }
 
 /// Sets the ownership of an object created by an apply.
@@ -144,8 +144,8 @@ pub(super) fn conflicts(
     by: &FieldManager,
 ) -> Vec<(String, String)> {
     let node = schema::of(kind);
-    let (is, wanted) = (owned_part(object), owned_part(given));
-    let changed = FieldSet::changed(&wanted, &is, node);
+    let (current, applied) = (owned_part(object), owned_part(given));
+    let changed = FieldSet::changed(&applied, &current, node);
     let mut found = Vec::new();
     for entry in entries(object).iter().filter(|entry| !by.is_of(entry)) {
         let other = FieldManager {
@@ -180,7 +180,7 @@ pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &FieldMa
     fields::merge(object, &owned_part(given), node);
     let mut others = FieldSet::default();
     let mut before = FieldSet::default();
-    let mut kept = Vec::new();
+    let mut updated = Vec::new();
     let mut own = by.entry(set.clone());
     for mut entry in all {
         if by.is_of(&entry) {
@@ -194,11 +194,11 @@ pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &FieldMa
         let fields = fields_of(&entry).without(&changed);
         others = others.with(&fields);
         entry["fieldsV1"] = fields.into_json();
-        kept.push(entry);
+        updated.push(entry);
     }
     fields::remove(object, &before.without(&set).without(&others), node);
-    kept.push(own);
-    set_entries(object, kept);
+    updated.push(own);
+    set_entries(object, updated);
 }
 
 #[cfg(test)]
@@ -234,11 +234,11 @@ mod tests {
         updated(&mut object, &json!({}), &kind, &by("x", "Update"));
         assert_eq!(conflicts(&object, &deployment("one", 1), &kind, &by("y", "Apply")), []);
         let found = conflicts(&object, &deployment("two", 1), &kind, &by("y", "Apply"));
-        let wanted = (
+        let expected = (
             "conflict with \"x\" using apps/v1".to_owned(),
             ".spec.template.spec.containers[name=\"c\"].image".to_owned(),
         );
-        assert_eq!(found, [wanted]);
+        assert_eq!(found, [expected]);
         apply(&mut object, &deployment("two", 1), &kind, &by("y", "Apply"));
         assert_eq!(object["spec"]["template"]["spec"]["containers"], json!([{"name": "c", "image": "two"}]));
         assert_eq!(conflicts(&object, &deployment("two", 1), &kind, &by("z", "Apply")), []);

@@ -107,7 +107,7 @@ fn message(
                 Wire::Bytes(bytes) => message(object, fields, name, &self::parts(bytes)?)?,
                 Wire::Number(_) => return Err(format!("{name} is not of its type")),
             },
-            Some((_, name, how)) => field(&mut object[*name], *how, name, *wire)?,
+            Some((_, name, field_type)) => field(&mut object[*name], *field_type, name, *wire)?,
             None if wire.is_nothing() => {}
             None => {
                 return Err(format!(
@@ -123,62 +123,62 @@ fn message(
 }
 
 /// Decodes one field into its value, to which repeated fields add.
-fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(), String> {
-    let wrong = || format!("{name} is not of its type");
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| wrong());
-    match (how, wire) {
+fn field(target: &mut Value, field_type: Type, name: &str, wire: Wire<'_>) -> Result<(), String> {
+    let mismatch = || format!("{name} is not of its type");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| mismatch());
+    match (field_type, wire) {
         (Type::Text, Wire::Bytes(b""))
         | (Type::Count | Type::Flag, Wire::Number(0))
         | (Type::Unchanged, _) => {}
-        (Type::Text, Wire::Bytes(bytes)) => *place = text(bytes)?.into(),
+        (Type::Text, Wire::Bytes(bytes)) => *target = text(bytes)?.into(),
         // Negative numbers are encoded as their 64 bits.
-        (Type::Count | Type::Number, Wire::Number(number)) => *place = number.cast_signed().into(),
-        (Type::Bool | Type::Flag, Wire::Number(number)) => *place = (number != 0).into(),
-        (Type::Texts, Wire::Bytes(bytes)) => push(place, text(bytes)?.into()),
+        (Type::Count | Type::Number, Wire::Number(number)) => *target = number.cast_signed().into(),
+        (Type::Bool | Type::Flag, Wire::Number(number)) => *target = (number != 0).into(),
+        (Type::Texts, Wire::Bytes(bytes)) => push(target, text(bytes)?.into()),
         (Type::Map, Wire::Bytes(bytes)) => {
             let (key, value) = entry(bytes)?;
-            insert(place, text(key)?, text(value)?);
+            insert(target, text(key)?, text(value)?);
         }
         (Type::Bytes, Wire::Bytes(bytes)) => {
             let (key, value) = entry(bytes)?;
-            insert(place, text(key)?, STANDARD.encode(value));
+            insert(target, text(key)?, STANDARD.encode(value));
         }
-        (Type::Quantity, Wire::Bytes(bytes)) => *place = text(quantity(bytes)?)?.into(),
+        (Type::Quantity, Wire::Bytes(bytes)) => *target = text(quantity(bytes)?)?.into(),
         (Type::Quantities, Wire::Bytes(bytes)) => {
             let (key, value) = entry(bytes)?;
-            insert(place, text(key)?, text(quantity(value)?)?);
+            insert(target, text(key)?, text(quantity(value)?)?);
         }
         // These are included even if empty.
         (Type::Message(_), wire)
             if ["resources", "strategy", "updateStrategy"].contains(&name) && wire.is_nothing() => {}
         (Type::Message(fields), Wire::Bytes(bytes)) => {
-            if place.is_null() {
-                *place = Map::new().into();
+            if target.is_null() {
+                *target = Map::new().into();
             }
-            message(place, fields, name, &parts(bytes)?)?;
+            message(target, fields, name, &parts(bytes)?)?;
         }
         (Type::Messages(fields), Wire::Bytes(bytes)) => {
             let mut element = Map::new().into();
             message(&mut element, fields, name, &parts(bytes)?)?;
-            push(place, element);
+            push(target, element);
         }
-        (Type::Time, Wire::Bytes(bytes)) => *place = time(bytes, 0)?.map_or(Value::Null, Value::from),
-        (Type::MicroTime, Wire::Bytes(bytes)) => *place = time(bytes, 6)?.map_or(Value::Null, Value::from),
+        (Type::Time, Wire::Bytes(bytes)) => *target = time(bytes, 0)?.map_or(Value::Null, Value::from),
+        (Type::MicroTime, Wire::Bytes(bytes)) => *target = time(bytes, 6)?.map_or(Value::Null, Value::from),
         (Type::Json, Wire::Bytes(bytes)) => {
-            *place = serde_json::from_slice(quantity(bytes)?).map_err(|_| wrong())?;
+            *target = serde_json::from_slice(quantity(bytes)?).map_err(|_| mismatch())?;
         }
         (Type::IntOrString, Wire::Bytes(bytes)) => {
             let parts = parts(bytes)?;
             let is_text = parts.contains(&(1, Wire::Number(1)));
             for part in parts {
                 match part {
-                    (2, Wire::Number(number)) if !is_text => *place = number.cast_signed().into(),
-                    (3, Wire::Bytes(bytes)) if is_text => *place = text(bytes)?.into(),
+                    (2, Wire::Number(number)) if !is_text => *target = number.cast_signed().into(),
+                    (3, Wire::Bytes(bytes)) if is_text => *target = text(bytes)?.into(),
                     _ => {}
                 }
             }
         }
-        _ => return Err(wrong()),
+        _ => return Err(mismatch()),
     }
     Ok(())
 }
@@ -186,9 +186,9 @@ fn field(place: &mut Value, how: Type, name: &str, wire: Wire<'_>) -> Result<(),
 /// Decodes a timestamp with this number of fractional digits, or `None` for an empty message.
 fn time(bytes: &[u8], digits: usize) -> Result<Option<String>, String> {
     let parts = parts(bytes)?;
-    let number = |wanted| {
+    let number = |id| {
         let found = parts.iter().find_map(|part| match part {
-            (number, Wire::Number(value)) if *number == wanted => Some(value.cast_signed()),
+            (number, Wire::Number(value)) if *number == id => Some(value.cast_signed()),
             _ => None,
         });
         found.unwrap_or_default()
@@ -227,15 +227,15 @@ fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
     Ok((key, value))
 }
 
-fn push(place: &mut Value, value: Value) {
-    match place {
+fn push(target: &mut Value, value: Value) {
+    match target {
         Value::Array(values) => values.push(value),
         other => *other = vec![value].into(),
     }
 }
 
-fn insert(place: &mut Value, key: String, value: String) {
-    match place {
+fn insert(target: &mut Value, key: String, value: String) {
+    match target {
         Value::Object(map) => drop(map.insert(key, value.into())),
         other => *other = Map::from_iter([(key, value.into())]).into(),
     }
