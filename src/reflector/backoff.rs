@@ -56,8 +56,8 @@ impl Backoff {
         Self { options, jitter, next: options.start.min(options.cap) }
     }
 
-    /// Returns the next wait. A wait that the server asked for replaces the sequence's own and does not advance it, but
-    /// is at least the first wait of the sequence.
+    /// Returns the next wait. A wait that the server requested replaces the sequence's own and does not advance it, but is at
+    /// least the first wait of the sequence.
     pub(super) fn next(&mut self, retry_after: Option<Duration>) -> Duration {
         if let Some(asked) = retry_after {
             return asked.max(self.options.start.min(self.options.cap));
@@ -77,7 +77,7 @@ impl Backoff {
 pub(super) struct Backoffs {
     pub(super) relist: Backoff,
     pub(super) rewatch: Backoff,
-    /// A watch lived for [`HEALTHY`], and no list was made since.
+    /// Whether a watch lived for [`HEALTHY`] and no list was made since.
     relists_at_once: bool,
 }
 
@@ -98,8 +98,8 @@ impl Backoffs {
         }
     }
 
-    /// Returns the wait before the next list; nothing where it may be sent at once. That list takes the first step of the
-    /// sequence all the same: the one after it must not come sooner than client-go's.
+    /// Returns the wait before the next list, or `None` if it may be sent at once. That list still takes the first step of the
+    /// sequence, so that the one after it is not sent sooner than client-go's.
     pub(super) fn before_list(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
         let at_once = std::mem::take(&mut self.relists_at_once) && retry_after.is_none();
         let wait = self.relist.next(retry_after);
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_wait_is_between_itself_and_twice_itself(jitter in 0.0..1.0_f64) {
+        fn jitter_at_most_doubles_a_wait(jitter in 0.0..1.0_f64) {
             for (plain, spread) in seconds(0.0, 9).into_iter().zip(seconds(jitter, 9)) {
                 prop_assert!((plain..plain * 2.0 + 1e-9).contains(&spread));
             }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_that_is_set_upsets_it() {
+    fn unusual_options_never_shorten_the_first_wait() {
         for number in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
             let (start, cap) = (Duration::from_secs(1), Duration::MAX);
             let options = BackoffOptions { start, factor: number, cap, jitter: number };
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_starts_the_sequence_again() {
+    fn reset_starts_the_sequence_again() {
         let mut backoff = Backoff::new(BackoffOptions::default(), Arc::new(|| 0.0));
         assert!(backoff.next(None) < backoff.next(None));
         backoff.reset();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_wish_counts_and_leaves_the_sequence() {
+    fn requested_wait_does_not_advance_the_sequence() {
         let mut backoff = Backoff::new(BackoffOptions::default(), Arc::new(|| 0.5));
         assert_eq!(backoff.next(Some(Duration::from_secs(7))), Duration::from_secs(7));
         assert_eq!(backoff.next(Some(Duration::ZERO)), Duration::from_millis(800));

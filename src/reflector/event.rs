@@ -1,56 +1,56 @@
-//! What a reflector tells of itself: everything a person would want to read, and not that a server ended a watch at
-//! its timeout.
+//! The events of a reflector for its observer. The end of a watch at its timeout is none of them.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::verdict::Phase;
+use super::recovery_action::Phase;
 use crate::listwatch::Error;
 use crate::object::{Key, Origin, ResourceVersion, TypeMeta};
 
-/// What happened. After [`ReflectorEvent::Lost`] comes either [`ReflectorEvent::Recovered`], the watch went on where it
-/// was and nothing was missed, or [`ReflectorEvent::Listed`], the state was fetched anew.
+/// An event of a reflector. [`ReflectorEvent::Lost`] is followed by [`ReflectorEvent::Recovered`], if the watch continued and
+/// nothing was missed, or by [`ReflectorEvent::Listed`], if the state was fetched again.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ReflectorEvent {
-    /// The store has taken the whole state: for the first time, or again after a gap.
+    /// The store has received the whole state: for the first time, or again after a gap.
     Listed {
-        /// [`Phase::List`], or [`Phase::WatchList`] for a state that came through a watch.
+        /// [`Phase::List`], or [`Phase::WatchList`] for a state that arrived in a watch.
         phase: Phase,
         /// [`Origin::List`] the first time, [`Origin::Relist`] later.
         origin: Origin,
         /// The version of that state.
         version: ResourceVersion,
-        /// How many objects it has.
+        /// The number of its objects.
         items: usize,
-        /// Since the loss was noticed; since the request of the first list.
+        /// The time since the loss was noticed; for the first state, since its request.
         lasted: Duration,
     },
-    /// The first state did not come by the list that was to bring it before any other way is tried
-    /// ([`ReflectorOptions::pages_first`](super::ReflectorOptions::pages_first)): it is asked for in another way, at once.
+    /// The list that precedes all other ways to the first state
+    /// ([`ReflectorOptions::pages_first`](super::ReflectorOptions::pages_first)) failed. The state is requested in another way,
+    /// at once.
     PagesFellBack {
         /// Why.
         error: Error,
     },
-    /// The source does not send the initial state through a watch, or not this time: it is listed.
+    /// The source did not send the initial state in a watch. It is listed instead.
     WatchListFellBack {
         /// Why.
         error: Error,
-        /// Whether this reflector will not ask again.
+        /// Whether this reflector will never request it in a watch again.
         for_good: bool,
     },
-    /// A list failed, also where the store refused it ([`Error::NotStored`]), or the start of a watch; or a watch broke.
+    /// A list failed, or the store refused it ([`Error::NotStored`]); or a watch could not be started; or a watch broke.
     Lost {
-        /// What was being done.
+        /// The step that failed.
         phase: Phase,
-        /// What went wrong.
+        /// The error.
         error: Error,
     },
-    /// The next try waits. Follows its [`ReflectorEvent::Lost`], or comes without one where the source has ended a watch
-    /// cleanly within 30 s: nothing is lost then, and the next watch only begins later.
+    /// The next try waits. Follows a [`ReflectorEvent::Lost`], or comes without one if the source ended a watch cleanly within
+    /// 30 s: then nothing is lost, and only the next watch starts later.
     Retrying {
-        /// How long.
+        /// The wait.
         after: Duration,
     },
     /// The next page of a list waits, because the pages before it were empty.
@@ -60,28 +60,28 @@ pub enum ReflectorEvent {
         /// The wait.
         after: Duration,
     },
-    /// The watch can't go on where it was: the whole state is to be fetched. Told once for a gap.
+    /// The watch can't continue, and the whole state will be fetched. Reported once for each gap.
     Relisting {
         /// The version received last.
         from: ResourceVersion,
     },
-    /// The source has not come as far as it was: it was restored from a backup, or another one stands in its place. The
-    /// whole state is to be fetched, which [`ReflectorEvent::Relisting`] then does not tell, or it has just been.
+    /// The source's latest version is older than the version received last: it was restored from a backup, or replaced. The
+    /// whole state will be fetched, without a further [`ReflectorEvent::Relisting`], or has just been fetched.
     WentBack {
         /// The version received last.
         from: ResourceVersion,
-        /// Where the source stands.
+        /// The latest version of the source.
         to: ResourceVersion,
     },
-    /// The watch goes on: nothing was missed.
+    /// The watch continues, and nothing was missed.
     Recovered {
-        /// The version it went on from.
+        /// The version from which it continues.
         version: ResourceVersion,
-        /// Since the loss was noticed.
+        /// The time since the loss was noticed.
         lasted: Duration,
     },
     /// The source delivered an object of another type than it lists and watches. The object is dropped, and its version is
-    /// not taken over. Reported for the first such object only.
+    /// ignored. Reported for the first such object only.
     UnexpectedType {
         /// The type of the collection.
         expected: Arc<TypeMeta>,
@@ -90,10 +90,9 @@ pub enum ReflectorEvent {
         /// The key of the object.
         key: Key,
     },
-    /// The store did not take an event, or a resync. The reflector goes on behind it. A list that is refused is
-    /// [`ReflectorEvent::Lost`].
+    /// The store refused an event or a resync, and the reflector continues. A refused list is a [`ReflectorEvent::Lost`].
     StoreRefused {
-        /// What the store said.
+        /// The error of the store.
         error: Arc<dyn StdError + Send + Sync>,
     },
 }

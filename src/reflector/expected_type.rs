@@ -29,7 +29,7 @@ impl ExpectedType {
         }
         if !self.is_reported.swap(true, Ordering::Relaxed) {
             let (expected, found) = (Arc::clone(expected), Arc::clone(found));
-            options.tell(&ReflectorEvent::UnexpectedType { expected, found, key: object.key().clone() });
+            options.report(&ReflectorEvent::UnexpectedType { expected, found, key: object.key().clone() });
         }
         true
     }

@@ -1,18 +1,18 @@
-//! When a store that gathers the objects of a list is told to do something with them: at each pause, and at the end of
-//! each page, however it ends.
+//! Flushes of a store that batches the objects of a list: at each pause of the source, and at the end of each page, even if it
+//! fails.
 
 use std::pin::pin;
 use std::time::Duration;
 
-use super::sink::ReflectorStore;
+use super::reflector_store::ReflectorStore;
 use crate::clock::{Clock, within};
 
-/// How long a list may let us wait until the store is to do something with what came before: no longer than is noticed,
-/// and long enough that a list in full flow never does.
+/// The time without an object after which the store is flushed: too short to be noticed, and long enough that a list that
+/// arrives without a pause is never flushed.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// As [`within`], for the next object of a list on its way into this store. The limit begins anew where, at its end, more
-/// has been read than before.
+/// Returns the output of `future`, the next object of a list, or `None` at the limit; flushes the store at a pause. If `read`
+/// shows at the limit that more bytes were read meanwhile, the limit starts again.
 pub(super) async fn within_of_list<T>(
     clock: &dyn Clock,
     store: &impl ReflectorStore,
@@ -38,11 +38,11 @@ pub(super) async fn within_of_list<T>(
     }
 }
 
-/// Tells the store when it is dropped: a list that pauses for another page, breaks off or is given up was true so far, and
-/// the rest may be far.
-pub(super) struct Flush<'s, S: ReflectorStore>(pub(super) &'s S);
+/// Flushes the store when it is dropped: the objects so far are valid even if the list waits for another page, fails or is
+/// cancelled.
+pub(super) struct FlushOnDrop<'s, S: ReflectorStore>(pub(super) &'s S);
 
-impl<S: ReflectorStore> Drop for Flush<'_, S> {
+impl<S: ReflectorStore> Drop for FlushOnDrop<'_, S> {
     fn drop(&mut self) {
         self.0.flush();
     }

@@ -1,44 +1,45 @@
-//! List, watch, recover: carries what a source holds into a [`ReflectorStore`], for ever.
+//! The reflector: lists a source into a [`ReflectorStore`], watches it, and recovers from every failure.
 //!
 //! ```text
-//! Begin ────────> WatchListing ── the state is here ──> Watching
-//! Begin, or refused there ────> Listing ── the state is here ──> Opening ── the watch stands ──> Watching
-//! Watching ── ended cleanly ──> Opening
-//! Opening ── the source was out of sight ──> Checking ── it stands where it stood, or further on ──> Opening
-//! Opening ── it ended the watch in order, but before its timeout ──> both at once
-//! Checking ── its versions went back ──> Begin
-//! Opening, Watching ── what happened since can't be had, or not be trusted ──> Begin
-//! any of them ── trouble ──> Waiting ──> Begin or Opening
+//! Begin ────────> WatchListing ── state complete ──> Watching
+//! Begin, or refused there ────> Listing ── state complete ──> Opening ── watch established ──> Watching
+//! Watching ── clean end ──> Opening
+//! Opening ── source was disconnected ──> Checking ── versions did not go back ──> Opening
+//! Opening ── source ended the watch cleanly, before its timeout ──> both at once
+//! Checking ── versions went back ──> Begin
+//! Opening, Watching ── events are lost or can't be trusted ──> Begin
+//! any of them ── other failure ──> Waiting ──> Begin or Opening
 //! ```
 //!
-//! With [`ReflectorOptions::resume_from`] it begins at Checking, and what would lead to Begin ends it or is tried again.
+//! With [`ReflectorOptions::resume_from`] it begins at Checking, and an error that would lead to Begin ends the run or is
+//! retried.
 //!
-//! The states stand in `machine`, what each error leads to in the one table of `verdict`. A reflector runs on the task
-//! that polls it and spawns none; whatever it waits for, a stop ends the wait and closes the stream.
+//! The states are in `state_machine`, and the table in `recovery_action` has the next step after each error. A reflector runs on
+//! the task that polls it and spawns none. A stop ends every wait and closes the stream.
 
-mod ahead;
 mod backoff;
-mod check;
 mod default_observer;
 mod event;
 mod expected_type;
 mod flush;
-mod initial;
 mod list;
-mod live;
-mod machine;
-mod memory;
+mod live_watch;
 mod options;
-mod sink;
+mod read_ahead;
+mod recovery_action;
+mod recovery_state;
+mod reflector_store;
 mod source_deadline;
-mod verdict;
+mod state_machine;
+mod version_check;
+mod watch_list;
 
 pub use backoff::BackoffOptions;
 pub use default_observer::log_failures;
 pub use event::ReflectorEvent;
 pub use options::{GiveUp, Jitter, Observer, ReflectorOptions, ShouldResync};
-pub use sink::ReflectorStore;
-pub use verdict::Phase;
+pub use recovery_action::Phase;
+pub use reflector_store::ReflectorStore;
 
 use std::sync::Arc;
 
@@ -48,11 +49,11 @@ use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Origin, ResourceVersion};
 use backoff::Backoff;
 use expected_type::ExpectedType;
-use list::{PAGES_AHEAD, Pages, page_size};
-use machine::{Machine, store_list};
-use memory::LastVersion;
+use list::{MAX_READ_AHEAD, Pages, page_size};
+use recovery_state::LastVersion;
+use state_machine::{Machine, store_list};
 
-/// Carries what a source holds into a store (client-go: `Reflector`).
+/// Lists and watches a source, and writes its objects to a store (client-go: `Reflector`).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -73,7 +74,7 @@ use memory::LastVersion;
 /// let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
 /// let running = tokio::spawn(reflector.run(CancellationToken::new()));
 /// assert!(matches!(told.recv().await, Some(ReflectorEvent::Listed { items: 1, .. })));
-/// // The watch is lost, and with it a deletion: the next list finds out.
+/// // The watch breaks, and a deletion is missed: the next list shows it.
 /// source.delete_silently("shop/web");
 /// source.reset_watches();
 /// while !matches!(told.recv().await, Some(ReflectorEvent::Listed { items: 0, .. })) {}
@@ -88,14 +89,14 @@ pub struct Reflector<L, S> {
     last: LastVersion,
 }
 
-/// What can be asked of a reflector while it runs. Cheap to clone.
+/// A handle to a running reflector. Cheap to clone.
 #[derive(Clone)]
 pub struct ReflectorHandle {
     last: LastVersion,
 }
 
 impl ReflectorHandle {
-    /// The version received last, whatever the store has made of it; unset before the first whole state.
+    /// Returns the version received last, which the store may not have applied yet; unset before the first whole state.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
         self.last.get()
@@ -103,23 +104,24 @@ impl ReflectorHandle {
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
-    /// A reflector from that source into that store. It does nothing until it is run.
+    /// Creates a reflector, which does nothing until it is run.
     pub fn new(source: L, store: Arc<S>, options: ReflectorOptions) -> Self {
         Self { source, store, options, last: LastVersion::default() }
     }
 
-    /// What can be asked of it while it runs.
+    /// Returns a handle for the time while it runs.
     #[must_use]
     pub fn handle(&self) -> ReflectorHandle {
         ReflectorHandle { last: self.last.clone() }
     }
 
-    /// Lists, watches and recovers until `stop`, and then answers `Ok`. Dropping the future ends it as well.
+    /// Lists, watches and recovers until `stop`, and then returns `Ok`. Dropping the future ends it, too.
     ///
     /// # Errors
-    /// Before the first sync what [`ReflectorOptions::give_up`] says ends it. At any time
-    /// [`Error::NotSupported`]: a source that can't be listed, or can't be watched, which is known only after its
-    /// list is in the store. With [`ReflectorOptions::resume_from`] what is said there.
+    /// - Before the first sync, an error for which [`ReflectorOptions::give_up`] returns true.
+    /// - [`Error::NotSupported`] if the source can't be listed, or can't be watched, which is known only after its list is in
+    ///   the store.
+    /// - The errors of [`ReflectorOptions::resume_from`].
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
         let mut machine = Machine::new(self.source, self.store, self.options, self.last);
         tokio::select! {
@@ -130,12 +132,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     }
 
     /// Lists once into the store, by the rules of the first list of a run: [`ReflectorStore::list_begin`], each item,
-    /// [`ReflectorStore::replace`]. Answers the version of the list.
+    /// [`ReflectorStore::replace`]. Returns the version of the list.
     ///
     /// # Errors
-    /// The first error, except that a page is asked for up to 10 times while the source says how long to wait
-    /// (Retry-After), that a continue token which expired is followed by one list without a limit, and that a version
-    /// which can't be had is followed by a list without one. [`Error::NotStored`] where the store refused the list.
+    /// The first error, with three exceptions: a page is requested up to 10 times while the source says how long to wait
+    /// (Retry-After), an expired continue token is followed by one list without a limit, and an unavailable version by a list
+    /// without a version. [`Error::NotStored`] if the store refused the list.
     pub async fn list_once(&self) -> Result<ResourceVersion, Error> {
         let mut version = self.options.first_version.clone();
         let expected = ExpectedType::new(self.source.expected_type());
@@ -146,10 +148,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 options: &self.options,
                 backoff: &mut Backoff::new(self.options.backoff, self.options.jitter.clone()),
                 origin: Origin::List,
-                is_doubtful: false,
+                may_be_unrelated: false,
                 expected: &expected,
-                patient_from: 0,
-                depth: if self.options.pages_first { PAGES_AHEAD } else { 0 },
+                retry_from_page: 0,
+                read_ahead: if self.options.pages_first { MAX_READ_AHEAD } else { 0 },
             };
             match pages.fetch(&version, page_size(&self.options, false, &version)).await {
                 Err(Error::Expired(_) | Error::TooLargeResourceVersion(_)) if !version.is_unset() => {

@@ -1,4 +1,4 @@
-//! What can be set about a reflector.
+//! The options of a reflector.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,87 +11,84 @@ use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
 use crate::object::ResourceVersion;
 
-/// Below this a watch is not worth its start: a shorter `min_watch_timeout` counts as this.
+/// The smallest effective `min_watch_timeout`: shorter watches cost more to start than they save.
 const SHORTEST_WATCH_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// A number in `[0, 1)`, another one at each call.
+/// Returns a random number in `[0, 1)`.
 pub type Jitter = Arc<dyn Fn() -> f64 + Send + Sync>;
 
-/// Is told what happens, in order and on the reflector's own task: it must not block.
+/// Receives the events of a reflector, in order and on the reflector's task. It must not block.
 pub type Observer = Arc<dyn Fn(&ReflectorEvent) + Send + Sync>;
 
-/// Whether an error ends a reflector that has not synced yet.
+/// Returns true for an error that ends a reflector before its first sync.
 pub type GiveUp = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
 
-/// Whether somebody is due a resync.
+/// Returns true if a handler is due a resync.
 pub type ShouldResync = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// What can be set about a reflector. The defaults are client-go's, and the limits it lacks.
+/// The options of a reflector. The defaults are client-go's, with limits where client-go has none.
 #[derive(Clone)]
 pub struct ReflectorOptions {
-    /// The version of the first list: "0" (the default) is any state the source has at hand, unset is the most
-    /// recent. A watch that sends the initial state is asked for the most recent also where this says "0": it costs
-    /// the server no more.
+    /// The version of the first list: "0" (the default) is any state in the source's memory, unset is the most recent one. In a
+    /// watch, the most recent initial state is requested also for "0", because it costs the server no more.
     pub first_version: ResourceVersion,
-    /// Go on after this version: the store is told what happened since, in the source's own words. `None` (the default)
-    /// begins with the whole state.
+    /// The version from which a run continues: the store receives the events since then, unchanged. `None` (the default) begins
+    /// with the whole state.
     ///
-    /// There is no state to compare a list with, so nothing is ever listed but one item, to learn how far the source has
-    /// come. What only a list could mend ends the run with its error, before the first event or after any:
-    /// - [`Error::Expired`], at once: the source no longer knows what happened after the version;
-    /// - [`Error::TooLargeResourceVersion`], at once where the source says that its latest version is an older one, and
-    ///   at the fifth refusal in a row where it says no more than that this one is too large: it may lag for a while;
-    /// - [`Error::Decode`], at once: the same watch would bring the event that can't be read again.
+    /// Without a stored state there is nothing to compare a list with, so the source is never listed, except for one item that
+    /// shows its latest version. Errors that only a list could repair end the run, at any time:
+    /// - [`Error::Expired`], at once: the source no longer has the events since the version;
+    /// - [`Error::TooLargeResourceVersion`], at once if the source's latest version is known to be older, and at the fifth
+    ///   refusal in a row if it is not: the source may lag for a while;
+    /// - [`Error::Decode`], at once: the same watch would deliver the unreadable event again.
     ///
-    /// Everything else is as without: what passes is waited for.
+    /// Other errors are retried as usual.
     pub resume_from: Option<ResourceVersion>,
-    /// Items of a list's page; 0 is all in one. `None` (the default) is 500, but all in one where a version is asked
-    /// for, because a server answers that from memory only without a limit; unless it has shown that it can't.
+    /// The number of items in a page of a list; 0 is no limit. `None` (the default) is 500, but no limit for a list at a version,
+    /// which a server answers from memory only without a limit, unless it has shown that it does not.
     pub page_size: Option<u32>,
-    /// Whether the first state is asked for by a list before any other way, and each of its pages as soon as an object of
-    /// the one before has come and says how, while the others still come in. For who asks once, and a source that answers
-    /// pages from memory (a Kubernetes server since 1.34, KEP-4988): it makes up to three at a time. Where the source refuses it,
-    /// or it breaks off, the other ways are taken at once and from then on; where the source can't be reached, does not know
-    /// who asks or wants to be asked later, it is as with any list. [`Reflector::list_once`](super::Reflector::list_once) only
-    /// asks for pages early. Default: no.
+    /// Whether a list precedes all other ways to the first state, and its pages are requested early: each as soon as the page
+    /// before has sent its first object, so that the source produces up to three at a time. For one-shot readers of a source
+    /// that answers pages from memory (a Kubernetes server since 1.34, KEP-4988). If the source refuses the list or it breaks off,
+    /// the other ways are tried at once, and used from then on. If the source is unreachable, rejects the credentials or says when
+    /// to try again, the list is retried as usual. [`Reflector::list_once`](super::Reflector::list_once) only requests pages
+    /// early. Default: no.
     ///
-    /// There are pages only where `first_version` is not "0", of which a Kubernetes server ignores the limit. A page that is
-    /// asked for early comes in before its turn, and has up to two others to come before it: a source that bounds how long an
-    /// answer may take bounds that too.
+    /// A Kubernetes server ignores the limit of a list at "0", so `first_version` must not be "0". A page that is requested early
+    /// waits for up to two others, which counts for a source that limits the time of a response.
     pub pages_first: bool,
-    /// Whether to ask for the initial state through a watch (KEP-3157) of a source that supports it. Default: yes.
+    /// Whether the initial state is requested in a watch (KEP-3157), if the source supports it. Default: yes.
     pub watch_list: bool,
-    /// How long to wait for the watch that is to send the initial state to start, and then for the bookmark that ends it
-    /// once its events stop arriving, 10 s by default.
-    /// The clock starts anew with each object that comes in as added; from the first event of another kind, which a
-    /// server sends only after the initial state, it runs on. Time spent waiting for the store does not count. A
-    /// source that lets it run out is listed from then on; one that has read objects meanwhile without handing them on
-    /// ([`ListerWatcher::objects_read`](crate::listwatch::ListerWatcher::objects_read)) has as long again.
+    /// The limit for the start of a watch that sends the initial state, and then for each silence until the bookmark that ends
+    /// the state; 10 s by default.
+    /// Each added object restarts it. From the first event of another kind, which a server sends only after the initial state, it
+    /// is not restarted. Waits for the store do not count. A source that exceeds it is listed from then on; it is extended
+    /// while the source reads objects without delivering them
+    /// ([`ListerWatcher::objects_read`](crate::listwatch::ListerWatcher::objects_read)).
     pub initial_events_deadline: Duration,
-    /// How long a list may stay silent, before its first item or between two, until it counts as broken; 90 s by
-    /// default: a Kubernetes server ends a list itself after 60 s. A source that has read objects meanwhile without
-    /// handing them on has as long again.
+    /// The longest silence of a list, before its first item or between two items; 90 s by default. A Kubernetes server itself
+    /// ends a list after 60 s. It is extended while the source reads objects without delivering them.
     pub list_idle_limit: Duration,
-    /// A watch ends after a time spread over this and twice this; 5 min by default and at least.
+    /// The minimum timeout of a watch, which is uniform between this and twice this; at least 5 min, which is the default.
     pub min_watch_timeout: Duration,
-    /// How much longer than its own timeout a watch may stay silent until it counts as broken; 30 s by default.
+    /// The time after its timeout at which a silent watch counts as broken; 30 s by default.
     pub idle_margin: Duration,
-    /// How often the store repeats what it holds, while a watch stands; `None` (the default) is never.
+    /// The period of resyncs, which take place while a watch is established; `None` (the default) is never.
     pub resync_period: Option<Duration>,
-    /// Asked before each resync; without it every one takes place.
+    /// Is called before each resync, and returns whether it takes place; with `None`, every one does.
     pub should_resync: Option<ShouldResync>,
-    /// The growth of the waits between tries, of lists and of watches separately.
+    /// The waits between lists and between watches, which grow separately.
     pub backoff: BackoffOptions,
-    /// Where the time comes from.
+    /// The clock of all waits.
     pub clock: Arc<dyn Clock>,
-    /// Where chance comes from.
+    /// The randomness of waits and of the timeouts of watches.
     pub jitter: Jitter,
     /// Is called with each event; by default [`log_failures`], and with `None` nothing is called.
     pub observer: Option<Observer>,
-    /// Asked about each error before the first sync that would else be waited out: yes ends the run with that error.
-    /// Without it the reflector tries for ever.
+    /// Is called with each error before the first sync that would be retried; true ends the run with that error. With `None`, the
+    /// reflector tries for ever.
     pub give_up: Option<GiveUp>,
-    /// The same of the start of a watch where none has stood yet: what was listed may not be allowed to be watched.
+    /// The same for the start of the first watch: listing may be allowed, but not watching.
     pub give_up_watch: Option<GiveUp>,
 }
 
@@ -120,15 +117,15 @@ impl Default for ReflectorOptions {
 }
 
 impl ReflectorOptions {
-    /// The timeout of one watch, in whole seconds: sources count in those.
+    /// Returns the timeout of a watch, in whole seconds as sources expect it.
     pub(super) fn watch_timeout(&self) -> Duration {
         let min = self.min_watch_timeout.max(SHORTEST_WATCH_TIMEOUT);
         Duration::from_secs(scaled(min, 1.0 + (self.jitter)()).as_secs())
     }
 
-    pub(super) fn tell(&self, event: &ReflectorEvent) {
+    pub(super) fn report(&self, event: &ReflectorEvent) {
         tracing::debug!(?event, "reflector");
-        // An observer is the caller's: its panic must not end the run.
+        // A panic of the caller's observer must not end the run.
         if let Some(observer) = &self.observer
             && catch_unwind(AssertUnwindSafe(|| observer(event))).is_err()
         {
@@ -146,7 +143,7 @@ mod tests {
 
     // G25
     #[test]
-    fn a_watch_lasts_between_its_minimum_and_twice_that() {
+    fn watch_timeout_is_between_its_minimum_and_twice_that() {
         for (option, low, high) in [(1, 300, 600), (300, 300, 600), (1800, 1800, 3600)] {
             for jitter in [0.0, 0.5, 0.999_999] {
                 let options = ReflectorOptions {

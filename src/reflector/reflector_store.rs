@@ -1,4 +1,4 @@
-//! What the reflector writes to.
+//! The trait of the stores that a reflector writes to.
 
 use std::error::Error;
 use std::future::Future;
@@ -8,17 +8,17 @@ use std::time::Duration;
 use crate::object::{Object, Origin, ResourceVersion};
 
 /// The subset of a store that the reflector uses (client-go: `ReflectorStore`): a queue, a plain store, or anything
-/// that takes the states of one collection in order.
+/// that accepts the states of one collection in order.
 ///
-/// Calls come from one task, one after the other. An error about one object is reported and the reflector goes on: the
-/// source is right, whatever the store thinks of it. One of a whole list has the source listed again, after a wait.
+/// The reflector calls it from one task, one call after the other. An error about one object is reported, and the reflector
+/// continues; after an error about a whole list the source is listed again, after a wait.
 ///
 /// ```
 /// # use std::sync::{Arc, Mutex};
 /// # use kdelta::object::{Object, Origin, ResourceVersion};
 /// # use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
 /// # use kdelta::testing::{FakeSource, pod};
-/// /// Writes down every name that comes by, and keeps nothing.
+/// /// Records every name, and stores nothing.
 /// #[derive(Default)]
 /// struct Names(Mutex<Vec<String>>);
 ///
@@ -60,61 +60,61 @@ use crate::object::{Object, Origin, ResourceVersion};
 /// # }
 /// ```
 pub trait ReflectorStore: Send + Sync + 'static {
-    /// Why the store refused.
+    /// The reason for which the store refused an object.
     type Error: Error + Send + Sync + 'static;
 
-    /// Waits until there is room for one more event. The reflector awaits this before it reads the next frame, so a
-    /// slow reader presses back to the socket.
+    /// Waits until there is room for one more event. The reflector awaits this before it reads the next frame, so that a slow
+    /// consumer stops the reading from the socket.
     fn ready(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 
-    /// An object is there.
+    /// Adds an object.
     ///
     /// # Errors
     /// The store refused the object.
     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), Self::Error>;
 
-    /// An object changed.
+    /// Updates an object.
     ///
     /// # Errors
     /// The store refused the object.
     fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), Self::Error>;
 
-    /// An object is gone; this is its last state, with the version of the deletion.
+    /// Deletes an object. `object` is its last state, with the version of the deletion.
     ///
     /// # Errors
     /// The store refused the object.
     fn delete(&self, object: Arc<Object>, origin: Origin) -> Result<(), Self::Error>;
 
-    /// A list begins; what an earlier list handed to [`ReflectorStore::list_item`] without a
-    /// [`ReflectorStore::replace`] at its end is void as a list, though each of its items was true.
+    /// Begins a list. Objects that an earlier list passed to [`ReflectorStore::list_item`] without a final
+    /// [`ReflectorStore::replace`] are no longer part of a list, but each of them was a valid state.
     fn list_begin(&self, _origin: Origin) {}
 
-    /// The list that has just begun may be of another history than what is stored: since then the source was out of
-    /// sight, and one that was restored from a backup gives its versions a second time. Of this list equal versions do
-    /// not say that two states are equal. Whoever wraps a store hands this on.
+    /// Notes that the list that has just begun may belong to another history than the stored state: the source was
+    /// disconnected meanwhile, and a server that was restored from a backup assigns its versions again. In this list, equal
+    /// versions do not mean equal states. A store that wraps another one must forward this call.
     fn list_in_doubt(&self) {}
 
-    /// One object of a list that is still coming in. A store that shows a list as it arrives takes the object; any
-    /// other hands it back, possibly as the equal one it already holds, and gets it again with
+    /// Receives one object of a list that is not complete. A store that delivers a list while it arrives takes the object;
+    /// any other returns it, possibly as the equal object that it already holds, and receives it again with
     /// [`ReflectorStore::replace`].
     ///
-    /// A state that comes through a watch may change on its way: the same object then comes again in its newer state,
-    /// and one that was taken and left meanwhile comes as [`ReflectorStore::delete`].
+    /// An initial state that arrives in a watch may change meanwhile: an object is then passed again in its newer state, and an
+    /// object that was taken and deleted meanwhile is passed to [`ReflectorStore::delete`].
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
         Some(object)
     }
 
-    /// The source lets us wait for the next object of a list. A store that gathers what [`ReflectorStore::list_item`] took
-    /// does something with it. Whoever wraps a store hands this on.
+    /// Processes the objects that [`ReflectorStore::list_item`] took, because the next one is not there yet. A store that wraps
+    /// another one must forward this call.
     fn flush(&self) {}
 
-    /// The list is complete: what the store holds is exactly `objects` and what [`ReflectorStore::list_item`] took
-    /// since [`ReflectorStore::list_begin`], at `version`. What it holds beyond is gone.
+    /// Completes a list: the state at `version` is exactly `objects` and the objects that [`ReflectorStore::list_item`] took
+    /// since [`ReflectorStore::list_begin`]. All other objects are deleted.
     ///
     /// # Errors
-    /// The store refused an object; nothing changed. The whole state is fetched again, which begins with
+    /// The store refused an object; nothing changed. The state is fetched again, beginning with
     /// [`ReflectorStore::list_begin`].
     fn replace(
         &self,
@@ -123,16 +123,16 @@ pub trait ReflectorStore: Send + Sync + 'static {
         origin: Origin,
     ) -> Result<(), Self::Error>;
 
-    /// What happened between these two versions was not seen; called right before the [`ReflectorStore::replace`] that
-    /// makes up for it, and so again where that one was refused. `lasted` is the time since the loss was noticed.
+    /// Notes that the events between the two versions were missed. Called right before the [`ReflectorStore::replace`] that
+    /// contains their result, and again if that one was refused. `lasted` is the time since the loss was noticed.
     fn gap(&self, _from: &ResourceVersion, _to: &ResourceVersion, _lasted: Duration) {}
 
-    /// Repeat to everybody what is stored.
+    /// Delivers all stored objects again.
     ///
     /// # Errors
     /// The store failed.
     fn resync(&self) -> Result<(), Self::Error>;
 
-    /// The source told everything up to this version.
+    /// Notes that the source has sent everything up to this version.
     fn bookmark(&self, _version: &ResourceVersion) {}
 }

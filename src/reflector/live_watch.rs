@@ -1,4 +1,4 @@
-//! The live watch: opened at the last version, followed until it ends.
+//! The live watch: opened at the last version, and read until it ends.
 
 use std::time::{Duration, Instant};
 
@@ -6,47 +6,46 @@ use tokio::task::coop::consume_budget;
 
 use super::event::ReflectorEvent;
 use super::list::{refuse_table, silent};
-use super::machine::Machine;
-use super::sink::ReflectorStore;
+use super::reflector_store::ReflectorStore;
 use super::source_deadline::within_of_source;
+use super::state_machine::Machine;
 use crate::clock::within;
 use crate::listwatch::{Error, ListerWatcher, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, Origin, ResourceVersion};
 
-/// A watch that ends sooner, and without an event, has failed, whatever it says. One that stands for longer works.
-const VERY_SHORT: Duration = Duration::from_secs(1);
+/// A watch that ends sooner without an event has failed, even if it ends cleanly.
+const MIN_WATCH_LIFETIME: Duration = Duration::from_secs(1);
 
-/// A watch that is ended by so much before its timeout is ended early; by less, the clocks differ.
-const EARLY: Duration = Duration::from_secs(15);
+/// A watch that ends at least this long before its timeout ended early. Smaller differences are those of the clocks.
+const EARLY_END_MARGIN: Duration = Duration::from_secs(15);
 
-/// How long a watch may stay silent of a source that has shown that it sends bookmarks all the time. A Kubernetes
-/// server sends one a minute: two have not come then. Without this a stream that stalls while its connection lives
-/// would be noticed only at the end of its timeout.
-const BOOKMARKED_SILENCE: Duration = Duration::from_mins(3);
+/// The longest silence of a watch whose source sends bookmarks regularly. A Kubernetes server sends one a minute, so two are
+/// missing then. Without this limit, a stream that stalls on a live connection would be noticed only at its timeout.
+const BOOKMARK_SILENCE: Duration = Duration::from_mins(3);
 
-/// Two bookmarks of one watch that are not farther apart show it.
-const BOOKMARKED_PACE: Duration = Duration::from_secs(100);
+/// The longest time between two bookmarks of one watch that shows a source to send them regularly.
+const BOOKMARK_INTERVAL: Duration = Duration::from_secs(100);
 
-/// A watch that stands.
+/// An established watch.
 pub(super) struct Live<W> {
     pub(super) stream: W,
-    /// When it was asked for, without the time for which the source was held up.
+    /// When it was requested, without the time that the source spent waiting for something else.
     pub(super) opened: Instant,
-    /// When the source is to end it, counted from then.
+    /// The time after which the source ends it.
     pub(super) timeout: Duration,
-    /// The version it was opened at.
+    /// The version at which it was opened.
     pub(super) from: ResourceVersion,
-    /// It has brought an object, or the initial state.
+    /// Whether it has delivered an object or the initial state.
     pub(super) delivered: bool,
-    /// It was opened at no version, or any: the source tells first, in no order of versions, what is there. Until
-    /// something else comes, what it brings does not move the last version.
+    /// Whether it was opened without a version or at any version, so that the source first sends existing objects, in no order of
+    /// versions. Until another event arrives, they do not change the last version.
     pub(super) synthetic: bool,
-    /// When its last bookmark came.
+    /// When its last bookmark arrived.
     pub(super) bookmarked: Option<Instant>,
 }
 
 impl<W> Live<W> {
-    /// A watch asked for with these options.
+    /// Creates a watch that was requested with these options.
     pub(super) fn new(stream: W, options: WatchOptions, opened: Instant) -> Self {
         Self {
             stream,
@@ -59,24 +58,24 @@ impl<W> Live<W> {
         }
     }
 
-    /// How long a silence that begins now may last. The source ends the watch at its timeout; but what it sent before
-    /// may come late when the store has kept us from reading it.
-    fn patience(&self, now: Instant, margin: Duration) -> Duration {
+    /// Returns the longest allowed silence from now on. The source ends the watch at its timeout, but its last events may be
+    /// read late if the store delayed the reading.
+    fn silence_limit(&self, now: Instant, margin: Duration) -> Duration {
         self.left(now).saturating_add(margin)
     }
 
-    /// How long it is until the source ends it.
+    /// Returns the time until the source ends it.
     fn left(&self, now: Instant) -> Duration {
         self.timeout.saturating_sub(now.saturating_duration_since(self.opened))
     }
 }
 
-/// A time in which a watch was read from and nothing came. The turns of the loop that end in it for another reason, as
-/// for a resync, are parts of it; what the store makes us wait is not.
+/// The time for which nothing arrived while the watch was being read. It spans turns of the loop that end for another reason,
+/// such as a resync. Waits for the store do not count.
 #[derive(Default)]
 struct Silence {
     lasted: Duration,
-    /// How long it may last, settled as it begins.
+    /// The limit, which is fixed when the silence begins.
     limit: Duration,
 }
 
@@ -86,24 +85,24 @@ impl Silence {
     }
 }
 
-/// How a watch ended.
+/// The end of a watch.
 pub(super) enum End {
     /// The source ended it.
     Clean {
-        /// Well before it was to: a server that shuts down does so, and another may answer in its place.
+        /// Whether it ended well before its timeout, as when a server shuts down. Another server may take its place.
         early: bool,
     },
-    /// It ended before it was any use, and nothing says why.
-    Wordless,
-    /// It broke, or the source said why it can't go on.
+    /// It ended at once, without an event or an error.
+    WithoutEvent,
+    /// It broke, or the source ended it with an error.
     Broken {
-        /// Why.
+        /// The error.
         error: Error,
     },
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// Starts a watch at the last version.
+    /// Starts a watch from the last version.
     pub(super) async fn open(&self) -> Result<Live<L::Watch>, Error> {
         let options = WatchOptions {
             resource_version: self.last_version(),
@@ -111,7 +110,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             timeout: Some(self.options.watch_timeout()),
             ..WatchOptions::default()
         };
-        // The response may take no longer to begin than the watch itself.
+        // The response must begin within the time of the watch.
         let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
         let started = self.start_watch(options, limit).await?;
         started.ok_or_else(|| silent("the start of the watch", limit))
@@ -123,17 +122,17 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         options: WatchOptions,
         limit: Duration,
     ) -> Result<Option<Live<L::Watch>>, Error> {
-        let (asked_at, before) = (self.options.clock.now(), self.source.external_wait());
+        let (requested_at, before) = (self.options.clock.now(), self.source.external_wait());
         let answer =
             within_of_source(&*self.options.clock, &self.source, limit, self.source.watch(&options)).await;
         let Some(stream) = answer.transpose()? else { return Ok(None) };
-        // A log-in may take longer than the watch, whose time the source counts from when it is asked.
+        // A log-in may take longer than the watch, whose time the source counts from the request.
         let external_wait = self.source.external_wait().saturating_sub(before);
-        let opened = (asked_at + external_wait).min(self.options.clock.now());
+        let opened = (requested_at + external_wait).min(self.options.clock.now());
         Ok(Some(Live::new(stream, options, opened)))
     }
 
-    /// Carries the events of one watch into the store until it ends.
+    /// Writes the events of a watch to the store until it ends.
     pub(super) async fn follow(&mut self, live: &mut Live<L::Watch>) -> End {
         let clock = self.options.clock.clone();
         let began = clock.now();
@@ -142,15 +141,15 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             consume_budget().await;
             self.store.ready().await;
             let now = clock.now();
-            let settled = (began + VERY_SHORT).saturating_duration_since(now);
+            let settled = (began + MIN_WATCH_LIFETIME).saturating_duration_since(now);
             if settled.is_zero() {
                 self.recovered(live, now);
             }
             let resync = self.resync_if_due(now);
             if silence.lasted.is_zero() {
-                silence.limit = self.patience(live, now);
+                silence.limit = self.silence_limit(live, now);
             }
-            let unsettled = if self.memory.loss.is_some() { settled } else { Duration::MAX };
+            let unsettled = if self.recovery.loss.is_some() { settled } else { Duration::MAX };
             let wake = silence.left().min(resync).min(unsettled);
             let read = self.source.objects_read();
             match within(&*clock, wake, live.stream.next()).await {
@@ -170,34 +169,35 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
                     self.recovered(live, now);
                 }
                 Some(end) => {
-                    // From when it was asked for, as client-go does: what is read late may have stood for long.
+                    // Measured from the request, as client-go does: an event that is read late does not make the watch
+                    // short.
                     let stood = clock.now().saturating_duration_since(live.opened);
-                    let at_once = !live.delivered && stood < VERY_SHORT;
+                    let at_once = !live.delivered && stood < MIN_WATCH_LIFETIME;
                     return match end {
                         Some(Err(error)) => End::Broken { error },
-                        _ if at_once => End::Wordless,
-                        _ => End::Clean { early: live.left(clock.now()) > EARLY },
+                        _ if at_once => End::WithoutEvent,
+                        _ => End::Clean { early: live.left(clock.now()) > EARLY_END_MARGIN },
                     };
                 }
             }
         }
     }
 
-    /// How long the watch may be silent from now on.
-    fn patience(&self, live: &Live<L::Watch>, now: Instant) -> Duration {
-        let patience = live.patience(now, self.options.idle_margin);
-        if self.memory.learned.sends_bookmarks { patience.min(BOOKMARKED_SILENCE) } else { patience }
+    /// Returns the longest allowed silence of the watch from now on.
+    fn silence_limit(&self, live: &Live<L::Watch>, now: Instant) -> Duration {
+        let silence_limit = live.silence_limit(now, self.options.idle_margin);
+        if self.recovery.traits.sends_bookmarks { silence_limit.min(BOOKMARK_SILENCE) } else { silence_limit }
     }
 
-    /// Writes one event.
+    /// Writes one event to the store.
     fn apply(&mut self, live: &mut Live<L::Watch>, event: WatchEvent) -> Result<(), Error> {
         let (object, write, is_live): (_, fn(&S, _, _) -> _, _) = match event {
             WatchEvent::Bookmark { resource_version, .. } => {
                 live.synthetic = false;
                 let now = self.options.clock.now();
                 let before = live.bookmarked.replace(now);
-                self.memory.learned.sends_bookmarks |=
-                    before.is_some_and(|before| now - before <= BOOKMARKED_PACE);
+                self.recovery.traits.sends_bookmarks |=
+                    before.is_some_and(|before| now - before <= BOOKMARK_INTERVAL);
                 self.store.bookmark(&resource_version);
                 self.received(&resource_version);
                 self.watch_delivered();
@@ -214,7 +214,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         live.synthetic &= !is_live;
         let version = Object::resource_version(&object).clone();
         let written = write(&self.store, object, Origin::Watch);
-        self.report(written);
+        self.report_refusal(written);
         if !live.synthetic {
             self.received(&version);
         }
@@ -223,38 +223,38 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         Ok(())
     }
 
-    /// Forgets the failures that only count in a row. The back-offs go on: a source that fails after one event each time
-    /// must not be asked at the shortest wait for ever.
+    /// Resets the counts of failures in a row. The back-offs continue, so that a source that fails after each event is not
+    /// requested at the shortest wait for ever.
     fn watch_delivered(&mut self) {
-        self.memory.expired_watches = 0;
-        self.memory.early_watches = 0;
-        self.memory.short_watches = 0;
+        self.recovery.expired_watches = 0;
+        self.recovery.early_watches = 0;
+        self.recovery.short_watches = 0;
     }
 
-    /// Tells, once, that a watch that had been lost stands again.
+    /// Reports once that a lost watch is established again.
     fn recovered(&mut self, live: &Live<L::Watch>, now: Instant) {
-        if let Some(loss) = self.memory.loss.take() {
+        if let Some(loss) = self.recovery.loss.take() {
             let version = live.from.clone();
-            self.options.tell(&ReflectorEvent::Recovered { version, lasted: now - loss.since });
+            self.options.report(&ReflectorEvent::Recovered { version, lasted: now - loss.since });
         }
     }
 
-    /// Has the store repeat itself when it is time, and answers how long it is until the next time. A time that
-    /// passed while there was no watch is made up for once.
+    /// Resyncs the store if it is due, and returns the time until the next resync. Resyncs that were missed while there was no
+    /// watch are made up for by one.
     fn resync_if_due(&mut self, now: Instant) -> Duration {
         let Some(period) = self.options.resync_period.filter(|period| !period.is_zero()) else {
             return Duration::MAX;
         };
-        // One that ends beyond all time is never.
+        // A period beyond the clock's range never ends.
         let Some(next) = now.checked_add(period) else { return Duration::MAX };
-        let due = *self.memory.next_resync.get_or_insert(next);
+        let due = *self.recovery.next_resync.get_or_insert(next);
         if now < due {
             return due - now;
         }
-        self.memory.next_resync = Some(next);
+        self.recovery.next_resync = Some(next);
         if self.options.should_resync.as_ref().is_none_or(|should| should()) {
             let resynced = self.store.resync();
-            self.report(resynced);
+            self.report_refusal(resynced);
         }
         period
     }

@@ -1,5 +1,4 @@
-//! The initial state through a watch (watch-list, KEP-3157): one request, nothing held twice, and the same watch goes
-//! on from there.
+//! The initial state in a watch (KEP-3157): one request, and the same watch continues after the state.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,37 +6,37 @@ use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
-use super::flush::{Flush, within_of_list};
+use super::flush::{FlushOnDrop, within_of_list};
 use super::list::{Fetched, refuse_table};
-use super::live::Live;
-use super::machine::{Machine, begin_list};
-use super::sink::ReflectorStore;
-use super::verdict::Phase;
+use super::live_watch::Live;
+use super::recovery_action::Phase;
+use super::reflector_store::ReflectorStore;
+use super::state_machine::{Machine, begin_list};
 use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Key, Object, Origin, ResourceVersion};
 
-/// Why the initial state did not come through a watch.
+/// The reason for which the initial state did not arrive in a watch.
 pub(super) enum InitialFailure {
     /// The source did not start the watch.
     NotStarted(Error),
-    /// The watch broke on the way.
+    /// The watch broke before the state was complete.
     Broken(Error),
-    /// The source ended the watch on the way. A Kubernetes server does so when the changes that happen meanwhile exceed the
+    /// The source ended the watch before the state was complete. A Kubernetes server does so when the changes that happen meanwhile exceed the
     /// buffer that it keeps for the watch (100 events for most types): another watch would end in the same way, and a list
     /// does not.
     Ended(Error),
-    /// The source let the deadline pass: for the start of the watch, or for the bookmark that ends the initial state.
+    /// The deadline passed, for the start of the watch or for the bookmark that ends the initial state.
     NoBookmark(Error),
-    /// It came, and the store refused it.
+    /// The state arrived, and the store refused it.
     NotStored(Error),
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// Receives the initial state through a watch, and answers that watch.
+    /// Receives the initial state in a watch, and returns the watch.
     pub(super) async fn watch_list(&mut self) -> Result<Live<L::Watch>, InitialFailure> {
-        let asked_at = self.options.clock.now();
+        let requested_at = self.options.clock.now();
         let options = WatchOptions {
-            resource_version: self.version_to_ask(Phase::WatchList),
+            resource_version: self.version_to_request(Phase::WatchList),
             version_match: Some(ResourceVersionMatch::NotOlderThan),
             send_initial_events: true,
             allow_bookmarks: true,
@@ -47,12 +46,12 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         let started = self.start_watch(options, limit).await.map_err(InitialFailure::NotStarted)?;
         let mut live = started.ok_or_else(|| not_started(limit))?;
         let origin = self.state_origin();
-        begin_list(&*self.store, origin, self.is_doubtful());
+        begin_list(&*self.store, origin, self.may_be_unrelated());
         let fetched = self.receive_initial(&mut live, origin).await?;
         live.from = fetched.version.clone();
         live.synthetic = false;
         live.delivered = true;
-        self.complete(Phase::WatchList, fetched, asked_at).map_err(InitialFailure::NotStored)?;
+        self.complete(Phase::WatchList, fetched, requested_at).map_err(InitialFailure::NotStored)?;
         Ok(live)
     }
 
@@ -62,10 +61,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         live: &mut Live<L::Watch>,
         origin: Origin,
     ) -> Result<Fetched, InitialFailure> {
-        let _flushed = Flush(&*self.store);
+        let _flush = FlushOnDrop(&*self.store);
         let clock = &self.options.clock;
         let limit = self.options.initial_events_deadline;
-        let mut collected = Collected::default();
+        let mut collected = InitialState::default();
         let mut waited = Duration::ZERO;
         let mut only_added = true;
         loop {
@@ -73,7 +72,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
             self.store.ready().await;
             let before = clock.now();
             let left = limit.saturating_sub(waited);
-            // What is read and not handed on is taken to be like what was handed on before.
+            // Bytes that were read but not delivered are assumed to be of the kind that was delivered before.
             let read = || if only_added { self.source.objects_read() } else { 0 };
             let event = match within_of_list(&**clock, &*self.store, read, left, live.stream.next()).await {
                 Some(Some(Ok(event))) => event,
@@ -114,14 +113,14 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
     }
 
-    fn initial_item(&self, collected: &mut Collected, object: Arc<Object>, origin: Origin, again: bool) {
+    fn initial_item(&self, collected: &mut InitialState, object: Arc<Object>, origin: Origin, again: bool) {
         let key = again.then(|| object.key().clone());
         match (self.store.list_item(object, origin), key) {
             (Some(object), None) => collected.push(object),
             (Some(object), Some(_)) => collected.replace(object),
             (None, None) => collected.taken += 1,
             (None, Some(key)) => {
-                // Taken now, it must not be handed in again in an older state.
+                // The store has taken the newer state, so the older one must not be passed again.
                 if collected.remove(&key) || collected.taken == 0 {
                     collected.taken += 1;
                 }
@@ -129,13 +128,13 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
     }
 
-    /// An object that left while the state came in. One the store took already is deleted there; one it handed back
-    /// was never in it.
-    fn initial_deleted(&self, collected: &mut Collected, object: Arc<Object>, origin: Origin) {
+    /// Handles the deletion of an object before the state was complete. If the store took the object, it is deleted there;
+    /// if it returned the object, the object is dropped.
+    fn initial_deleted(&self, collected: &mut InitialState, object: Arc<Object>, origin: Origin) {
         if !collected.remove(object.key()) && collected.taken > 0 {
             collected.taken -= 1;
             let deleted = self.store.delete(object, origin);
-            self.report(deleted);
+            self.report_refusal(deleted);
         }
     }
 }
@@ -151,18 +150,18 @@ fn no_bookmark(limit: Duration) -> InitialFailure {
     InitialFailure::NoBookmark(Error::Timeout(text))
 }
 
-/// The initial state as far as the store handed it back, in order of arrival.
+/// The objects of the initial state that the store returned, in the order of their arrival.
 #[derive(Default)]
-struct Collected {
+struct InitialState {
     items: Vec<Option<Arc<Object>>>,
-    /// Where each key stands. Made at the first event that is about an object received before: most initial states
-    /// have none, and a million keys are not hashed for nothing.
+    /// The position of each key. Created at the first event about an object that was received before: most initial states have
+    /// no such event, and then no key is hashed.
     places: Option<HashMap<Key, usize>>,
-    /// How many objects the store took.
+    /// The number of objects that the store took.
     taken: usize,
 }
 
-impl Collected {
+impl InitialState {
     fn push(&mut self, object: Arc<Object>) {
         match &self.places {
             Some(places) if places.contains_key(object.key()) => self.replace(object),
@@ -181,7 +180,7 @@ impl Collected {
             let mut places = HashMap::with_capacity(items.len());
             for at in 0..items.len() {
                 let key = items[at].as_ref().map(|object| object.key().clone());
-                // An object that was added twice counts as it came last, or its deletion would bring the first back.
+                // Of an object that was added twice the last state counts: its deletion must not restore the first.
                 if let Some(earlier) = key.and_then(|key| places.insert(key, at)) {
                     items[earlier] = None;
                 }
@@ -190,7 +189,7 @@ impl Collected {
         })
     }
 
-    /// A newer state of an object, in the place of the older one.
+    /// Replaces the older state of an object.
     fn replace(&mut self, object: Arc<Object>) {
         match self.places().get(object.key()).copied() {
             Some(at) => self.items[at] = Some(object),
@@ -198,7 +197,7 @@ impl Collected {
         }
     }
 
-    /// Whether it was there.
+    /// Removes an object; returns true if it was there.
     fn remove(&mut self, key: &Key) -> bool {
         let place = self.places().remove(key);
         if let Some(at) = place {
@@ -218,12 +217,12 @@ mod tests {
     use super::*;
     use crate::testing::{FakeSource, pod};
 
-    fn versions(collected: Collected) -> Vec<String> {
+    fn versions(collected: InitialState) -> Vec<String> {
         let fetched = collected.into_fetched(ResourceVersion::UNSET);
         fetched.items.iter().map(|object| object.resource_version().to_string()).collect()
     }
 
-    /// States 2 and 3 of object a, state 4 of object b.
+    /// Returns the states 2 and 3 of object a and state 4 of object b.
     fn states() -> [Arc<Object>; 3] {
         let source = FakeSource::new();
         let latest = || source.objects().pop().expect("an object");
@@ -236,10 +235,10 @@ mod tests {
     }
 
     #[test]
-    fn an_object_added_twice_counts_once() {
+    fn object_added_twice_counts_once() {
         for known_before in [false, true] {
             let [first, second, other] = states();
-            let mut collected = Collected::default();
+            let mut collected = InitialState::default();
             if known_before {
                 collected.places();
             }
@@ -253,9 +252,9 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_state_takes_the_place_of_the_older() {
+    fn newer_state_replaces_the_older() {
         let [first, second, other] = states();
-        let mut collected = Collected::default();
+        let mut collected = InitialState::default();
         collected.push(first);
         collected.push(other);
         collected.replace(second);

@@ -1,9 +1,9 @@
-//! The next pages of a list, asked for while this one still comes in.
+//! Requests for the next pages of a list while the current one is being read.
 //!
-//! A Kubernetes server says in the first words of a page how the next is asked for, and makes each page by itself: asked
-//! for ahead, the next is made on another of its cores and is there when this one ends. The one after it is asked for when
-//! the next has begun to come, so that a server which has made two at the same pace has a third to make. No more than those
-//! two: what nobody reads yet waits on its connection.
+//! A Kubernetes server sends the continue token at the beginning of a page, and produces each page independently. If the next
+//! page is requested early, the server produces it on another core, and it is ready when the current page ends. The page after
+//! it is requested once the next page has begun to arrive. At most two pages are requested early, because unread responses
+//! wait on their connections.
 
 use std::future::{self, Future};
 use std::pin::{Pin, pin};
@@ -13,27 +13,27 @@ use std::time::{Duration, Instant};
 use crate::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher};
 use crate::object::Object;
 
-/// A server ends an answer that is not read after 60 s; a page that waited for this long for its turn is asked for anew, so
-/// that one which comes in slowly has as much time as it would have had without. And one page less is asked for ahead from
-/// then on: on a slow way what is thrown away takes the place of what is read.
+/// The time for which an early response may wait unread. A server ends a response that is not read after 60 s. A page that
+/// waited longer than this is requested again, so that a slow page has as much time as without reading ahead, and one page
+/// less is requested early from then on, because on a slow connection discarded pages delay the others.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// A page that is asked for by a continue token.
-pub(super) struct Ahead<'s, L: ListerWatcher> {
+/// An early request for a page.
+pub(super) struct ReadAheadPage<'s, L: ListerWatcher> {
     options: ListOptions,
-    asked_at: Instant,
+    requested_at: Instant,
     answer: Answer<'s, L>,
-    /// The page after it.
+    /// The request for the page after it.
     then: Option<Box<Self>>,
 }
 
 enum Answer<'s, L: ListerWatcher> {
-    /// Boxed, once a page: it is kept from one item of the page before to the next.
+    /// Boxed once per page: it is kept while the items of the page before are read.
     Awaited(Pin<Box<dyn Future<Output = Result<L::List, Error>> + Send + 's>>),
     Here(Result<Page<L::List>, Error>),
 }
 
-/// A page as it comes in, of which the first item may be there already.
+/// A page that is being received, and its first item if that has been read already.
 pub(super) struct Page<S> {
     stream: S,
     first: Option<Result<Option<Arc<Object>>, Error>>,
@@ -44,7 +44,7 @@ impl<S: ListStream> Page<S> {
         Self { stream, first: None }
     }
 
-    /// As [`ListStream::next`].
+    /// Returns the next item, as [`ListStream::next`].
     pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         match self.first.take() {
             Some(first) => first,
@@ -57,40 +57,40 @@ impl<S: ListStream> Page<S> {
     }
 }
 
-/// What asks for a page by its token. The token says all: a server refuses a version beside it.
-pub(super) fn page_after(limit: u32, continue_token: String) -> ListOptions {
+/// Returns the options of the page after one with this token. They have no version: a server refuses one beside a token.
+pub(super) fn options_after(limit: u32, continue_token: String) -> ListOptions {
     ListOptions { limit, continue_token, ..ListOptions::default() }
 }
 
-impl<'s, L: ListerWatcher> Ahead<'s, L> {
-    /// The page after one with that limit, if it says already how that is asked for. It is asked for once something is
-    /// waited for beside it.
+impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
+    /// Prepares the request for the page after one with this limit and metadata; `None` if the token is not known yet or there
+    /// is no further page. The request is sent when it is polled by [`alongside`](Self::alongside).
     pub(super) fn after(limit: u32, meta: &ListMeta, source: &'s L, now: Instant) -> Option<Self> {
         if meta.continue_token.is_empty() {
             return None;
         }
-        let options = page_after(limit, meta.continue_token.clone());
+        let options = options_after(limit, meta.continue_token.clone());
         let these = options.clone();
         let asked = async move { source.list(&these).await };
-        Some(Self { options, asked_at: now, answer: Answer::Awaited(Box::pin(asked)), then: None })
+        Some(Self { options, requested_at: now, answer: Answer::Awaited(Box::pin(asked)), then: None })
     }
 
-    /// Whether it is the page that is asked for so.
-    pub(super) fn is_it(&self, options: &ListOptions) -> bool {
+    /// Returns true if the request has these options.
+    pub(super) fn has_options(&self, options: &ListOptions) -> bool {
         self.options == *options
     }
 
-    /// Whether it may still be read.
+    /// Returns true if the response can still be read.
     pub(super) fn is_fresh(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.asked_at) < FRESH
+        now.saturating_duration_since(self.requested_at) < FRESH
     }
 
-    /// The page after it.
-    pub(super) fn take_then(&mut self) -> Option<Self> {
+    /// Takes the request for the page after it.
+    pub(super) fn take_next(&mut self) -> Option<Self> {
         self.then.take().map(|then| *then)
     }
 
-    /// What the source answered first.
+    /// Returns the page once the response has begun.
     pub(super) async fn answer(self) -> Result<Page<L::List>, Error> {
         match self.answer {
             Answer::Awaited(asked) => asked.await.map(Page::new),
@@ -98,9 +98,9 @@ impl<'s, L: ListerWatcher> Ahead<'s, L> {
         }
     }
 
-    /// What that future answers, for whose time the questions go on. The page after this one is asked for as `then` says of
-    /// what this one says of itself.
-    pub(super) async fn beside<T>(
+    /// Polls the early requests until `future` is ready, and returns its output. `then` prepares the request for the page after
+    /// this one from this page's metadata.
+    pub(super) async fn alongside<T>(
         &mut self,
         then: impl Fn(&ListMeta) -> Option<Self>,
         future: impl Future<Output = T>,
@@ -115,7 +115,7 @@ impl<'s, L: ListerWatcher> Ahead<'s, L> {
         }
     }
 
-    /// Goes on to where more is known, which may be never. Dropping the future loses nothing.
+    /// Advances one of the requests; pending for ever if nothing remains to be done. Dropping the future loses nothing.
     async fn step(&mut self, then: impl Fn(&ListMeta) -> Option<Self>) {
         match &mut self.answer {
             Answer::Awaited(_) => self.answered().await,
@@ -133,7 +133,7 @@ impl<'s, L: ListerWatcher> Ahead<'s, L> {
         }
     }
 
-    /// Ends when the source answers that has not yet.
+    /// Waits until the response begins; pending for ever if it has begun.
     async fn answered(&mut self) {
         match &mut self.answer {
             Answer::Awaited(asked) => self.answer = Answer::Here(asked.await.map(Page::new)),
