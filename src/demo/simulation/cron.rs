@@ -1,8 +1,9 @@
 //! The `CronJob` controller, and cron schedules.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 use super::Simulation;
 use super::schedule::Task;
@@ -21,17 +22,17 @@ impl Simulation {
         let time = |value: &Value| value.as_str().and_then(|time| time.parse::<Timestamp>().ok());
         let last = time(&cron_job["status"]["lastScheduleTime"]);
         let since = last.or(time(&cron_job["metadata"]["creationTimestamp"])).unwrap_or(now);
-        // Missed runs are made up for once, by the most recent one.
+        // Of several missed runs, only the most recent one is started.
         let recent = since.max(now.checked_sub(SignedDuration::from_mins(2)).unwrap_or(now));
-        let due = std::iter::successors(schedule.after(recent), |due| schedule.after(*due));
+        let due = std::iter::successors(schedule.next_after(recent), |due| schedule.next_after(*due));
         let due = due.take_while(|due| *due <= now).last();
-        let suspended =
+        let is_suspended =
             cron_job["spec"]["suspend"] == true || cron_job["metadata"]["deletionTimestamp"].is_string();
-        if let Some(due) = due.filter(|_| !suspended) {
+        if let Some(due) = due.filter(|_| !is_suspended) {
             self.start_scheduled(&cron_job, key, due);
         }
-        self.delete_old_jobs(&cron_job, key, due.filter(|_| !suspended).or(last));
-        if let Some(next) = schedule.after(now) {
+        self.delete_old_jobs(&cron_job, key, due.filter(|_| !is_suspended).or(last));
+        if let Some(next) = schedule.next_after(now) {
             let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default().mul_f64(self.speed);
             self.tasks.set(self.now + wait, Task::CronJob(key.clone()));
         }
@@ -61,24 +62,24 @@ impl Simulation {
     fn delete_old_jobs(&mut self, cron_job: &Value, key: &ObjectKey, last: Option<Timestamp>) {
         let uid = cron_job["metadata"]["uid"].as_str().unwrap_or_default();
         let owned = self.cluster.store.owned(kinds::JOBS, &key.0, uid);
-        let (mut over, mut active) = (Vec::new(), Vec::new());
+        let (mut finished, mut active) = (Vec::new(), Vec::new());
         for job in owned {
             let value = job.value();
             match value["status"]["completionTime"].as_str() {
-                Some(ended) => over.push((ended.to_owned(), job.key())),
+                Some(ended) => finished.push((ended.to_owned(), job.key())),
                 None => active.push(json!({
                     "kind": "Job", "namespace": key.0, "name": job.name, "uid": job.uid, "apiVersion": "batch/v1",
                     "resourceVersion": job.version.to_string(),
                 })),
             }
         }
-        over.sort();
-        let keep = cron_job["spec"]["successfulJobsHistoryLimit"].as_u64().unwrap_or(3);
-        let surplus = over.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
-        for (_, job) in &over[..surplus] {
+        finished.sort();
+        let limit = cron_job["spec"]["successfulJobsHistoryLimit"].as_u64().unwrap_or(3);
+        let surplus = finished.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
+        for (_, job) in &finished[..surplus] {
             self.delete(kinds::JOBS, job);
         }
-        let succeeded = over.last().map(|(ended, _)| ended.clone());
+        let succeeded = finished.last().map(|(ended, _)| ended.clone());
         self.edit(kinds::CRON_JOBS, key, |cron_job| {
             let mut status = json!({});
             if !active.is_empty() {
@@ -127,7 +128,7 @@ impl Schedule {
     }
 
     /// Returns the first matching minute after a time, within a year.
-    fn after(&self, time: Timestamp) -> Option<Timestamp> {
+    fn next_after(&self, time: Timestamp) -> Option<Timestamp> {
         const MINUTES: i64 = 366 * 24 * 60;
         let first = time.as_second().div_euclid(60) + 1;
         (first..first + MINUTES).find_map(|minute| {
@@ -144,18 +145,18 @@ impl Schedule {
     }
 }
 
-fn part_mask(part: &str, (least, most): (u32, u32)) -> Option<u64> {
+fn part_mask(part: &str, (min, max): (u32, u32)) -> Option<u64> {
     let (range, step) = match part.split_once('/') {
         Some((range, step)) => (range, step.parse().ok().filter(|step| *step > 0)?),
         None => (part, 1),
     };
     let (from, to) = match range.split_once('-') {
-        _ if range == "*" => (least, most),
+        _ if range == "*" => (min, max),
         Some((from, to)) => (from.parse().ok()?, to.parse().ok()?),
-        None if part.contains('/') => (range.parse().ok()?, most),
+        None if part.contains('/') => (range.parse().ok()?, max),
         None => (range.parse().ok()?, range.parse().ok()?),
     };
-    let fits = least <= from && from <= to && to <= most;
+    let fits = min <= from && from <= to && to <= max;
     fits.then(|| {
         (from..=to).step_by(usize::try_from(step).unwrap_or(1)).fold(0, |mask, value| mask | (1 << value))
     })
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn schedule_determines_the_next_time() {
-        for (schedule, time, wanted) in [
+        for (schedule, time, expected) in [
             ("* * * * *", "2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z"),
             ("*/15 * * * *", "2026-01-01T00:15:00Z", "2026-01-01T00:30:00Z"),
             ("5 4 * * *", "2026-01-01T05:00:00Z", "2026-01-02T04:05:00Z"),
@@ -176,9 +177,9 @@ mod tests {
             ("@hourly", "2026-01-01T00:30:00Z", "2026-01-01T01:00:00Z"),
             ("1,3 * * * *", "2026-01-01T00:01:00Z", "2026-01-01T00:03:00Z"),
         ] {
-            let next =
-                Schedule::parse(schedule).and_then(|schedule| schedule.after(time.parse().expect("a time")));
-            assert_eq!(next, wanted.parse().ok(), "{schedule}");
+            let next = Schedule::parse(schedule)
+                .and_then(|schedule| schedule.next_after(time.parse().expect("a time")));
+            assert_eq!(next, expected.parse().ok(), "{schedule}");
         }
         for none in ["", "x", "* * * *", "61 * * * *", "*/0 * * * *", "5-1 * * * *"] {
             assert!(Schedule::parse(none).is_none(), "{none}");

@@ -112,6 +112,7 @@ impl Simulation {
         }
     }
 
+    /// Makes a pod unready; the next step makes it ready again.
     fn flicker(&mut self, key: &ObjectKey) {
         let time = self.stamp();
         self.edit(kinds::PODS, key, |pod| pod_stages::set_ready(pod, false, &time));
@@ -128,14 +129,15 @@ impl Simulation {
         for _ in 0..20 {
             let pod = pods.get(self.rng.usize(..pods.len().max(1)))?;
             let value = pod.value();
-            let is_of_job = value["metadata"]["labels"].get("job-name").is_some();
-            if Stage::of(&value) == Stage::Ready && !is_of_job {
+            let belongs_to_job = value["metadata"]["labels"].get("job-name").is_some();
+            if Stage::of(&value) == Stage::Ready && !belongs_to_job {
                 return Some(pod.key());
             }
         }
         None
     }
 
+    /// Crashes a pod of `default`.
     fn crash(&mut self) {
         let Some(key) = self.ready_pod("default") else { return };
         let (exit_code, time) = (if self.rng.bool() { 1 } else { 137 }, self.stamp());
@@ -144,13 +146,13 @@ impl Simulation {
 
     /// Returns one of the demo's own applications that still exists.
     fn application(&mut self) -> ObjectKey {
-        let own: Vec<_> = APPLICATIONS.iter().filter(|(namespace, ..)| *namespace != "kube-system").collect();
+        let all: Vec<_> = APPLICATIONS.iter().filter(|(namespace, ..)| *namespace != "kube-system").collect();
         // Most disruptions happen in `default`, where users look first.
-        let default: Vec<_> = own.iter().filter(|(namespace, ..)| *namespace == "default").collect();
+        let default: Vec<_> = all.iter().filter(|(namespace, ..)| *namespace == "default").collect();
         let (namespace, name, _) = if self.now < Duration::from_secs(1) || self.rng.u8(..100) < 80 {
             **default[self.rng.usize(..default.len())]
         } else {
-            *own[self.rng.usize(..own.len())]
+            *all[self.rng.usize(..all.len())]
         };
         (namespace.into(), name.into())
     }
@@ -166,7 +168,7 @@ impl Simulation {
             });
             if let Some(next) = next {
                 *image = next.into();
-                bump(deployment);
+                increment_generation(deployment);
             }
         });
     }
@@ -181,11 +183,12 @@ impl Simulation {
         self.edit(kinds::DEPLOYMENTS, &key, |deployment| {
             if deployment["spec"]["replicas"] != usual + extra {
                 deployment["spec"]["replicas"] = (usual + extra).into();
-                bump(deployment);
+                increment_generation(deployment);
             }
         });
     }
 
+    /// Creates a job.
     pub(super) fn start_job(&mut self) {
         self.jobs_created += 1;
         let name = format!("report-{}", self.jobs_created);
@@ -197,7 +200,8 @@ impl Simulation {
     }
 }
 
-pub(super) fn bump(object: &mut Value) {
+/// Increments the generation of an object.
+pub(super) fn increment_generation(object: &mut Value) {
     let generation = object["metadata"]["generation"].as_u64().unwrap_or(0) + 1;
     object["metadata"]["generation"] = generation.into();
 }

@@ -1,8 +1,8 @@
-//! The simulation of a living cluster: its controllers and nodes, and occasional disruptions.
+//! The simulation of a cluster: its controllers and nodes, and occasional disruptions.
 //!
 //! Everything is driven by the store: each change enqueues tasks for the controllers of the object, and tasks run in
 //! the order of their times. Changes by clients are therefore handled as in a real cluster. Time is virtual: the driver
-//! determines its speed, and equal seeds without outside interference produce the same changes in the same order at the
+//! determines its speed, and equal seeds without changes by clients produce the same changes in the same order at the
 //! same times.
 
 mod cron;
@@ -22,9 +22,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
@@ -33,7 +32,7 @@ use crate::demo::objects::manifests::{self, Identity};
 use crate::demo::store::{Change, CollectionRange, Edit, ObjectKey, StoredObject, uuid};
 use schedule::{Task, TaskQueue};
 
-/// Tasks that run before the simulation yields.
+/// The number of tasks that run before the simulation yields.
 const TASKS_PER_TURN: usize = 64;
 
 /// Resources whose deletion deletes dependents.
@@ -47,7 +46,7 @@ const OWNERS: [KindId; 7] = [
     kinds::SERVICES,
 ];
 
-/// Changes read from the log at a time.
+/// The number of changes read from the log at a time.
 const CHANGES_PER_READ: usize = 256;
 
 /// The number of events to keep; older ones are deleted.
@@ -65,7 +64,7 @@ pub(super) struct Simulation {
     /// The virtual age of the cluster.
     now: Duration,
     /// The version up to which changes have been observed.
-    seen: u64,
+    observed_version: u64,
     events: VecDeque<ObjectKey>,
     /// The time of the last change of a pod in `default`.
     last_visible: Duration,
@@ -76,14 +75,14 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Creates the simulation of a filled cluster, starting now.
     pub(super) fn new(cluster: Arc<Cluster>, rng: fastrand::Rng, speed: f64) -> Self {
-        let seen = cluster.store.version();
+        let observed_version = cluster.store.version();
         let mut simulation = Self {
             cluster,
             rng,
             speed,
             tasks: TaskQueue::default(),
             now: Duration::ZERO,
-            seen,
+            observed_version,
             events: VecDeque::new(),
             last_visible: Duration::ZERO,
             jobs_created: 0,
@@ -96,7 +95,7 @@ impl Simulation {
     pub(super) async fn run(mut self) {
         let mut latest = self.cluster.store.subscribe();
         loop {
-            // Marked as seen before the changes are read: later ones then wake the wait below.
+            // Marks the version as seen before it reads the changes: later changes wake the wait below.
             latest.borrow_and_update();
             let now = self.cluster.clock.elapsed().mul_f64(self.speed);
             if !self.advance(now, TASKS_PER_TURN) {
@@ -154,22 +153,23 @@ impl Simulation {
     /// Enqueues tasks for the changes since the last call.
     fn observe_changes(&mut self) {
         loop {
-            let Ok((changes, to)) = self.cluster.store.all_changes(self.seen, CHANGES_PER_READ) else {
+            let Ok((changes, to)) = self.cluster.store.all_changes(self.observed_version, CHANGES_PER_READ)
+            else {
                 return self.observe_all();
             };
-            if to == self.seen {
+            if to == self.observed_version {
                 return;
             }
-            self.seen = to;
+            self.observed_version = to;
             for change in &changes {
                 self.observe(change);
             }
         }
     }
 
-    /// Changes that left the log before they were observed are found by visiting every object.
+    /// Observes every object, because changes left the log before they were observed.
     fn observe_all(&mut self) {
-        self.seen = self.cluster.store.version();
+        self.observed_version = self.cluster.store.version();
         for kind in [
             kinds::PODS,
             kinds::REPLICA_SETS,
@@ -194,6 +194,7 @@ impl Simulation {
         }
     }
 
+    /// Enqueues the tasks that a change causes.
     fn observe(&mut self, change: &Change) {
         let (key, soon) = (change.new.key(), self.now + REACTION_DELAY);
         match change.kind {
@@ -211,7 +212,7 @@ impl Simulation {
             }
             kinds::CRON_JOBS => self.tasks.add(soon, Task::CronJob(key)),
             kinds::AUTOSCALERS if change.old.is_none() => self.tasks.add(soon, Task::Autoscaler(key)),
-            kinds::VOLUME_CLAIMS if change.deleted => self.release(&change.new.uid),
+            kinds::VOLUME_CLAIMS if change.deleted => self.delete_volume(&change.new.uid),
             kinds::VOLUME_CLAIMS => self.tasks.add(soon, Task::Claim(key)),
             kinds::SERVICES if change.deleted => {
                 self.cluster.store.remove(kinds::ENDPOINTS, &key.0, &key.1);
@@ -230,7 +231,7 @@ impl Simulation {
         }
     }
 
-    /// The set of nodes changed, which affects the workloads on each.
+    /// Enqueues every `DaemonSet`, because the set of nodes changed.
     fn observe_nodes(&mut self) {
         for set in self.cluster.store.now(&CollectionRange::all(kinds::DAEMON_SETS, None)).items {
             self.tasks.add(self.now + REACTION_DELAY, Task::DaemonSet(set.key()));
@@ -301,7 +302,7 @@ impl Simulation {
 
     /// Creates an object. An existing one with that name stays unchanged.
     fn create(&self, kind: KindId, object: Value) {
-        let _there = self.cluster.store.create(kind, object);
+        let _exists = self.cluster.store.create(kind, object);
     }
 
     /// Records an Event about an object.

@@ -46,15 +46,16 @@ impl Simulation {
         for pod in self.pods_of(&name) {
             self.edit(kinds::PODS, &pod, |pod| pod_stages::set_ready(pod, false, &time));
         }
-        let (evict, back) = (self.random_time(4.0, 6.0), self.random_time(20.0, 30.0));
+        let (evict, recover) = (self.random_time(4.0, 6.0), self.random_time(20.0, 30.0));
         self.tasks.set(evict, Task::Evict(name.as_str().into()));
-        self.tasks.set(back, Task::RecoverNode(name.into()));
+        self.tasks.set(recover, Task::RecoverNode(name.into()));
     }
 
     /// Evicts the pods of a node that is still unreachable, except those of daemon sets.
     pub(super) fn evict_pods(&mut self, name: &str) {
-        let silent = self.value(kinds::NODES, &("".into(), name.into())).is_some_and(|node| !is_ready(&node));
-        for key in self.pods_of(name).into_iter().filter(|_| silent) {
+        let is_unreachable =
+            self.value(kinds::NODES, &("".into(), name.into())).is_some_and(|node| !is_ready(&node));
+        for key in self.pods_of(name).into_iter().filter(|_| is_unreachable) {
             let Some(pod) = self.value(kinds::PODS, &key) else { continue };
             if pod["metadata"]["ownerReferences"][0]["kind"] == "DaemonSet" {
                 continue;
@@ -100,16 +101,16 @@ impl Simulation {
     /// Returns some of the pods on a node, those of the applications first.
     fn pods_of(&self, node: &str) -> Vec<ObjectKey> {
         let namespaces = self.cluster.store.now(&CollectionRange::all(kinds::NAMESPACES, None)).items;
-        let own = namespaces.iter().filter(|namespace| !namespace.name.starts_with("load-"));
-        let pods = own.flat_map(|own| {
-            self.cluster.store.now(&CollectionRange::all(kinds::PODS, Some(&own.name))).items
+        let applications = namespaces.iter().filter(|namespace| !namespace.name.starts_with("load-"));
+        let pods = applications.flat_map(|namespace| {
+            self.cluster.store.now(&CollectionRange::all(kinds::PODS, Some(&namespace.name))).items
         });
-        let there = pods.filter(|pod| {
+        let active = pods.filter(|pod| {
             let value = pod.value();
             value["spec"]["nodeName"] == *node
                 && ![Stage::Terminating, Stage::Finished].contains(&Stage::of(&value))
         });
-        there.take(MAX_EVICTIONS).map(|pod| pod.key()).collect()
+        active.take(MAX_EVICTIONS).map(|pod| pod.key()).collect()
     }
 }
 

@@ -11,8 +11,8 @@ use crate::demo::kinds;
 use crate::demo::objects::pod_stages::{self, Stage};
 use crate::demo::store::{Change, CollectionRange, ObjectKey};
 
-/// The delay after which service endpoints follow their pods.
-const FOLLOW: Duration = Duration::from_millis(500);
+/// The delay before service endpoints follow a change of a pod.
+const ENDPOINTS_DELAY: Duration = Duration::from_millis(500);
 
 impl Simulation {
     pub(super) fn observe_pod(&mut self, change: &Change) {
@@ -21,20 +21,20 @@ impl Simulation {
             self.last_visible = self.now;
         }
         self.enqueue_owner(&change.new);
-        self.tasks.add(self.now + FOLLOW, Task::UpdateServices(key.0.clone()));
+        self.tasks.add(self.now + ENDPOINTS_DELAY, Task::UpdateServices(key.0.clone()));
         let task = Task::Pod(key);
         if change.deleted {
             return self.tasks.cancel(&task);
         }
         let pod = change.new.value();
-        match self.until_next(&pod) {
+        match self.next_transition(&pod) {
             Some(at) => self.tasks.set(at, task),
             None => self.tasks.cancel(&task),
         }
     }
 
-    /// Returns the time until a pod leaves its stage, or `None` if it stays.
-    fn until_next(&mut self, pod: &Value) -> Option<Duration> {
+    /// Returns the time at which a pod leaves its stage, or `None` if it stays.
+    fn next_transition(&mut self, pod: &Value) -> Option<Duration> {
         let (from, to) = match Stage::of(pod) {
             Stage::Terminating | Stage::Starting => (0.5, 1.2),
             Stage::Unscheduled => (0.2, 0.6),
@@ -42,7 +42,7 @@ impl Simulation {
             Stage::Creating => (0.8, 2.2),
             Stage::Crashed | Stage::PullFailed => (0.6, 1.0),
             Stage::BackingOff | Stage::PullBackOff => (2.5, 6.0),
-            Stage::Ready if is_of_job(pod) => (3.0, 8.0),
+            Stage::Ready if belongs_to_job(pod) => (3.0, 8.0),
             Stage::Ready | Stage::Finished => return None,
         };
         Some(self.random_time(from, to))
@@ -58,7 +58,7 @@ impl Simulation {
             Stage::Terminating => drop(self.cluster.store.remove(kinds::PODS, &key.0, &key.1)),
             Stage::Unscheduled => self.schedule(key, &pod),
             Stage::Scheduled => {
-                let host = self.host(&pod);
+                let host = self.host_address(&pod);
                 self.edit(kinds::PODS, key, |pod| pod_stages::create_containers(pod, &host, &time));
                 self.record_kubelet_event(&pod, "Pulling", &format!("Pulling image \"{image}\""));
             }
@@ -77,7 +77,7 @@ impl Simulation {
                 self.record_kubelet_event(&pod, "BackOff", &format!("Back-off pulling image \"{image}\""));
             }
             Stage::Creating | Stage::PullBackOff => {
-                let ip = self.address(&pod);
+                let ip = self.pod_address(&pod);
                 self.edit(kinds::PODS, key, |pod| pod_stages::start(pod, &ip, &time));
                 self.record_kubelet_event(&pod, "Pulled", &format!("Successfully pulled image \"{image}\""));
                 self.record_kubelet_event(&pod, "Created", &format!("Created container: {container}"));
@@ -99,7 +99,7 @@ impl Simulation {
                 self.edit(kinds::PODS, key, |pod| pod_stages::restart(pod, &time));
                 self.record_kubelet_event(&pod, "Started", &format!("Started container {container}"));
             }
-            Stage::Ready if is_of_job(&pod) => {
+            Stage::Ready if belongs_to_job(&pod) => {
                 self.edit(kinds::PODS, key, |pod| pod_stages::succeed(pod, &time));
             }
             Stage::Ready | Stage::Finished => {}
@@ -124,7 +124,7 @@ impl Simulation {
     /// Binds a pod to a schedulable node; without one it stays pending.
     fn schedule(&mut self, key: &ObjectKey, pod: &Value) {
         let nodes = self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items;
-        let nodes = nodes.iter().map(|node| node.value()).filter(takes_pods);
+        let nodes = nodes.iter().map(|node| node.value()).filter(is_schedulable);
         let names: Vec<String> =
             nodes.filter_map(|node| node["metadata"]["name"].as_str().map(str::to_owned)).collect();
         let time = self.stamp();
@@ -137,7 +137,7 @@ impl Simulation {
         self.record_event("Pod", pod, "Scheduled", &message, "default-scheduler");
     }
 
-    fn host(&self, pod: &Value) -> String {
+    fn host_address(&self, pod: &Value) -> String {
         let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         let node = self.cluster.store.get(kinds::NODES, "", node).map(|node| node.value());
         let address =
@@ -145,19 +145,19 @@ impl Simulation {
         address.unwrap_or_default()
     }
 
-    fn address(&mut self, pod: &Value) -> String {
+    fn pod_address(&mut self, pod: &Value) -> String {
         let node = pod["spec"]["nodeName"].as_str().and_then(|node| node.rsplit('-').next()?.parse().ok());
         address(node.unwrap_or(9), &mut self.rng)
     }
 }
 
-fn takes_pods(node: &Value) -> bool {
+fn is_schedulable(node: &Value) -> bool {
     let labels = &node["metadata"]["labels"];
     super::nodes::is_ready(node)
         && node["spec"]["unschedulable"] != true
         && labels.get("node-role.kubernetes.io/control-plane").is_none()
 }
 
-fn is_of_job(pod: &Value) -> bool {
+fn belongs_to_job(pod: &Value) -> bool {
     pod["metadata"]["labels"].get("job-name").is_some()
 }

@@ -1,7 +1,8 @@
 //! The autoscaler controller, driven by an invented load.
 
-use serde_json::json;
 use std::time::Duration;
+
+use serde_json::json;
 
 use super::Simulation;
 use super::schedule::Task;
@@ -38,23 +39,23 @@ impl Simulation {
             _ => return,
         };
         let name = target["name"].as_str().unwrap_or_default();
-        let target_place = (key.0.clone(), name.into());
-        let Some(object) = self.value(kind, &target_place) else { return };
+        let target_key = (key.0.clone(), name.into());
+        let Some(object) = self.value(kind, &target_key) else { return };
         let number = |value: &serde_json::Value, none: u64| value.as_u64().unwrap_or(none);
         let current = number(&object["spec"]["replicas"], 1).max(1);
-        let wanted =
+        let target_share =
             number(&scaler["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 80).max(1);
-        let (least, most) =
+        let (min, max) =
             (number(&scaler["spec"]["minReplicas"], 1), number(&scaler["spec"]["maxReplicas"], 1));
-        let share = self.rng.u64(wanted / 2..=wanted + wanted / 2);
-        let off = share.abs_diff(wanted) * 10 > wanted;
-        let desired = if off { (current * share).div_ceil(wanted) } else { current };
-        let desired = desired.clamp(least.min(most), most);
+        let share = self.rng.u64(target_share / 2..=target_share + target_share / 2);
+        let needs_scaling = share.abs_diff(target_share) * 10 > target_share;
+        let desired = if needs_scaling { (current * share).div_ceil(target_share) } else { current };
+        let desired = desired.clamp(min.min(max), max);
         let time = self.stamp();
         if desired != current {
-            self.edit(kind, &target_place, |object| {
+            self.edit(kind, &target_key, |object| {
                 object["spec"]["replicas"] = desired.into();
-                super::disruptions::bump(object);
+                super::disruptions::increment_generation(object);
             });
             let why = if desired > current { "above" } else { "below" };
             let message = format!(

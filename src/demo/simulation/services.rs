@@ -1,8 +1,9 @@
 //! Objects derived from the pods of a namespace: the endpoints of its services, and the status of its disruption
 //! budgets.
 
-use serde_json::{Value, json};
 use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use super::Simulation;
 use crate::demo::kinds;
@@ -29,12 +30,12 @@ impl Simulation {
     }
 
     fn update_service(&mut self, service: &Value, pods: &[Arc<StoredObject>]) {
-        let chosen = json!({"matchLabels": service["spec"]["selector"]});
+        let selector = json!({"matchLabels": service["spec"]["selector"]});
         if service["spec"]["selector"].as_object().is_none_or(serde_json::Map::is_empty) {
             return;
         }
-        let (mut endpoints, mut ready_ones, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        for pod in pods.iter().filter(|pod| selects(&chosen, &pod.json)) {
+        let (mut endpoints, mut ready, mut not_ready) = (Vec::new(), Vec::new(), Vec::new());
+        for pod in pods.iter().filter(|pod| selects(&selector, &pod.json)) {
             let value = pod.value();
             let phase = value["status"]["phase"].as_str().unwrap_or_default();
             let Some(ip) =
@@ -42,43 +43,43 @@ impl Simulation {
             else {
                 continue;
             };
-            let going = value["metadata"]["deletionTimestamp"].is_string();
+            let is_terminating = value["metadata"]["deletionTimestamp"].is_string();
             let serving = is_ready(&value);
             let target = json!({"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid});
             endpoints.push(json!({
                 "addresses": [ip], "nodeName": value["spec"]["nodeName"], "targetRef": target,
-                "conditions": {"ready": serving && !going, "serving": serving, "terminating": going},
+                "conditions": {"ready": serving && !is_terminating, "serving": serving, "terminating": is_terminating},
             }));
             let address = json!({"ip": ip, "nodeName": value["spec"]["nodeName"], "targetRef": target});
-            if serving && !going { ready_ones.push(address) } else { others.push(address) }
+            if serving && !is_terminating { ready.push(address) } else { not_ready.push(address) }
         }
         let ports: Vec<Value> =
             service["spec"]["ports"].as_array().into_iter().flatten().map(endpoint_port).collect();
         self.write_endpoint_slice(service, &endpoints, &ports);
         let mut subset = json!({"ports": ports});
-        for (key, list) in [("addresses", ready_ones), ("notReadyAddresses", others)] {
+        for (key, list) in [("addresses", ready), ("notReadyAddresses", not_ready)] {
             if !list.is_empty() {
                 subset[key] = list.into();
             }
         }
-        let none = subset["addresses"].is_null() && subset["notReadyAddresses"].is_null();
-        self.write_endpoints(service, if none { Value::Null } else { json!([subset]) });
+        let is_empty = subset["addresses"].is_null() && subset["notReadyAddresses"].is_null();
+        self.write_endpoints(service, if is_empty { Value::Null } else { json!([subset]) });
     }
 
     fn write_endpoint_slice(&mut self, service: &Value, endpoints: &[Value], ports: &[Value]) {
         let metadata = &service["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
-        let own = self.cluster.store.owned(kinds::ENDPOINT_SLICES, namespace, text("uid"));
-        if let Some(slice) = own.first() {
+        let slices = self.cluster.store.owned(kinds::ENDPOINT_SLICES, namespace, text("uid"));
+        if let Some(slice) = slices.first() {
             return self.edit(kinds::ENDPOINT_SLICES, &slice.key(), |slice| {
                 slice["endpoints"] = endpoints.into();
                 slice["ports"] = ports.into();
             });
         }
-        let full = format!("{name}-{}", suffix(&mut self.rng));
+        let slice_name = format!("{name}-{}", suffix(&mut self.rng));
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
-        let identity = Identity { namespace, name: &full, uid: &uid, created: &created };
+        let identity = Identity { namespace, name: &slice_name, uid: &uid, created: &created };
         let mut labels = metadata["labels"].clone();
         labels["kubernetes.io/service-name"] = name.into();
         labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io".into();
@@ -96,7 +97,7 @@ impl Simulation {
         let text = |key: &str| metadata[key].as_str().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
         let key = (namespace.into(), name.into());
-        let set = |endpoints: &mut Value| {
+        let set_subsets = |endpoints: &mut Value| {
             if subsets.is_null() {
                 endpoints.as_object_mut().map(|endpoints| endpoints.remove("subsets"));
             } else {
@@ -104,12 +105,12 @@ impl Simulation {
             }
         };
         if self.cluster.store.get(kinds::ENDPOINTS, namespace, name).is_some() {
-            return self.edit(kinds::ENDPOINTS, &key, set);
+            return self.edit(kinds::ENDPOINTS, &key, set_subsets);
         }
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
         let identity = Identity { namespace, name, uid: &uid, created: &created };
         let mut endpoints = json!({"metadata": identity.metadata(metadata["labels"].clone())});
-        set(&mut endpoints);
+        set_subsets(&mut endpoints);
         self.create(kinds::ENDPOINTS, endpoints);
     }
 
@@ -118,13 +119,15 @@ impl Simulation {
         let spec = &value["spec"];
         let covered: Vec<Value> =
             pods.iter().filter(|pod| selects(&spec["selector"], &pod.json)).map(|pod| pod.value()).collect();
-        let going = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
-        let expected = covered.iter().filter(going).count();
-        let healthy = covered.iter().filter(going).filter(|pod| is_ready(pod)).count();
+        let is_active = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
+        let expected = covered.iter().filter(is_active).count();
+        let healthy = covered.iter().filter(is_active).filter(|pod| is_ready(pod)).count();
         let desired = match (&spec["minAvailable"], &spec["maxUnavailable"]) {
             (Value::Null, Value::Null) => 0,
-            (Value::Null, most) => expected.saturating_sub(share(most, expected)),
-            (least, _) => share(least, expected),
+            (Value::Null, max_unavailable) => {
+                expected.saturating_sub(absolute_count(max_unavailable, expected))
+            }
+            (min_available, _) => absolute_count(min_available, expected),
         };
         let time = self.stamp();
         let allowed = healthy.saturating_sub(desired);
@@ -152,7 +155,7 @@ fn is_ready(pod: &Value) -> bool {
 }
 
 /// Returns a number, or a percentage of `of` rounded up.
-fn share(value: &Value, of: usize) -> usize {
+fn absolute_count(value: &Value, of: usize) -> usize {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<usize>().ok());
     match percent {
         Some(percent) => (of * percent).div_ceil(100),
@@ -163,9 +166,9 @@ fn share(value: &Value, of: usize) -> usize {
 /// Returns the target of a service port; named container ports are mapped to the port itself.
 fn endpoint_port(port: &Value) -> Value {
     let target = port["targetPort"].as_u64().or(port["port"].as_u64()).unwrap_or(0);
-    let mut own = json!({"port": target, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
-    own["name"] = port["name"].as_str().unwrap_or_default().into();
-    own
+    let mut endpoint_port = json!({"port": target, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
+    endpoint_port["name"] = port["name"].as_str().unwrap_or_default().into();
+    endpoint_port
 }
 
 #[cfg(test)]
@@ -173,11 +176,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_numbers_or_percentages() {
-        for (value, wanted) in
+    fn counts_are_numbers_or_percentages() {
+        for (value, expected) in
             [(json!(2), 2), (json!("50%"), 2), (json!("34%"), 2), (json!("0%"), 0), (json!("x"), 0)]
         {
-            assert_eq!(share(&value, 4), wanted, "{value}");
+            assert_eq!(absolute_count(&value, 4), expected, "{value}");
         }
     }
 }

@@ -21,7 +21,7 @@ struct SetPod {
 }
 
 impl SetPod {
-    fn is_there(&self) -> bool {
+    fn is_active(&self) -> bool {
         ![Stage::Terminating, Stage::Finished].contains(&self.stage)
     }
 
@@ -31,6 +31,7 @@ impl SetPod {
 }
 
 impl Simulation {
+    /// Returns the pods of a set.
     fn members(&self, set: &Value, key: &ObjectKey) -> Vec<SetPod> {
         let uid = set["metadata"]["uid"].as_str().unwrap_or_default();
         let owned = self.cluster.store.owned(kinds::PODS, &key.0, uid).into_iter();
@@ -50,10 +51,10 @@ impl Simulation {
         }
         let revision = self.ensure_revision(&set, "StatefulSet");
         let members = self.members(&set, key);
-        let wanted = set["spec"]["replicas"].as_u64().unwrap_or(1);
+        let desired = set["spec"]["replicas"].as_u64().unwrap_or(1);
         let parallel = set["spec"]["podManagementPolicy"] == "Parallel";
         let mut settled = true;
-        for number in 0..wanted {
+        for number in 0..desired {
             let name = format!("{}-{number}", key.1);
             match members.iter().find(|member| *member.key.1 == *name) {
                 Some(member) if member.is_ready() => {}
@@ -71,12 +72,12 @@ impl Simulation {
             let (_, number) = member.key.1.rsplit_once('-').unwrap_or_default();
             number.parse::<u64>().unwrap_or_default()
         };
-        let mut there: Vec<&SetPod> = members.iter().filter(|member| member.is_there()).collect();
-        there.sort_by_key(|member| std::cmp::Reverse(number(member)));
-        let surplus = there.iter().find(|member| number(member) >= wanted);
-        let outdated = there.iter().find(|member| settled && member.revision != revision);
+        let mut active: Vec<&SetPod> = members.iter().filter(|member| member.is_active()).collect();
+        active.sort_by_key(|member| std::cmp::Reverse(number(member)));
+        let surplus = active.iter().find(|member| number(member) >= desired);
+        let outdated = active.iter().find(|member| settled && member.revision != revision);
         if let Some(member) = surplus.or(outdated) {
-            self.orphan_pod(&set, "StatefulSet", &member.key);
+            self.delete_member(&set, "StatefulSet", &member.key);
         }
         self.update_stateful_status(key, &members, &revision);
     }
@@ -86,8 +87,8 @@ impl Simulation {
         let updated = members.iter().filter(|member| member.revision == *revision).count();
         let name = format!("{}-{revision}", key.1);
         self.edit(kinds::STATEFUL_SETS, key, |set| {
-            let before = set["status"]["currentRevision"].as_str().unwrap_or(&name).to_owned();
-            let current = if updated == replicas { name.clone() } else { before };
+            let previous = set["status"]["currentRevision"].as_str().unwrap_or(&name).to_owned();
+            let current = if updated == replicas { name.clone() } else { previous };
             set["status"] = json!({
                 "observedGeneration": set["metadata"]["generation"], "replicas": replicas, "readyReplicas": ready,
                 "availableReplicas": ready, "currentReplicas": updated, "updatedReplicas": updated,
@@ -105,13 +106,13 @@ impl Simulation {
         let revision = self.ensure_revision(&set, "DaemonSet");
         let members = self.members(&set, key);
         let spec = &set["spec"]["template"]["spec"];
-        let everywhere =
+        let tolerates_all =
             spec["tolerations"].as_array().into_iter().flatten().any(|own| own["operator"] == "Exists");
-        let chosen = json!({"matchLabels": spec["nodeSelector"]});
+        let node_selector = json!({"matchLabels": spec["nodeSelector"]});
         let nodes = self.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items;
-        let nodes = nodes.iter().filter(|node| selects(&chosen, &node.json)).filter(|node| {
+        let nodes = nodes.iter().filter(|node| selects(&node_selector, &node.json)).filter(|node| {
             let labels = &node.value()["metadata"]["labels"];
-            everywhere || labels.get("node-role.kubernetes.io/control-plane").is_none()
+            tolerates_all || labels.get("node-role.kubernetes.io/control-plane").is_none()
         });
         let nodes: Vec<String> = nodes.map(|node| node.name.to_string()).collect();
         let node_of =
@@ -123,16 +124,16 @@ impl Simulation {
             }
         }
         let settled = members.iter().filter(|member| member.is_ready()).count() >= nodes.len();
-        let stray = members.iter().find(|member| member.is_there() && !nodes.contains(&node_of(member)));
+        let stray = members.iter().find(|member| member.is_active() && !nodes.contains(&node_of(member)));
         let outdated =
-            members.iter().find(|member| settled && member.is_there() && member.revision != revision);
+            members.iter().find(|member| settled && member.is_active() && member.revision != revision);
         if let Some(member) = stray.or(outdated) {
-            self.orphan_pod(&set, "DaemonSet", &member.key);
+            self.delete_member(&set, "DaemonSet", &member.key);
         }
-        let current = members.iter().filter(|member| member.is_there()).count();
+        let current = members.iter().filter(|member| member.is_active()).count();
         let ready = members.iter().filter(|member| member.is_ready()).count();
         let updated =
-            members.iter().filter(|member| member.is_there() && member.revision == revision).count();
+            members.iter().filter(|member| member.is_active() && member.revision == revision).count();
         self.edit(kinds::DAEMON_SETS, key, |set| {
             let mut status = json!({
                 "observedGeneration": set["metadata"]["generation"], "desiredNumberScheduled": nodes.len(),
@@ -155,12 +156,12 @@ impl Simulation {
             metadata["namespace"].as_str().unwrap_or_default(),
             metadata["name"].as_str().unwrap_or_default(),
         );
-        let own = format!("{name}-{hash}");
-        if self.cluster.store.get(kinds::CONTROLLER_REVISIONS, namespace, &own).is_none() {
+        let revision_name = format!("{name}-{hash}");
+        if self.cluster.store.get(kinds::CONTROLLER_REVISIONS, namespace, &revision_name).is_none() {
             let uid = metadata["uid"].as_str().unwrap_or_default();
-            let before = self.cluster.store.owned(kinds::CONTROLLER_REVISIONS, namespace, uid).len();
+            let previous = self.cluster.store.owned(kinds::CONTROLLER_REVISIONS, namespace, uid).len();
             let (uid, created) = (uuid(&mut self.rng), self.stamp());
-            let identity = Identity { namespace, name: &own, uid: &uid, created: &created };
+            let identity = Identity { namespace, name: &revision_name, uid: &uid, created: &created };
             let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
             labels[REVISION] = hash.as_str().into();
             let mut metadata = identity.metadata(labels);
@@ -169,14 +170,15 @@ impl Simulation {
             template["$patch"] = "replace".into();
             self.create(
                 kinds::CONTROLLER_REVISIONS,
-                json!({"metadata": metadata, "data": {"spec": {"template": template}}, "revision": before + 1}),
+                json!({"metadata": metadata, "data": {"spec": {"template": template}}, "revision": previous + 1}),
             );
         }
         hash
     }
 
+    /// Creates a numbered pod and its claims.
     fn create_member(&mut self, set: &Value, kind: &str, name: &str, number: u64, revision: &str) {
-        let mut pod = self.body_of(set, kind, name, revision);
+        let mut pod = self.pod_manifest(set, kind, name, revision);
         let labels = &mut pod["metadata"]["labels"];
         labels["statefulset.kubernetes.io/pod-name"] = name.into();
         labels["apps.kubernetes.io/pod-index"] = number.to_string().into();
@@ -188,7 +190,7 @@ impl Simulation {
     }
 
     fn create_member_on_node(&mut self, set: &Value, name: &str, node: &str, revision: &str) {
-        let mut pod = self.body_of(set, "DaemonSet", name, revision);
+        let mut pod = self.pod_manifest(set, "DaemonSet", name, revision);
         let time = self.stamp();
         pod_stages::schedule(&mut pod, node, &time);
         self.create(kinds::PODS, pod);
@@ -201,7 +203,7 @@ impl Simulation {
         );
     }
 
-    fn body_of(&mut self, set: &Value, kind: &str, name: &str, revision: &str) -> Value {
+    fn pod_manifest(&mut self, set: &Value, kind: &str, name: &str, revision: &str) -> Value {
         let (uid, created) = (uuid(&mut self.rng), self.stamp());
         let identity = Identity { namespace: text(set, "namespace"), name, uid: &uid, created: &created };
         let mut pod =
@@ -222,15 +224,16 @@ impl Simulation {
             let mut claim = json!({"metadata": identity.metadata(labels), "spec": template["spec"], "status": {"phase": "Pending"}});
             defaults::fill_claim(&mut claim);
             self.create(kinds::VOLUME_CLAIMS, claim);
-            let own = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
+            let volume = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
             match pod["spec"]["volumes"].as_array_mut() {
-                Some(volumes) => volumes.push(own),
-                None => pod["spec"]["volumes"] = json!([own]),
+                Some(volumes) => volumes.push(volume),
+                None => pod["spec"]["volumes"] = json!([volume]),
             }
         }
     }
 
-    fn orphan_pod(&mut self, set: &Value, kind: &str, pod: &ObjectKey) {
+    /// Deletes a pod of a set.
+    fn delete_member(&mut self, set: &Value, kind: &str, pod: &ObjectKey) {
         self.delete(kinds::PODS, pod);
         let (message, component) = match kind {
             "StatefulSet" => {

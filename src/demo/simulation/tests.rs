@@ -121,7 +121,7 @@ async fn a_deployment_scales_up_and_down() {
             .edit(kinds::DEPLOYMENTS, &key, |deployment| deployment["spec"]["replicas"] = replicas.into());
         run_for(&mut simulation, 10);
         assert_eq!(pods(&simulation, "web"), (replicas, replicas));
-        let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
+        let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("it exists");
         assert_eq!(deployment["status"]["readyReplicas"], replicas);
     }
 }
@@ -139,7 +139,7 @@ async fn a_deployment_rolls_without_losing_a_ready_pod() {
         assert!(ready >= 4 && all <= 7, "{ready} of {all}");
     }
     assert_eq!(pods(&simulation, "api"), (4, 4));
-    let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
+    let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("it exists");
     assert_eq!(
         (&deployment["status"]["updatedReplicas"], &deployment["status"]["replicas"]),
         (&json!(4), &json!(4))
@@ -214,7 +214,7 @@ async fn a_stateful_set_starts_its_pods_in_order() {
         .value(kinds::VOLUME_CLAIMS, &("default".into(), "data-orders-db-1".into()))
         .expect("a claim");
     assert_eq!(claim["status"]["phase"], "Bound");
-    let set = simulation.value(kinds::STATEFUL_SETS, &key).expect("there");
+    let set = simulation.value(kinds::STATEFUL_SETS, &key).expect("it exists");
     assert_eq!((&set["status"]["readyReplicas"], &set["status"]["updatedReplicas"]), (&json!(2), &json!(2)));
     simulation.edit(kinds::STATEFUL_SETS, &key, |set| set["spec"]["replicas"] = 1.into());
     run_for(&mut simulation, 10);
@@ -223,7 +223,7 @@ async fn a_stateful_set_starts_its_pods_in_order() {
         set["spec"]["template"]["spec"]["containers"][0]["image"] = "new:1".into();
     });
     run_for(&mut simulation, 40);
-    let pod = simulation.value(kinds::PODS, &("default".into(), "orders-db-0".into())).expect("there again");
+    let pod = simulation.value(kinds::PODS, &("default".into(), "orders-db-0".into())).expect("recreated");
     assert_eq!(pod["spec"]["containers"][0]["image"], "new:1");
 }
 
@@ -232,16 +232,18 @@ async fn a_daemon_set_has_a_pod_on_every_node() {
     let mut simulation = undisrupted(9);
     run_for(&mut simulation, 30);
     let nodes = simulation.cluster.store.now(&CollectionRange::all(kinds::NODES, None)).items.len();
-    let set =
-        simulation.value(kinds::DAEMON_SETS, &("kube-system".into(), "node-agent".into())).expect("there");
+    let set = simulation
+        .value(kinds::DAEMON_SETS, &("kube-system".into(), "node-agent".into()))
+        .expect("it exists");
     assert_eq!(
         (&set["status"]["numberReady"], &set["status"]["desiredNumberScheduled"]),
         (&json!(nodes), &json!(nodes))
     );
     simulation.cluster.store.remove(kinds::NODES, "", "worker-2");
     run_for(&mut simulation, 30);
-    let set =
-        simulation.value(kinds::DAEMON_SETS, &("kube-system".into(), "node-agent".into())).expect("there");
+    let set = simulation
+        .value(kinds::DAEMON_SETS, &("kube-system".into(), "node-agent".into()))
+        .expect("it exists");
     assert_eq!(set["status"]["currentNumberScheduled"], nodes - 1);
 }
 
@@ -252,7 +254,8 @@ async fn a_cron_job_creates_a_job_each_minute_and_keeps_the_last_few() {
     let jobs = simulation.cluster.store.now(&CollectionRange::all(kinds::JOBS, Some("default"))).items;
     let own = jobs.iter().filter(|job| job.name.starts_with("cleanup-")).count();
     assert!((1..=5).contains(&own), "{own}");
-    let cron_job = simulation.value(kinds::CRON_JOBS, &("default".into(), "cleanup".into())).expect("there");
+    let cron_job =
+        simulation.value(kinds::CRON_JOBS, &("default".into(), "cleanup".into())).expect("it exists");
     assert!(cron_job["status"]["lastSuccessfulTime"].is_string(), "{cron_job}");
 }
 
@@ -317,10 +320,10 @@ async fn an_autoscaler_stays_within_its_bounds() {
         simulation.reconcile_autoscaler(&key);
         run_for(&mut simulation, 1);
         let replicas =
-            simulation.value(kinds::DEPLOYMENTS, &key).expect("there")["spec"]["replicas"].as_u64();
+            simulation.value(kinds::DEPLOYMENTS, &key).expect("it exists")["spec"]["replicas"].as_u64();
         assert!(replicas.is_some_and(|replicas| (4..=6).contains(&replicas)), "{replicas:?}");
     }
-    let scaler = simulation.value(kinds::AUTOSCALERS, &key).expect("there");
+    let scaler = simulation.value(kinds::AUTOSCALERS, &key).expect("it exists");
     assert!(scaler["status"]["currentMetrics"][0]["resource"]["current"]["averageUtilization"].is_u64());
 }
 
@@ -333,13 +336,13 @@ async fn reverted_template_becomes_a_new_revision() {
             deployment["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
         });
     };
-    let before = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
+    let before = simulation.value(kinds::DEPLOYMENTS, &key).expect("it exists");
     let image =
         before["spec"]["template"]["spec"]["containers"][0]["image"].as_str().expect("an image").to_owned();
     for (image, revision) in [("new:1", "2"), (image.as_str(), "3")] {
         set_image(&simulation, image);
         run_for(&mut simulation, 40);
-        let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("there");
+        let deployment = simulation.value(kinds::DEPLOYMENTS, &key).expect("it exists");
         assert_eq!(deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"], revision);
         let conditions = deployment["status"]["conditions"].as_array().expect("conditions");
         assert!(conditions.iter().any(|one| one["reason"] == "NewReplicaSetAvailable"), "{conditions:?}");

@@ -54,7 +54,7 @@ impl Simulation {
     }
 
     /// Deletes a volume after its claim.
-    pub(super) fn release(&self, claim_uid: &str) {
+    pub(super) fn delete_volume(&self, claim_uid: &str) {
         self.cluster.store.remove(kinds::VOLUMES, "", &format!("pvc-{claim_uid}"));
     }
 }

@@ -40,13 +40,13 @@ impl Simulation {
             owned.into_iter().map(|pod| (Arc::clone(&pod), Stage::of(&pod.value()))).collect();
         let mut active: Vec<_> =
             pods.iter().filter(|(_, stage)| ![Stage::Terminating, Stage::Finished].contains(stage)).collect();
-        let wanted = count(&rs["spec"]["replicas"]);
-        for _ in number(active.len())..wanted {
+        let desired = count(&rs["spec"]["replicas"]);
+        for _ in number(active.len())..desired {
             self.create_pod(&rs, "apps/v1", "ReplicaSet");
         }
         // Unready pods are deleted first, then the newest.
         active.sort_by_key(|(pod, stage)| (*stage == Stage::Ready, std::cmp::Reverse(pod.version)));
-        let surplus = number(active.len()).saturating_sub(wanted);
+        let surplus = number(active.len()).saturating_sub(desired);
         let surplus = usize::try_from(surplus).unwrap_or_default();
         for (pod, _) in active.iter().take(surplus) {
             self.delete(kinds::PODS, &pod.key());
@@ -56,7 +56,7 @@ impl Simulation {
         let ready = number(active[surplus..].iter().filter(|(_, stage)| *stage == Stage::Ready).count());
         self.edit(kinds::REPLICA_SETS, key, |rs| {
             let mut status = json!({
-                "replicas": wanted, "fullyLabeledReplicas": wanted,
+                "replicas": desired, "fullyLabeledReplicas": desired,
                 "observedGeneration": rs["metadata"]["generation"],
             });
             if ready > 0 {
@@ -94,26 +94,26 @@ impl Simulation {
         let Some(new) = sets.iter().find(|set| is_new(set)) else {
             return self.create_replica_set(&deployment, &sets, &hash);
         };
-        self.revive(&deployment, &sets, new);
-        let (wanted, has) = (count(&deployment["spec"]["replicas"]), count(&new["spec"]["replicas"]));
-        let of_old: u64 = old.iter().map(|set| count(&set["spec"]["replicas"])).sum();
-        let target = if of_old == 0 || has > wanted {
-            wanted
+        self.reuse_replica_set(&deployment, &sets, new);
+        let (desired, current) = (count(&deployment["spec"]["replicas"]), count(&new["spec"]["replicas"]));
+        let old_replicas: u64 = old.iter().map(|set| count(&set["spec"]["replicas"])).sum();
+        let target = if old_replicas == 0 || current > desired {
+            desired
         } else {
-            wanted.min((wanted + 1).saturating_sub(of_old)).max(has)
+            desired.min((desired + 1).saturating_sub(old_replicas)).max(current)
         };
         self.scale(&deployment, new, target);
         let available: u64 = sets.iter().map(|set| count(&set["status"]["availableReplicas"])).sum();
-        let mut may_go = available.saturating_sub(wanted);
+        let mut removable = available.saturating_sub(desired);
         for set in &old {
             let (size, ready) = (count(&set["spec"]["replicas"]), count(&set["status"]["availableReplicas"]));
-            let useless = size.saturating_sub(ready);
-            let goes = may_go.min(size - useless);
-            may_go -= goes;
-            self.scale(&deployment, set, size - useless - goes);
+            let unready = size.saturating_sub(ready);
+            let removed = removable.min(size - unready);
+            removable -= removed;
+            self.scale(&deployment, set, size - unready - removed);
         }
         self.delete_old_revisions(&deployment, &old);
-        self.update_deployment_status(key, &sets, new, wanted);
+        self.update_deployment_status(key, &sets, new, desired);
     }
 
     fn create_replica_set(&mut self, deployment: &Value, sets: &[Value], hash: &str) {
@@ -126,8 +126,8 @@ impl Simulation {
         self.set_revision(kinds::DEPLOYMENTS, deployment, next);
     }
 
-    /// Gives a reused `ReplicaSet` a new revision when its template returns.
-    fn revive(&mut self, deployment: &Value, sets: &[Value], new: &Value) {
+    /// Gives a `ReplicaSet` the latest revision when a deployment returns to its template.
+    fn reuse_replica_set(&mut self, deployment: &Value, sets: &[Value], new: &Value) {
         let latest = sets.iter().map(revision).max().unwrap_or(0);
         let next = if revision(new) == latest { latest } else { latest + 1 };
         if revision(new) != next {
@@ -160,17 +160,17 @@ impl Simulation {
 
     /// Deletes old, empty `ReplicaSet`s beyond the history limit.
     fn delete_old_revisions(&mut self, deployment: &Value, old: &[&Value]) {
-        let keep = usize::try_from(count(&deployment["spec"]["revisionHistoryLimit"])).unwrap_or_default();
+        let limit = usize::try_from(count(&deployment["spec"]["revisionHistoryLimit"])).unwrap_or_default();
         let is_empty =
             |set: &&&Value| count(&set["spec"]["replicas"]) == 0 && count(&set["status"]["replicas"]) == 0;
         let mut empty: Vec<&&Value> = old.iter().filter(is_empty).collect();
         empty.sort_by_key(|set| std::cmp::Reverse(revision(set)));
-        for set in empty.iter().skip(keep) {
+        for set in empty.iter().skip(limit) {
             self.delete(kinds::REPLICA_SETS, &(text(set, "namespace").into(), text(set, "name").into()));
         }
     }
 
-    fn update_deployment_status(&mut self, key: &ObjectKey, sets: &[Value], new: &Value, wanted: u64) {
+    fn update_deployment_status(&mut self, key: &ObjectKey, sets: &[Value], new: &Value, desired: u64) {
         let sum = |field: &str| sets.iter().map(|set| count(&set["status"][field])).sum::<u64>();
         let (replicas, ready, updated) =
             (sum("replicas"), sum("readyReplicas"), count(&new["status"]["replicas"]));
@@ -182,13 +182,13 @@ impl Simulation {
                 "updatedReplicas": updated, "readyReplicas": ready, "availableReplicas": ready,
                 "conditions": deployment["status"]["conditions"],
             });
-            if wanted > ready {
-                status["unavailableReplicas"] = (wanted - ready).into();
+            if desired > ready {
+                status["unavailableReplicas"] = (desired - ready).into();
             }
             deployment["status"] = status;
-            conditions::set_available(deployment, ready >= wanted, &time);
-            let done = updated == wanted && replicas == wanted && ready >= wanted;
-            conditions::set_progressing(deployment, done, &new, &time);
+            conditions::set_available(deployment, ready >= desired, &time);
+            let is_complete = updated == desired && replicas == desired && ready >= desired;
+            conditions::set_progressing(deployment, is_complete, &new, &time);
         });
     }
 }

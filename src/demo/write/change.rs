@@ -173,16 +173,20 @@ fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) ->
     if cluster.store.get(*id, namespace, name).is_none() && subresource.is_none() {
         return create(cluster, target, given, query);
     }
-    let by =
+    let manager =
         FieldManager::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
     change(cluster, target, query, |value| {
-        let conflicts = ownership::conflicts(value, &given, kind, &by);
-        let excused = if query.manager() == "kubectl" { ownership::excused(value, kind) } else { Vec::new() };
-        let is_contested = conflicts.iter().any(|(_, field)| !excused.contains(field));
+        let conflicts = ownership::conflicts(value, &given, kind, &manager);
+        let permitted = if query.manager() == "kubectl" {
+            ownership::client_side_applied(value, kind)
+        } else {
+            Vec::new()
+        };
+        let is_contested = conflicts.iter().any(|(_, field)| !permitted.contains(field));
         if is_contested && !query.force() {
             return Err(ApiError::apply_conflict(&conflicts));
         }
-        ownership::apply(value, &given, kind, &by);
+        ownership::apply(value, &given, kind, &manager);
         Ok(())
     })
 }
@@ -195,7 +199,7 @@ fn change(
     edit: impl FnOnce(&mut Value) -> Result<(), ApiError>,
 ) -> Result<Written, ApiError> {
     let Target { id, kind, namespace, name, subresource } = target;
-    let by =
+    let manager =
         FieldManager::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
     cluster.store.check_room()?;
     let stored = cluster.store.edit(*id, namespace, name, |value| {
@@ -216,7 +220,7 @@ fn change(
         }
         validate::refuse(kind, name, &validate::causes(kind, value, Some(&before)))?;
         if !query.applies() {
-            ownership::updated(value, &before, kind, &by);
+            ownership::record_update(value, &before, kind, &manager);
         }
         if query.dry_run() {
             return Ok(Edit::Discard);

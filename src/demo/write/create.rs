@@ -55,11 +55,11 @@ pub(in crate::demo) fn create(
     let given = object.clone();
     defaults::fill(cluster, kind, &mut object);
     drop_empty_maps(&mut object["metadata"]);
-    let by = FieldManager::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
+    let manager = FieldManager::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
     if query.applies() {
-        ownership::applied(&mut object, &given, kind, &by);
+        ownership::record_creation(&mut object, &given, kind, &manager);
     } else {
-        ownership::updated(&mut object, &json!({}), kind, &by);
+        ownership::record_update(&mut object, &json!({}), kind, &manager);
     }
     if query.dry_run() {
         return match store.get(target.id, namespace, &name) {

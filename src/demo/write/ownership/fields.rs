@@ -50,27 +50,27 @@ impl FieldSet {
             Some(children) if !children.is_empty() => children,
             _ => return Self::leaf(),
         };
-        let each = steps.into_iter().map(|child| {
-            let set = child.whole();
+        let steps = steps.into_iter().map(|child| {
+            let set = child.field_set();
             (child.step, set)
         });
-        Self { own: false, steps: each.collect() }
+        Self { own: false, steps: steps.collect() }
     }
 
     /// Returns the fields that were added or changed from one value to another.
-    pub(super) fn changed(is: &Value, was: &Value, node: Option<Node<'_>>) -> Self {
-        if is == was {
+    pub(super) fn changed(current: &Value, previous: &Value, node: Option<Node<'_>>) -> Self {
+        if current == previous {
             return Self::default();
         }
-        let (Some(new), Some(old)) = (children(is, node), children(was, node)) else {
-            return Self::of(is, node);
+        let (Some(new), Some(old)) = (children(current, node), children(previous, node)) else {
+            return Self::of(current, node);
         };
         let mut set = Self::default();
         for child in new {
             let changed = if let Some(before) = old.iter().find(|own| own.step == child.step) {
                 Self::changed(child.value, before.value, child.node)
             } else {
-                child.whole()
+                child.field_set()
             };
             if !changed.is_empty() {
                 set.steps.insert(child.step, changed);
@@ -91,8 +91,8 @@ impl FieldSet {
     /// Returns the difference.
     pub(super) fn without(&self, other: &Self) -> Self {
         let steps = self.steps.iter().filter_map(|(step, set)| {
-            let left = other.steps.get(step).map_or_else(|| set.clone(), |other| set.without(other));
-            (!left.is_empty()).then(|| (step.clone(), left))
+            let remaining = other.steps.get(step).map_or_else(|| set.clone(), |other| set.without(other));
+            (!remaining.is_empty()).then(|| (step.clone(), remaining))
         });
         Self { own: self.own && !other.own, steps: steps.collect() }
     }
@@ -144,7 +144,7 @@ struct Child<'a> {
 
 impl Child<'_> {
     /// Returns the complete set of the child; a list element is owned together with its fields.
-    fn whole(&self) -> FieldSet {
+    fn field_set(&self) -> FieldSet {
         let mut set = FieldSet::of(self.value, self.node);
         set.own |= self.step.starts_with("k:");
         set
@@ -167,7 +167,7 @@ fn children<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<Child<'a
             let node = node?;
             let keys = node.list_keys();
             if !keys.is_empty() {
-                let child = |value| Child { step: keyed(value, &keys), value, node: node.element() };
+                let child = |value| Child { step: element_step(value, &keys), value, node: node.element() };
                 return Some(values.iter().map(child).collect());
             }
             node.is_set().then(|| {
@@ -179,7 +179,7 @@ fn children<'a>(value: &'a Value, node: Option<Node<'a>>) -> Option<Vec<Child<'a
 }
 
 /// Returns the step to a list element with these keys. A protocol has a default.
-fn keyed(element: &Value, keys: &[&str]) -> String {
+fn element_step(element: &Value, keys: &[&str]) -> String {
     let key = |key: &&str| match (&element[*key], *key) {
         (Value::Null, "protocol") => ((*key).to_owned(), "TCP".into()),
         (value, key) => (key.to_owned(), value.clone()),
@@ -201,7 +201,7 @@ pub(super) fn merge(object: &mut Value, given: &Value, node: Option<Node<'_>>) {
         {
             let keys = node.map(Node::list_keys).unwrap_or_default();
             let is_same = |a: &Value, b: &Value| {
-                if keys.is_empty() { a == b } else { keyed(a, &keys) == keyed(b, &keys) }
+                if keys.is_empty() { a == b } else { element_step(a, &keys) == element_step(b, &keys) }
             };
             for value in given {
                 match own.iter_mut().find(|own| is_same(own, value)) {
@@ -232,8 +232,10 @@ pub(super) fn remove(object: &mut Value, set: &FieldSet, node: Option<Node<'_>>)
             Value::Array(values) => {
                 let keys = node.map(Node::list_keys).unwrap_or_default();
                 if set.own {
-                    values.retain(|value| keyed(value, &keys) != *step);
-                } else if let Some(value) = values.iter_mut().find(|value| keyed(value, &keys) == *step) {
+                    values.retain(|value| element_step(value, &keys) != *step);
+                } else if let Some(value) =
+                    values.iter_mut().find(|value| element_step(value, &keys) == *step)
+                {
                     remove(value, set, node.and_then(Node::element));
                 }
             }

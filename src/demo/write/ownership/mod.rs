@@ -81,7 +81,7 @@ fn fields_of(entry: &Value) -> FieldSet {
 
 /// Returns the object without unowned fields.
 fn owned_part(object: &Value) -> Value {
-    const OWN: [&str; 10] = [
+    const UNOWNED: [&str; 10] = [
         "name",
         "namespace",
         "uid",
@@ -98,7 +98,7 @@ fn owned_part(object: &Value) -> Value {
         map.remove("apiVersion");
         map.remove("kind");
         if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
-            metadata.retain(|key, _| !OWN.contains(&key.as_str()));
+            metadata.retain(|key, _| !UNOWNED.contains(&key.as_str()));
             if metadata.is_empty() {
                 map.remove("metadata");
             }
@@ -109,31 +109,31 @@ fn owned_part(object: &Value) -> Value {
 
 /// Updates ownership after an update: the writer becomes the only owner of changed fields; removed fields lose their
 /// owners.
-pub(super) fn updated(object: &mut Value, before: &Value, kind: &Kind, by: &FieldManager) {
+pub(super) fn record_update(object: &mut Value, before: &Value, kind: &Kind, manager: &FieldManager) {
     let node = schema::of(kind);
-    let (is, was) = (owned_part(object), owned_part(before));
-    if is == was {
+    let (current, previous) = (owned_part(object), owned_part(before));
+    if current == previous {
         return;
     }
-    let (all, changed) = (FieldSet::of(&is, node), FieldSet::changed(&is, &was, node));
+    let (all, changed) = (FieldSet::of(&current, node), FieldSet::changed(&current, &previous, node));
     let mut own = changed.clone();
     let mut updated = Vec::new();
     for mut entry in entries(object) {
         let fields = fields_of(&entry).common(&all);
-        if by.is_of(&entry) {
+        if manager.is_of(&entry) {
             own = own.with(&fields);
         } else {
             entry["fieldsV1"] = fields.without(&changed).into_json();
             updated.push(entry);
         }
     }
-    updated.push(by.entry(own));
+    updated.push(manager.entry(own));
     set_entries(object, updated);
 }
 
 /// Sets the ownership of an object created by an apply.
-pub(super) fn applied(object: &mut Value, given: &Value, kind: &Kind, by: &FieldManager) {
-    set_entries(object, vec![by.entry(FieldSet::of(&owned_part(given), schema::of(kind)))]);
+pub(super) fn record_creation(object: &mut Value, given: &Value, kind: &Kind, manager: &FieldManager) {
+    set_entries(object, vec![manager.entry(FieldSet::of(&owned_part(given), schema::of(kind)))]);
 }
 
 /// Returns the fields that an apply would change and that other managers own, with those managers.
@@ -141,13 +141,13 @@ pub(super) fn conflicts(
     object: &Value,
     given: &Value,
     kind: &Kind,
-    by: &FieldManager,
+    manager: &FieldManager,
 ) -> Vec<(String, String)> {
     let node = schema::of(kind);
     let (current, applied) = (owned_part(object), owned_part(given));
     let changed = FieldSet::changed(&applied, &current, node);
     let mut found = Vec::new();
-    for entry in entries(object).iter().filter(|entry| !by.is_of(entry)) {
+    for entry in entries(object).iter().filter(|entry| !manager.is_of(entry)) {
         let other = FieldManager {
             manager: entry["manager"].as_str().unwrap_or_default().to_owned(),
             operation: if entry["operation"] == "Apply" { "Apply" } else { "Update" },
@@ -164,7 +164,7 @@ pub(super) fn conflicts(
 
 /// Returns the fields that a client-side apply has set, according to its annotation: a server-side apply by the same
 /// client takes them over.
-pub(super) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
+pub(super) fn client_side_applied(object: &Value, kind: &Kind) -> Vec<String> {
     let last = &object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
     let last = last.as_str().and_then(|last| serde_json::from_str::<Value>(last).ok());
     last.map_or_else(Vec::new, |last| FieldSet::of(&owned_part(&last), schema::of(kind)).paths())
@@ -172,7 +172,7 @@ pub(super) fn excused(object: &Value, kind: &Kind) -> Vec<String> {
 
 /// Applies a configuration: merges it, removes fields that the same manager applied before and no longer includes
 /// unless another manager owns them, and takes over the changed ones.
-pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &FieldManager) {
+pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, manager: &FieldManager) {
     let node = schema::of(kind);
     let all = entries(object);
     let set = FieldSet::of(&owned_part(given), node);
@@ -181,9 +181,9 @@ pub(super) fn apply(object: &mut Value, given: &Value, kind: &Kind, by: &FieldMa
     let mut others = FieldSet::default();
     let mut before = FieldSet::default();
     let mut updated = Vec::new();
-    let mut own = by.entry(set.clone());
+    let mut own = manager.entry(set.clone());
     for mut entry in all {
-        if by.is_of(&entry) {
+        if manager.is_of(&entry) {
             before = fields_of(&entry);
             if before == set {
                 // An equal apply keeps the entry of the previous one.
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::demo::kinds;
 
-    fn by(manager: &str, operation: &'static str) -> FieldManager {
+    fn manager(manager: &str, operation: &'static str) -> FieldManager {
         FieldManager {
             manager: manager.to_owned(),
             operation,
@@ -231,29 +231,29 @@ mod tests {
     fn applies_conflict_with_managers_of_other_values() {
         let kind = deployments();
         let mut object = deployment("one", 1);
-        updated(&mut object, &json!({}), &kind, &by("x", "Update"));
-        assert_eq!(conflicts(&object, &deployment("one", 1), &kind, &by("y", "Apply")), []);
-        let found = conflicts(&object, &deployment("two", 1), &kind, &by("y", "Apply"));
+        record_update(&mut object, &json!({}), &kind, &manager("x", "Update"));
+        assert_eq!(conflicts(&object, &deployment("one", 1), &kind, &manager("y", "Apply")), []);
+        let found = conflicts(&object, &deployment("two", 1), &kind, &manager("y", "Apply"));
         let expected = (
             "conflict with \"x\" using apps/v1".to_owned(),
             ".spec.template.spec.containers[name=\"c\"].image".to_owned(),
         );
         assert_eq!(found, [expected]);
-        apply(&mut object, &deployment("two", 1), &kind, &by("y", "Apply"));
+        apply(&mut object, &deployment("two", 1), &kind, &manager("y", "Apply"));
         assert_eq!(object["spec"]["template"]["spec"]["containers"], json!([{"name": "c", "image": "two"}]));
-        assert_eq!(conflicts(&object, &deployment("two", 1), &kind, &by("z", "Apply")), []);
+        assert_eq!(conflicts(&object, &deployment("two", 1), &kind, &manager("z", "Apply")), []);
     }
 
     #[test]
     fn fields_no_longer_applied_are_removed_unless_owned_by_another() {
         let kind = deployments();
         let mut object = json!({"metadata": {"name": "d"}});
-        apply(&mut object, &deployment("one", 2), &kind, &by("y", "Apply"));
+        apply(&mut object, &deployment("one", 2), &kind, &manager("y", "Apply"));
         let before = object.clone();
         object["spec"]["replicas"] = 3.into();
-        updated(&mut object, &before, &kind, &by("scaler", "Update"));
+        record_update(&mut object, &before, &kind, &manager("scaler", "Update"));
         let less = json!({"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}});
-        apply(&mut object, &less, &kind, &by("y", "Apply"));
+        apply(&mut object, &less, &kind, &manager("y", "Apply"));
         assert_eq!(object["spec"]["replicas"], 3, "the scaler's");
         assert_eq!(object["spec"]["template"]["spec"]["containers"], json!([{"name": "c"}]));
         assert_eq!(object["metadata"].get("labels").filter(|labels| labels["a"].is_string()), None);
@@ -263,9 +263,9 @@ mod tests {
     fn repeated_apply_changes_nothing() {
         let kind = deployments();
         let mut object = json!({"metadata": {"name": "d"}});
-        apply(&mut object, &deployment("one", 2), &kind, &by("y", "Apply"));
+        apply(&mut object, &deployment("one", 2), &kind, &manager("y", "Apply"));
         let before = object.clone();
-        let later = FieldManager { time: "later".to_owned(), ..by("y", "Apply") };
+        let later = FieldManager { time: "later".to_owned(), ..manager("y", "Apply") };
         apply(&mut object, &deployment("one", 2), &kind, &later);
         assert_eq!(object, before);
     }
