@@ -17,12 +17,12 @@ use tower::BoxError;
 use tracing::debug;
 
 use super::{Request, Response};
-use crate::client::connection::{Answer, Pulse, unless_it_stops};
-use crate::client::login::progress::LogIns;
-use crate::client::login::{Credentials, Proof};
+use crate::client::connection::{IncomingResponse, LivenessCheck, unless_unresponsive};
+use crate::client::connection_pool::ConnectionPool;
+use crate::client::login::progress::LoginProgress;
+use crate::client::login::{Credentials, RequestAuth};
 use crate::client::notice::Listener;
 use crate::client::redaction::Redaction;
-use crate::client::session::Session;
 use crate::client::silence::Silence;
 use crate::client::warnings::Warnings;
 use crate::client::{Notice, failure};
@@ -46,10 +46,10 @@ struct Inner {
     authority: Arc<str>,
     /// Shared with the tasks that renew them.
     credentials: Arc<Credentials>,
-    log_ins: LogIns,
+    login_progress: LoginProgress,
     /// The connections that show the client certificate of the last request. A std lock: held to look and to put new
     /// ones in their place, never across an await.
-    session: Mutex<Arc<Session>>,
+    connection_pool: Mutex<Arc<ConnectionPool>>,
     warnings: Warnings,
     silence: Arc<Silence>,
     /// The credentials that were sent, to be masked in what comes back.
@@ -84,7 +84,7 @@ impl Client {
     }
 
     fn make(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
-        let session = Session::open(config)?;
+        let connection_pool = ConnectionPool::open(config)?;
         let redaction = Redaction::default();
         if let Some(proxy) = &config.connection_options().proxy {
             redaction.add_proxy(proxy);
@@ -93,8 +93,8 @@ impl Client {
             authority: config.authority().into(),
             config: config.clone(),
             credentials: Arc::new(Credentials::open(config, listener.clone())?),
-            log_ins: LogIns::default(),
-            session: Mutex::new(Arc::new(session)),
+            login_progress: LoginProgress::default(),
+            connection_pool: Mutex::new(Arc::new(connection_pool)),
             silence: Arc::new(Silence::new(config.authority().into(), listener.clone())),
             warnings: Warnings::new(listener, redaction.clone()),
             redaction,
@@ -120,22 +120,22 @@ impl Client {
     /// [`listwatch::Error::Unauthorized`] with an empty reason.
     pub async fn send(&self, request: &Request) -> Result<Response, listwatch::Error> {
         let credentials = Arc::clone(&self.inner.credentials);
-        let proof = self
-            .made(Box::pin(async move { credentials.proof().await }))
+        let auth = self
+            .made(Box::pin(async move { credentials.current().await }))
             .await
             .map_err(|error| self.inner.redaction.error(without_credentials(error)))?;
         let began = Instant::now();
         // Boxed: a list waits for two of them at a time, and would be as large as both.
-        let refused = match Box::pin(self.attempt(&proof, request)).await {
+        let refused = match Box::pin(self.attempt(&auth, request)).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
             // So a server refuses that insists on a good client certificate.
-            Err(error) if proof.identity().is_some() && failure::is_told_by_alert(&error) => error,
+            Err(error) if auth.identity().is_some() && failure::is_remote_alert(&error) => error,
             other => return other,
         };
         // The time to renew the credentials is not the server's.
         let left = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
         let credentials = Arc::clone(&self.inner.credentials);
-        let fresh = self.made(Box::pin(async move { credentials.instead_of(&proof).await })).await;
+        let fresh = self.made(Box::pin(async move { credentials.replacement_for(&auth).await })).await;
         match fresh.map_err(|error| self.inner.redaction.error(without_credentials(error)))? {
             None => Err(refused),
             Some(fresh) => {
@@ -147,8 +147,8 @@ impl Client {
 
     /// The outcome of work on the credentials. Where somebody else makes them it is done in a task of its own.
     async fn made<T: Send + 'static>(&self, work: BoxFuture<'static, Result<T, Error>>) -> Result<T, Error> {
-        if self.inner.credentials.are_made_elsewhere() {
-            return self.inner.log_ins.outcome(work).await;
+        if self.inner.credentials.are_external() {
+            return self.inner.login_progress.outcome(work).await;
         }
         work.await
     }
@@ -156,24 +156,24 @@ impl Client {
     /// For how long, in all, requests have waited for credentials that somebody else makes: a plugin that asks its user
     /// may take minutes, and no server is silent meanwhile.
     pub(crate) fn external_wait(&self) -> Duration {
-        self.inner.log_ins.waited()
+        self.inner.login_progress.waited()
     }
 
     /// The connections that show this certificate. Where they take the place of others, those are used no more, and
     /// watches on them end.
-    fn session(&self, proof: &Proof) -> Arc<Session> {
-        let mut session = self.inner.session.lock().unwrap_or_else(PoisonError::into_inner);
-        if !session.serves(proof.identity()) {
-            let next = Arc::new(session.showing(proof.identity().cloned()));
-            std::mem::replace(&mut *session, next).retire();
+    fn connection_pool(&self, auth: &RequestAuth) -> Arc<ConnectionPool> {
+        let mut connection_pool = self.inner.connection_pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if !connection_pool.serves(auth.identity()) {
+            let next = Arc::new(connection_pool.with_identity(auth.identity().cloned()));
+            std::mem::replace(&mut *connection_pool, next).retire();
         }
-        Arc::clone(&session)
+        Arc::clone(&connection_pool)
     }
 
-    async fn attempt(&self, proof: &Proof, request: &Request) -> Result<Response, listwatch::Error> {
-        let session = self.session(proof);
+    async fn attempt(&self, auth: &RequestAuth, request: &Request) -> Result<Response, listwatch::Error> {
+        let connection_pool = self.connection_pool(auth);
         let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
-        *asked.headers_mut() = self.inner.credentials.headers(proof);
+        *asked.headers_mut() = self.inner.credentials.headers(auth);
         // Before it is sent: nothing can repeat it earlier.
         if let Some(header) = asked.headers().get(AUTHORIZATION) {
             self.inner.redaction.add_header(header);
@@ -184,22 +184,22 @@ impl Client {
         let shown = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
         let shown = shown.as_deref();
         let started = Instant::now();
-        let mut pulse = if request.is_watch() { self.pulse(&session) } else { None };
-        let exchange = self.exchange(&session, request, &asked, &mut pulse);
+        let mut pulse = if request.is_watch() { self.pulse(&connection_pool) } else { None };
+        let exchange = self.exchange(&connection_pool, request, &asked, &mut pulse);
         let exchanged = self.inner.silence.before_head(&request.path, request.timeout, exchange).await;
-        let (answer, place) = exchanged.inspect_err(|error| {
+        let (response, permit) = exchanged.inspect_err(|error| {
             debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
         })?;
         self.inner.has_response.store(true, Ordering::Relaxed);
-        let version = answer.head.version;
+        let version = response.head.version;
         // HTTP/2 has its pings.
         let pulse = pulse.filter(|_| version < http::Version::HTTP_2);
-        let retired = session.retired();
+        let retired = connection_pool.retired();
         let received = Arc::clone(&self.inner.received);
         let response = Response::new(
-            answer,
+            response,
             Arc::clone(&self.inner.authority),
-            place,
+            permit,
             retired,
             received,
             self.inner.redaction.clone(),
@@ -212,10 +212,10 @@ impl Client {
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
         self.inner.warnings.of(response.headers());
         if code.is_success() {
-            self.inner.credentials.accepted(proof);
+            self.inner.credentials.accepted(auth);
             // A refusal may be that of something before the server.
             if request.is_watch() {
-                session.signs.seen();
+                connection_pool.liveness.watch_responded();
             }
             return Ok(response);
         }
@@ -227,7 +227,7 @@ impl Client {
             response.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
         let body = response.prefix(REFUSAL_LIMIT).await;
         if proves_who_we_are(code) {
-            self.inner.credentials.accepted(proof);
+            self.inner.credentials.accepted(auth);
         }
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
         Err(misunderstood.unwrap_or_else(|| {
@@ -238,25 +238,27 @@ impl Client {
     /// Sends it over a connection that is for it and waits for the head of the answer; answers with the place taken there.
     async fn exchange(
         &self,
-        session: &Session,
+        connection_pool: &ConnectionPool,
         request: &Request,
         asked: &http::Request<Bytes>,
-        pulse: &mut Option<Pulse>,
-    ) -> Result<(Answer, Arc<()>), listwatch::Error> {
+        pulse: &mut Option<LivenessCheck>,
+    ) -> Result<(IncomingResponse, Arc<()>), listwatch::Error> {
         let began = time::Instant::now();
         let sending = async {
-            let mut own = if request.is_watch() { session.own_lane() } else { None };
+            let mut own = if request.is_watch() { connection_pool.dedicated_transport() } else { None };
             loop {
                 let is_own = own.is_some();
-                let (http, place) = own.take().unwrap_or_else(|| session.lane());
+                let (http, permit) = own.take().unwrap_or_else(|| connection_pool.transport());
                 match http.send(asked.clone(), request.timeout).await {
-                    Err(error) if is_own && failure::is_other_protocol(&*error) => session.share_all(),
-                    sent => return Ok::<_, BoxError>((sent?, place)),
+                    Err(error) if is_own && failure::is_other_protocol(&*error) => {
+                        connection_pool.disable_dedicated();
+                    }
+                    sent => return Ok::<_, BoxError>((sent?, permit)),
                 }
             }
         };
         let authority = &self.inner.authority;
-        let Some(sent) = unless_it_stops(pulse, began, sending).await else {
+        let Some(sent) = unless_unresponsive(pulse, began, sending).await else {
             return Err(failure::silence(authority, began.elapsed()));
         };
         let proxy = self.inner.config.connection_options().proxy.as_ref().map(Proxy::authority);
@@ -265,11 +267,17 @@ impl Client {
 
     /// What finds out whether the server of a watch is there. It brings no token: a refusal is an answer too, and what was
     /// good when a watch began may be good for nothing when it is silent.
-    fn pulse(&self, session: &Session) -> Option<Pulse> {
+    fn pulse(&self, connection_pool: &ConnectionPool) -> Option<LivenessCheck> {
         let options = self.inner.config.connection_options();
         let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
-        let signs = Arc::clone(&session.signs);
-        Some(Pulse::new(session.lane().0, question, signs, options.ping_after?, options.ping_timeout))
+        let liveness = Arc::clone(&connection_pool.liveness);
+        Some(LivenessCheck::new(
+            connection_pool.transport().0,
+            question,
+            liveness,
+            options.ping_after?,
+            options.ping_timeout,
+        ))
     }
 
     /// Reports a long wait before a request is repeated. The error is masked already.
@@ -388,10 +396,10 @@ mod tests {
             .query("labelSelector", "app in (a, b)")
             .query("limit", "5")
             .accept("application/json;as=Table");
-        let answer = client(&format!("{}/k8s/c-1/", server.url)).send(&request).await.unwrap();
-        assert_eq!(answer.header("content-type"), Some("application/json"));
-        assert_eq!(answer.body(10).await.unwrap(), "{}");
-        let asked = server.asked().concat();
+        let response = client(&format!("{}/k8s/c-1/", server.url)).send(&request).await.unwrap();
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        assert_eq!(response.body(10).await.unwrap(), "{}");
+        let asked = server.requests().concat();
         assert!(
             asked.starts_with(
                 "GET /k8s/c-1/api/v1/pods?labelSelector=app+in+%28a%2C+b%29&limit=5 HTTP/1.1\r\n"
@@ -423,9 +431,9 @@ mod tests {
             let error = client.send(&Request::new(path)).await.err();
             assert!(matches!(error, Some(listwatch::Error::Invalid(_))), "{path:?}: {error:?}");
         }
-        assert!(server.asked().is_empty(), "{:?}", server.asked());
+        assert!(server.requests().is_empty(), "{:?}", server.requests());
         client.send(&Request::new("//127.0.0.1:1/a/b..c/...")).await.unwrap();
-        assert!(server.asked().concat().starts_with("GET /base//127.0.0.1:1/a/b..c/... HTTP/1.1\r\n"));
+        assert!(server.requests().concat().starts_with("GET /base//127.0.0.1:1/a/b..c/... HTTP/1.1\r\n"));
     }
 
     /// An answer to be taken as it is packed.
@@ -456,9 +464,9 @@ mod tests {
             ("identity", b"{}".to_vec(), "{}"),
         ] {
             let server = TestServer::start(move |_| packed(coding, &body)).await;
-            let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
-            assert_eq!(answer.header("content-encoding").is_some(), coding == "identity");
-            assert!(answer.body(1 << 20).await.unwrap() == wanted, "{coding}: {} bytes", wanted.len());
+            let response = client(&server.url).send(&Request::new("/")).await.unwrap();
+            assert_eq!(response.header("content-encoding").is_some(), coding == "identity");
+            assert!(response.body(1 << 20).await.unwrap() == wanted, "{coding}: {} bytes", wanted.len());
         }
     }
 
@@ -471,8 +479,8 @@ mod tests {
             (whole[..20].to_vec(), " broke: the answer ended in the middle"),
         ] {
             let server = TestServer::start(move |_| packed("gzip", &body)).await;
-            let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
-            let error = answer.body(1 << 20).await.unwrap_err();
+            let response = client(&server.url).send(&Request::new("/")).await.unwrap();
+            let error = response.body(1 << 20).await.unwrap_err();
             assert!(matches!(error, listwatch::Error::Transport(_)), "{error:?}");
             let told = error.to_string();
             assert!(told.contains(wanted) && told.contains("packed by gzip"), "{told}");
@@ -494,14 +502,14 @@ mod tests {
         let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
         let client = Client::new(&Config::load(&options).unwrap()).unwrap();
         assert_eq!(client.send(&Request::new("/")).await.unwrap().body(10).await.unwrap(), "{}");
-        assert!(!server.asked().concat().contains("accept-encoding"), "{:?}", server.asked());
+        assert!(!server.requests().concat().contains("accept-encoding"), "{:?}", server.requests());
     }
 
     #[tokio::test]
     async fn a_body_over_the_limit_is_an_error() {
         let server = TestServer::start(|_| json(200, "0123456789")).await;
-        let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
-        let error = answer.body(9).await.unwrap_err();
+        let response = client(&server.url).send(&Request::new("/")).await.unwrap();
+        let error = response.body(9).await.unwrap_err();
         assert!(matches!(error, listwatch::Error::Decode(_)), "{error:?}");
     }
 
@@ -581,9 +589,9 @@ mod tests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nXX".to_owned()
         })
         .await;
-        let mut answer = client(&server.url).send(&Request::new("/")).await.unwrap();
-        assert_eq!(answer.chunk().await.unwrap().unwrap(), "abc");
-        let error = answer.chunk().await.unwrap_err();
+        let mut response = client(&server.url).send(&Request::new("/")).await.unwrap();
+        assert_eq!(response.chunk().await.unwrap().unwrap(), "abc");
+        let error = response.chunk().await.unwrap_err();
         assert!(matches!(error, listwatch::Error::Transport(_)), "{error:?}");
     }
 
@@ -621,7 +629,7 @@ mod tests {
     async fn a_silent_connection_is_probed_by_the_system() {
         let server = TestServer::start(|_| json(200, "{}")).await;
         let port: u16 = server.url.rsplit(':').next().unwrap().parse().unwrap();
-        let answer = client(&server.url).send(&Request::new("/")).await.unwrap();
+        let response = client(&server.url).send(&Request::new("/")).await.unwrap();
         let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let to_server = format!("0100007F:{port:04X}");
         let ours = sockets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -634,7 +642,7 @@ mod tests {
         let (timer, left) = socket[5].split_once(':').unwrap();
         let left = u64::from_str_radix(left, 16).unwrap();
         assert!(timer == "02" && left <= 3000, "{socket:?}");
-        drop(answer);
+        drop(response);
     }
 
     #[tokio::test]
@@ -654,11 +662,11 @@ mod tests {
         let client = Client::new(&config).unwrap();
         let error = client.send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Unauthorized(_)), "{error:?}");
-        assert_eq!(server.asked().len(), 1, "the same token would be refused again");
+        assert_eq!(server.requests().len(), 1, "the same token would be refused again");
         std::fs::write(&path, "new").unwrap();
         assert!(client.send(&Request::new("/")).await.is_ok());
         assert!(client.send(&Request::new("/")).await.is_ok());
-        assert_eq!(server.asked().len(), 1 + 2 + 1, "the renewed token stays");
+        assert_eq!(server.requests().len(), 1 + 2 + 1, "the renewed token stays");
     }
 
     #[tokio::test]
@@ -668,16 +676,17 @@ mod tests {
         config.user_mut().token = Some("t".to_owned().into());
         let error = Client::new(&config).unwrap().send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Unauthorized(_)), "{error:?}");
-        assert_eq!(server.asked().len(), 1);
+        assert_eq!(server.requests().len(), 1);
     }
 
     #[tokio::test]
     async fn more_streams_than_one_connection_takes_get_another_one() {
-        let session = Session::open(&Config::for_server("http://127.0.0.1:1").unwrap()).unwrap();
-        let places: Vec<_> = (0..81).map(|_| session.lane().1).collect();
+        let connection_pool =
+            ConnectionPool::open(&Config::for_server("http://127.0.0.1:1").unwrap()).unwrap();
+        let places: Vec<_> = (0..81).map(|_| connection_pool.transport().1).collect();
         assert!(Arc::ptr_eq(&places[0], &places[79]) && !Arc::ptr_eq(&places[0], &places[80]));
         drop(places);
-        assert_eq!(Arc::strong_count(&session.lane().1), 2, "what was left is taken again");
+        assert_eq!(Arc::strong_count(&connection_pool.transport().1), 2, "what was left is taken again");
     }
 
     #[test]
@@ -720,7 +729,7 @@ mod tests {
         let never_begun = tokio::time::timeout(Duration::from_mins(1), client.send(&watch("/never"))).await;
         assert!(never_begun.is_ok_and(|refused| refused.is_err()), "it is still judged by its silence");
         let (questions, watches): (Vec<_>, Vec<_>) =
-            server.asked().into_iter().partition(|head| head.contains("/livez"));
+            server.requests().into_iter().partition(|head| head.contains("/livez"));
         assert!(questions.iter().all(|head| !head.contains("somebody")), "{questions:?}");
         assert!(watches.iter().all(|head| head.contains("somebody")), "{watches:?}");
     }

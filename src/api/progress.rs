@@ -123,7 +123,7 @@ mod tests {
 
     fn targets(server: &TestServer) -> Vec<String> {
         let target = |head: String| head.split(' ').nth(1).expect("a target").to_owned();
-        server.asked().into_iter().map(target).collect()
+        server.requests().into_iter().map(target).collect()
     }
 
     #[tokio::test]

@@ -424,7 +424,7 @@ mod tests {
 
     /// What a request looks like on the wire: its target, and its Accept header.
     fn seen(server: &TestServer) -> (String, String) {
-        let head = server.asked().pop().expect("a request");
+        let head = server.requests().pop().expect("a request");
         let target = head.split(' ').nth(1).expect("a target").to_owned();
         let accept = head.lines().find_map(|line| line.strip_prefix("accept: ")).expect("an Accept header");
         (target, accept.to_owned())
@@ -805,7 +805,7 @@ mod tests {
             let error = resource.get_named(name).await.expect_err(name);
             assert!(matches!(&error, Error::Invalid(_)), "{error:?}");
         }
-        assert!(server.asked().is_empty());
+        assert!(server.requests().is_empty());
         resource.get_named("system:a b?c#d").await.expect("an object");
         assert_eq!(seen(&server).0, "/api/v1/nodes/system:a%20b%3Fc%23d");
         let elsewhere = ResourceClient::new(client(&server.url), deployments()).namespace(Some("..".into()));
@@ -852,7 +852,7 @@ mod tests {
                 assert!(matches!(error, Some(Error::Invalid(_))), "{resource:?}: {error:?}");
             }
         }
-        assert!(server.asked().is_empty(), "{:?}", server.asked());
+        assert!(server.requests().is_empty(), "{:?}", server.requests());
     }
 
     #[tokio::test]
@@ -867,11 +867,11 @@ mod tests {
             seen(&server).0,
             "/api/v1/nodes?fieldSelector=metadata.name%3Da%5C%2Cb%5C%3D%5C%5Cc%2Cspec.x%3Dy"
         );
-        let asked = server.asked().len();
+        let asked = server.requests().len();
         for name in ["", "..", "a/b", "a%b"] {
             assert!(matches!(named(name).list(&ListOptions::default()).await, Err(Error::Invalid(_))));
             assert!(matches!(named(name).watch(&WatchOptions::default()).await, Err(Error::Invalid(_))));
         }
-        assert_eq!(server.asked().len(), asked);
+        assert_eq!(server.requests().len(), asked);
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
-use crate::client::connection::{Answer, Pulse, unless_it_stops};
+use crate::client::connection::{IncomingResponse, LivenessCheck, unless_unresponsive};
 use crate::client::failure;
 use crate::client::redaction::Redaction;
 use crate::client::silence::SilentBody;
@@ -17,20 +17,20 @@ use crate::listwatch::Error;
 
 /// A 2xx answer, its body still to come. Dropping it ends the exchange.
 pub struct Response {
-    inner: Answer,
+    inner: IncomingResponse,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
     /// When something of the body was read last, or asked for first.
     heard: Instant,
     /// Keeps the place on the connection occupied for as long as the body may arrive.
-    _place: Arc<()>,
+    _permit: Arc<()>,
     retired: CancellationToken,
     /// Counts the bytes of all answers.
     received: Arc<AtomicU64>,
     /// The credentials that the server may repeat.
     redaction: Redaction,
     /// Of a watch whose connection has no pings.
-    pulse: Option<Pulse>,
+    pulse: Option<LivenessCheck>,
     /// Of a response that is to come without long pauses.
     silence: Option<SilentBody>,
 }
@@ -38,9 +38,9 @@ pub struct Response {
 impl Response {
     /// `retired` tells when its connection is not to be used any longer than needs be.
     pub(super) fn new(
-        inner: Answer,
+        inner: IncomingResponse,
         authority: Arc<str>,
-        place: Arc<()>,
+        permit: Arc<()>,
         retired: CancellationToken,
         received: Arc<AtomicU64>,
         redaction: Redaction,
@@ -49,7 +49,7 @@ impl Response {
             inner,
             authority,
             heard: Instant::now(),
-            _place: place,
+            _permit: permit,
             retired,
             received,
             redaction,
@@ -59,7 +59,7 @@ impl Response {
     }
 
     /// The same, looked after in its silence.
-    pub(super) fn with_pulse(self, pulse: Option<Pulse>) -> Self {
+    pub(super) fn with_pulse(self, pulse: Option<LivenessCheck>) -> Self {
         Self { pulse, ..self }
     }
 
@@ -101,7 +101,7 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, or the server behind it gives no sign of life,
     /// [`Error::Timeout`] when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        let chunk = unless_it_stops(&mut self.pulse, self.heard, self.inner.chunk());
+        let chunk = unless_unresponsive(&mut self.pulse, self.heard, self.inner.chunk());
         let chunk = match &mut self.silence {
             Some(silence) => silence.before_part(chunk).await,
             None => chunk.await,
@@ -116,7 +116,7 @@ impl Response {
             biased;
             // Its client certificate has been replaced, perhaps because it was taken back.
             () = self.retired.cancelled() => return Ok(None),
-            chunk = unless_it_stops(&mut self.pulse, self.heard, self.inner.chunk()) => chunk,
+            chunk = unless_unresponsive(&mut self.pulse, self.heard, self.inner.chunk()) => chunk,
         };
         self.took(chunk)
     }

@@ -1,4 +1,5 @@
-//! What the network breaks, by meaning: one sentence for people, without URL, credential or chain of wrappers.
+//! Maps failures of the network to errors by meaning, each with one sentence for users, without URL, credential or
+//! chain of wrappers.
 
 use std::error::Error as StdError;
 use std::io;
@@ -9,15 +10,15 @@ use http::StatusCode;
 use rustls::AlertDescription;
 use rustls::pki_types::{ServerName, UnixTime};
 
-use super::connection::{ByProxy, Damaged};
+use super::connection::{DecompressionError, ProxyError};
 use super::redaction::Redaction;
 use crate::listwatch::{Error, system_words};
 use crate::wire::status;
 
-/// An error, and those that it was made from.
+/// An error with its chain of sources.
 type Cause<'a> = &'a (dyn StdError + 'static);
 
-/// Wrappers that say nothing a person would want to read.
+/// Wrappers whose text adds nothing for a user.
 const EMPTY_WORDS: [&str; 10] = [
     "error sending request",
     "request or response body error",
@@ -31,8 +32,8 @@ const EMPTY_WORDS: [&str; 10] = [
     "error decoding response body",
 ];
 
-/// How Go's programs say that the other side ended TLS.
-const TOLD_BY_ALERT: &str = "remote error: tls: ";
+/// The prefix of Go programs for a TLS alert from the peer.
+const REMOTE_ALERT: &str = "remote error: tls: ";
 
 /// Returns the error of a response with another code than 2xx. It contains no credential of `redaction`.
 ///
@@ -50,37 +51,37 @@ pub(crate) fn of_response(
     }
 }
 
-/// The meaning of a request that got no answer. `authority` is the server's `host:port`, `proxy` that of the proxy on
-/// the way.
+/// Returns the error of a request without a response. `authority` is the server's `host:port`, `proxy` that of the
+/// proxy in between.
 pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&str>) -> Error {
     let chain = Chain::of(error);
     let unable = format!("Unable to connect to the server: {}", chain.sentence);
-    match chain.nature {
-        Nature::Refused if chain.by_proxy => Error::Refused(unable),
-        Nature::Refused => Error::Refused(format!(
+    match chain.kind {
+        FailureKind::Refused if chain.by_proxy => Error::Refused(unable),
+        FailureKind::Refused => Error::Refused(format!(
             "The connection to the server {authority} was refused - did you specify the right host or port?"
         )),
-        Nature::Tls => Error::Tls(unable),
-        Nature::Timeout => {
+        FailureKind::Tls => Error::Tls(unable),
+        FailureKind::Timeout => {
             let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
             Error::Timeout(format!("Unable to connect to the server: {authority} did not answer in time{by}"))
         }
-        Nature::Other => Error::Transport(unable),
+        FailureKind::Other => Error::Transport(unable),
     }
 }
 
-/// Whether the other side ended TLS, and not we for distrust of it.
-pub(crate) fn is_told_by_alert(error: &Error) -> bool {
-    matches!(error, Error::Tls(said) if said.contains(TOLD_BY_ALERT))
+/// Returns whether the peer ended TLS, rather than this side for lack of trust.
+pub(crate) fn is_remote_alert(error: &Error) -> bool {
+    matches!(error, Error::Tls(said) if said.contains(REMOTE_ALERT))
 }
 
-/// Whether this is the alert itself by which the other side ended TLS.
+/// Returns whether the error is the TLS alert of the peer itself.
 pub(crate) fn is_alert(error: Cause<'_>) -> bool {
     has_alert(error, |_| true)
 }
 
-/// Whether the other side speaks none of the protocols that it was offered: it ended TLS for that (RFC 7301, 3.2), or did not
-/// look and said something else.
+/// Returns whether the peer supports none of the offered protocols: it ended TLS for that reason (RFC 7301, 3.2), or
+/// ignored the offer and sent something other than HTTP.
 pub(crate) fn is_other_protocol(error: Cause<'_>) -> bool {
     let mut is_no_http = false;
     walk(error, &mut |cause| {
@@ -97,19 +98,19 @@ fn has_alert(error: Cause<'_>, wanted: fn(AlertDescription) -> bool) -> bool {
     found
 }
 
-/// What went wrong with a request to somebody else than the server.
+/// Describes the failure of a request to another server, such as a token issuer.
 pub(crate) fn sentence(error: Cause<'_>) -> String {
     Chain::of(error).sentence
 }
 
-/// What a proxy that passes plain requests on refuses itself.
+/// Returns the error of a refusal by a forwarding proxy itself.
 pub(crate) fn of_proxy(code: StatusCode, proxy: &str) -> Option<Error> {
     (code == StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| {
         Error::Transport(format!("Unable to connect to the server: the proxy {proxy} answered: {code}"))
     })
 }
 
-/// What a refusal means that no API server speaks: a TLS server answers a plain request so (Go's `net/http`).
+/// Returns the error of the response that a TLS server gives to a plain request (Go's `net/http`), if it is one.
 pub(crate) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
     let said = "Client sent an HTTP request to an HTTPS server";
     body.starts_with(said.as_bytes()).then(|| {
@@ -119,30 +120,30 @@ pub(crate) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
     })
 }
 
-/// The meaning of a body that broke off, of which nothing had come for so long.
+/// Returns the error of a body that broke off after that silence.
 pub(crate) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
-    // No connection broke, but what is to be done is the same: another answer may be right.
-    if let Some(Damaged::Wrong(_)) = error.downcast_ref() {
+    // The connection is intact, but the handling is the same: another response may be valid.
+    if let Some(DecompressionError::Invalid(_)) = error.downcast_ref() {
         return Error::Transport(format!(
             "the answer of the server {authority} is damaged: {}",
             sentence(error)
         ));
     }
     let chain = Chain::of(error);
-    // HTTP/2 says so of a connection that it has closed because a ping was not answered, and of one that was ended.
+    // HTTP/2 reports a connection that it closed after an unanswered ping in the same way as one that was ended.
     let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {
         Some(before) => format!("{before}{}", nothing_heard(silent)),
         None => chain.sentence,
     };
-    match chain.nature {
-        Nature::Timeout => Error::Timeout(format!("the server {authority} stopped answering: {why}")),
-        Nature::Refused | Nature::Tls | Nature::Other => {
+    match chain.kind {
+        FailureKind::Timeout => Error::Timeout(format!("the server {authority} stopped answering: {why}")),
+        FailureKind::Refused | FailureKind::Tls | FailureKind::Other => {
             Error::Transport(format!("the connection to the server {authority} broke: {why}"))
         }
     }
 }
 
-/// The meaning of an answer that says no more, whose server gave no sign of life either.
+/// Returns the error of a response that stays silent, from a server that fails its liveness check.
 pub(crate) fn silence(authority: &str, silent: Duration) -> Error {
     Error::Transport(format!("the connection to the server {authority} broke: {}", nothing_heard(silent)))
 }
@@ -151,42 +152,42 @@ fn nothing_heard(silent: Duration) -> String {
     format!("nothing was heard of it for {:.0}s", silent.as_secs_f64())
 }
 
-/// What kind of failure a chain of causes holds.
+/// The kind of failure in a chain of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nature {
+enum FailureKind {
     Refused,
     Tls,
     Timeout,
     Other,
 }
 
-/// A chain of causes, folded.
+/// A chain of causes, summarized.
 struct Chain {
-    nature: Nature,
-    /// Whether the proxy failed, or told what did.
+    kind: FailureKind,
+    /// Whether the proxy failed, or reported the failure.
     by_proxy: bool,
     sentence: String,
 }
 
 impl Chain {
     fn of(error: Cause<'_>) -> Self {
-        let mut chain = Self { nature: Nature::Other, by_proxy: false, sentence: String::new() };
+        let mut chain = Self { kind: FailureKind::Other, by_proxy: false, sentence: String::new() };
         let mut words = Vec::new();
         walk(error, &mut |cause| {
-            if let Some(found) = nature_of(cause)
-                && chain.nature == Nature::Other
+            if let Some(found) = kind_of(cause)
+                && chain.kind == FailureKind::Other
             {
-                chain.nature = found;
+                chain.kind = found;
             }
-            chain.by_proxy |= cause.is::<ByProxy>();
+            chain.by_proxy |= cause.is::<ProxyError>();
             words.extend(words_of(cause));
         });
-        chain.sentence = fold(&words);
+        chain.sentence = join_words(&words);
         chain
     }
 }
 
-/// Visits an error and its causes. An `io::Error` made from another error hides that one from `source`.
+/// Visits an error and its sources. An `io::Error` made from another error hides that one from `source`.
 fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
     let mut next = Some(error);
     while let Some(cause) = next {
@@ -199,24 +200,24 @@ fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
     }
 }
 
-fn nature_of(cause: Cause<'_>) -> Option<Nature> {
+fn kind_of(cause: Cause<'_>) -> Option<FailureKind> {
     if cause.is::<rustls::Error>() || alert(&cause.to_string()).is_some() {
-        return Some(Nature::Tls);
+        return Some(FailureKind::Tls);
     }
     let timed_out = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
         || cause.is::<tokio::time::error::Elapsed>()
         || cause.is::<tower::timeout::error::Elapsed>();
     if timed_out {
-        return Some(Nature::Timeout);
+        return Some(FailureKind::Timeout);
     }
     match cause.downcast_ref::<io::Error>()?.kind() {
-        io::ErrorKind::ConnectionRefused => Some(Nature::Refused),
-        io::ErrorKind::TimedOut => Some(Nature::Timeout),
+        io::ErrorKind::ConnectionRefused => Some(FailureKind::Refused),
+        io::ErrorKind::TimedOut => Some(FailureKind::Timeout),
         _ => None,
     }
 }
 
-/// What a cause says for itself; nothing when it only repeats the error it was made from.
+/// Returns the cause's own words; `None` if it only repeats the error that it was made from.
 fn words_of(cause: Cause<'_>) -> Option<String> {
     if let Some(error) = cause.downcast_ref::<io::Error>() {
         return error.get_ref().is_none().then(|| system_words(error));
@@ -234,13 +235,13 @@ fn words_of(cause: Cause<'_>) -> Option<String> {
     })
 }
 
-/// The alert that the other side ended TLS with, as rustls names it. HTTP/2 keeps of such an error only its words.
+/// Returns the alert that ended TLS, as rustls names it. HTTP/2 keeps only the text of such an error.
 fn alert(words: &str) -> Option<&str> {
     words.split_once("received fatal alert: ").map(|(_, alert)| alert)
 }
 
-/// The same in Go's words: `CertificateRequired` is `certificate required`. Those that tell of our certificate say what
-/// it is about.
+/// Formats an alert in Go's words: `CertificateRequired` is `certificate required`. Alerts about the client
+/// certificate say so.
 fn alert_words(alert: &str) -> String {
     let ours = match alert {
         "CertificateRequired" => ": the server wants a client certificate",
@@ -259,10 +260,10 @@ fn alert_words(alert: &str) -> String {
         "DecryptError" => "error decrypting message".to_owned(),
         other => spaced(other),
     };
-    format!("{TOLD_BY_ALERT}{name}{ours}")
+    format!("{REMOTE_ALERT}{name}{ours}")
 }
 
-/// `BadCertificate` as `bad certificate`.
+/// Formats `BadCertificate` as `bad certificate`.
 fn spaced(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -274,7 +275,7 @@ fn spaced(name: &str) -> String {
     out
 }
 
-/// What rustls has a page of explanations for is an end without notice.
+/// Replaces texts of libraries by Go's words; rustls has a page of explanations for an end without notice.
 fn plain_words(words: String) -> String {
     if let Some(alert) = alert(&words) {
         return alert_words(alert);
@@ -292,14 +293,14 @@ fn plain_words(words: String) -> String {
     }
 }
 
-/// The usual troubles with certificates in the words that people search for.
+/// Formats the frequent problems with certificates in the words that users search for.
 fn certificate_words(why: &rustls::CertificateError) -> String {
     use rustls::CertificateError::{
         BadSignature, ExpiredContext, NotValidForNameContext, NotValidYetContext, UnknownIssuer,
     };
     let not_now = "certificate has expired or is not yet valid: current time";
     match why {
-        // The second is an authority of the same name, as that of a cluster made anew.
+        // The second is an authority of the same name, as after a cluster was recreated.
         UnknownIssuer | BadSignature => "certificate signed by unknown authority".to_owned(),
         ExpiredContext { time, not_after } => {
             format!("{not_now} {} is after {}", moment(*time), moment(*not_after))
@@ -310,7 +311,7 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
         NotValidForNameContext { expected, presented } => {
             let is_address = matches!(expected, ServerName::IpAddress(_));
             let alike = presented.iter().filter(|name| name.starts_with("IpAddress") == is_address);
-            let names: Vec<String> = alike.map(|name| bare_name(name)).collect();
+            let names: Vec<String> = alike.map(|name| unwrapped_name(name)).collect();
             let expected = expected.to_str();
             match (names.join(", "), is_address) {
                 (none, true) if none.is_empty() => {
@@ -324,7 +325,7 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
                 (names, _) => format!("certificate is valid for {names}, not {expected}"),
             }
         }
-        // An authority that shows its own certificate, which nobody has been told to trust.
+        // The server shows the certificate of an untrusted authority as its own.
         other if other.to_string().contains("CaUsedAsEndEntity") => {
             "certificate signed by unknown authority".to_owned()
         }
@@ -332,21 +333,21 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
     }
 }
 
-/// A time as Go writes it: RFC 3339 with whole seconds.
+/// Formats a time like Go: RFC 3339 with whole seconds.
 fn moment(time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
     jiff::Timestamp::from_second(seconds).map_or_else(|_| "then".to_owned(), |time| time.to_string())
 }
 
-/// `DnsName("a.example")` and `IpAddress(10.0.0.1)` without their wrapping, addresses in their usual form.
-fn bare_name(name: &str) -> String {
+/// Formats `DnsName("a.example")` and `IpAddress(10.0.0.1)` without the wrapper, addresses in canonical form.
+fn unwrapped_name(name: &str) -> String {
     let inner = name.split_once('(').map_or(name, |(_, inner)| inner);
     let bare = inner.trim_end_matches(')').trim_matches('"');
     bare.parse::<IpAddr>().map_or_else(|_| bare.to_owned(), |address| address.to_string())
 }
 
-/// Joins what the causes say from the outermost to the innermost, leaving out empty words and repetitions.
-fn fold(words: &[String]) -> String {
+/// Joins the words of the causes from the outermost to the innermost, without empty words and repetitions.
+fn join_words(words: &[String]) -> String {
     let mut out: Vec<&str> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let said_below = words[at + 1..].iter().any(|below| below.contains(word.as_str()));
@@ -382,33 +383,33 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_just_ends_is_an_unexpected_end() {
+    fn abrupt_end_is_an_unexpected_eof() {
         let said = "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/x";
         let words = ["error decoding response body", "error reading a body from connection", said];
         let words = words.map(|word| plain_words(word.to_owned()));
-        assert_eq!(fold(&words), "unexpected EOF");
+        assert_eq!(join_words(&words), "unexpected EOF");
     }
 
     #[test]
-    fn an_end_where_an_answer_should_be_is_an_end_of_the_file() {
+    fn end_before_a_response_is_an_eof() {
         for said in
             ["connection closed before message completed", "tls handshake eof", "operation was canceled"]
         {
             let words = ["client error (Canceled)", said].map(|word| plain_words(word.to_owned()));
-            assert_eq!(fold(&words), "EOF");
+            assert_eq!(join_words(&words), "EOF");
         }
     }
 
     #[test]
-    fn a_chain_is_told_without_empty_words_and_repetitions() {
+    fn causes_are_joined_without_empty_words_and_repetitions() {
         let words = ["client error (Connect)", "dns error", "no such host: a", "no such host"];
-        assert_eq!(fold(&words.map(str::to_owned)), "no such host: a");
-        assert_eq!(fold(&["dns error".to_owned()]), "dns error");
-        assert_eq!(fold(&["stream: reset".to_owned(), "reset".to_owned()]), "stream: reset");
+        assert_eq!(join_words(&words.map(str::to_owned)), "no such host: a");
+        assert_eq!(join_words(&["dns error".to_owned()]), "dns error");
+        assert_eq!(join_words(&["stream: reset".to_owned(), "reset".to_owned()]), "stream: reset");
     }
 
     #[test]
-    fn a_certificate_for_other_names_is_told_as_go_tells_it() {
+    fn certificate_for_other_names_has_gos_message() {
         let told = |expected: &'static str, presented: &[&str]| {
             certificate_words(&rustls::CertificateError::NotValidForNameContext {
                 expected: ServerName::try_from(expected).unwrap(),
@@ -430,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_of_another_time_is_told_as_go_tells_it() {
+    fn expired_certificate_has_gos_message() {
         let at = |seconds| UnixTime::since_unix_epoch(std::time::Duration::from_secs(seconds));
         let why = rustls::CertificateError::ExpiredContext { time: at(86400), not_after: at(60) };
         assert_eq!(

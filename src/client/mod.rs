@@ -5,16 +5,16 @@
 //! - `failure` maps errors of the network to [`crate::listwatch::Error`] by their meaning.
 
 pub(crate) mod connection;
+pub(crate) mod connection_pool;
 pub(crate) mod failure;
 pub(crate) mod login;
 pub(crate) mod notice;
 pub(crate) mod redaction;
-pub(crate) mod session;
 pub(crate) mod silence;
 #[cfg(test)]
 pub(crate) mod test_server;
 pub(crate) mod warnings;
 
-pub use login::{a_plugin_runs, end_plugins, kill_plugins};
+pub use login::{end_plugins, is_plugin_running, kill_plugins};
 pub use notice::Notice;
 pub use redaction::Redaction;

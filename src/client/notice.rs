@@ -1,33 +1,32 @@
-//! What a client has to say beside its answers.
+//! Notices of a client to its user, apart from responses.
 
 use std::time::Duration;
 
-/// Something that nobody asked for and a user should know. The texts are other people's: whoever shows them cleans them.
+/// An event that a user should know of. Its texts come from servers and plugins: escape them before printing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice<'a> {
-    /// What the server warns of, as of an API that is deprecated; each text once.
+    /// A warning of the server, such as for a deprecated API; each text once.
     Warning(&'a str),
-    /// The server's discovery names API groups, versions or resources that can't stand in a URL; they are left out. Once for
-    /// each [`Discovery`](crate::api::Discovery).
+    /// The server's discovery contains names of API groups, versions or resources that are not valid in a URL; they
+    /// are skipped. Once for each [`Discovery`](crate::api::Discovery).
     UnusableNames {
-        /// How many names there are.
+        /// The number of names.
         count: usize,
         /// The first of them.
         example: &'a str,
     },
-    /// A line that a credential plugin wrote to its standard error, as soon as it is there. At most 4 KiB of a line and
-    /// 64 KiB of a run are told.
+    /// A line that a credential plugin wrote to its standard error, as soon as it arrives. At most 4 KiB of a line
+    /// and 64 KiB of a run.
     Plugin(&'a str),
-    /// A credential plugin that may ask its user is about to have standard input and standard error to itself.
-    PluginAsks,
+    /// A credential plugin that may prompt the user is about to take standard input and standard error.
+    TerminalTaken,
     /// That plugin has ended.
-    PluginAsked,
-    /// For some time that plugin, or issuer, has been waited for, and what needs its credentials stands still. Once for
-    /// each log-in.
-    Waiting(&'a str),
-    /// It is waited for no longer, whatever came of it.
-    Waited(&'a str),
+    TerminalReleased,
+    /// A plugin or issuer has been working for some time, and requests wait for its credentials. Once for each login.
+    LoginPending(&'a str),
+    /// The plugin or issuer has finished, with or without success.
+    LoginDone(&'a str),
     /// A request is repeated, because the server refused it and said when to return (`Retry-After`); for waits of more
     /// than 2 s.
     Retrying {
@@ -52,10 +51,10 @@ pub enum Notice<'a> {
         /// The time that the request may take in all, where it is bounded.
         limit: Option<Duration>,
     },
-    /// New tokens could not be written into the kubeconfig that the old ones came from: which file, and why. Once for
-    /// each log-in.
-    TokensNotKept(&'a str),
+    /// New tokens could not be saved in the kubeconfig that the old ones came from: the file and the reason. Once for
+    /// each login.
+    TokensNotSaved(&'a str),
 }
 
-/// Who hears it.
+/// Receives notices.
 pub(crate) type Listener = std::sync::Arc<dyn Fn(Notice<'_>) + Send + Sync>;

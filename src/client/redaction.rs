@@ -1,5 +1,5 @@
-//! Masking of a client's own credentials in texts of other parties: a server, a proxy or an identity provider may repeat
-//! what it was sent.
+//! Masks a client's own credentials in texts of other parties: a server, a proxy or an identity provider may repeat
+//! them.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -22,16 +22,16 @@ const CAPACITY: usize = 64;
 /// replacing those would make every message unreadable without hiding a password that can be guessed anyway.
 const SHORTEST: usize = 8;
 
-/// The credentials that one client sends, and the function that masks them in a text.
+/// The credentials that one client sends, for masking them in texts.
 ///
 /// Credentials of less than eight characters are not masked. Cheap to clone; clones share the credentials.
 ///
-/// A read-write lock: every message reads, only a new log-in writes; it is never held across an await. Bounded by
-/// 64 credentials.
+/// A read-write lock: every message reads, only a new login writes; it is never held across an await. Bounded by 64
+/// credentials.
 #[derive(Clone, Default)]
 pub struct Redaction(Arc<RwLock<VecDeque<Credential>>>);
 
-/// One credential in the forms in which it may come back, itself first.
+/// The forms in which one credential may be repeated, itself first.
 struct Credential(Vec<String>);
 
 impl Redaction {
@@ -53,7 +53,7 @@ impl Redaction {
         let Some((scheme, credential)) = header.to_str().ok().and_then(|text| text.split_once(' ')) else {
             return;
         };
-        // Each request passes here: a known header costs one comparison.
+        // Called for each request: a known header costs one comparison.
         if self.has(credential) {
             return;
         }
@@ -127,7 +127,7 @@ impl Redaction {
         }
     }
 
-    /// Returns JSON of which every string is masked, byte for byte the same if there is nothing to mask.
+    /// Returns JSON with every string masked; the same bytes if there is nothing to mask.
     fn json(&self, json: String) -> String {
         let Ok(mut value) = serde_json::from_str::<Value>(&json) else { return self.owned(json) };
         if self.mask_value(&mut value) { value.to_string() } else { json }
@@ -159,7 +159,7 @@ impl Redaction {
     }
 }
 
-/// The forms of a credential, itself first.
+/// Returns the forms of a credential, itself first.
 fn forms(credential: &str) -> Vec<String> {
     let json = serde_json::to_string(credential).unwrap_or_default();
     let json = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();

@@ -1,5 +1,4 @@
-//! What this room's tests share: an HTTP/1.1 server that answers what a closure says and keeps what it was asked, and a
-//! certificate.
+//! The HTTP/1.1 server of unit tests, which responds from a closure and records the requests, and a certificate.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,36 +6,36 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The certificate of `kdelta.test`, valid until 2126, that nobody but itself has signed.
+/// The self-signed certificate of `kdelta.test`, valid until 2126.
 pub(crate) const SELF_SIGNED: &str = include_str!("../kubeconfig/testdata/self_signed.pem");
 
-/// A server on a free port of loopback, there until it is dropped.
+/// A server on a free port of loopback, until it is dropped.
 pub(crate) struct TestServer {
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl TestServer {
-    /// Starts one. The closure gets the head of each request and gives the whole answer.
+    /// Starts a server. The closure receives the head of each request and returns the whole response.
     pub(crate) async fn start<A: Into<Vec<u8>> + 'static>(
         answer: impl Fn(&str) -> A + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (answer, kept) = (Arc::new(answer), Arc::clone(&asked));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (answer, kept) = (Arc::new(answer), Arc::clone(&requests));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(stream, Arc::clone(&answer), Arc::clone(&kept)));
             }
         });
-        Self { url, asked, task }
+        Self { url, requests, task }
     }
 
-    /// The heads of all requests until now.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the heads of all requests so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -71,7 +70,7 @@ async fn serve<A: Into<Vec<u8>>>(
     }
 }
 
-/// What is found in the end, of what another process is to do. A test that waits in vain fails.
+/// Polls for the effect of another process. Panics after a time limit.
 pub(crate) async fn eventually<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
@@ -83,12 +82,12 @@ pub(crate) async fn eventually<T>(what: &str, mut find: impl FnMut() -> Option<T
     }
 }
 
-/// An answer with a JSON body.
+/// Formats a response with a JSON body.
 pub(crate) fn json(code: u16, body: &str) -> String {
     with_headers(code, "Content-Type: application/json\r\n", body)
 }
 
-/// An answer with a body and more header lines, each with its line end.
+/// Formats a response with a body and more header lines, each with its line end.
 pub(crate) fn with_headers(code: u16, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {code} Said\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
 }

@@ -1,4 +1,4 @@
-//! What a server says beside its answer: `Warning` headers, each text once.
+//! The `Warning` headers of a server, each text once.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -8,13 +8,13 @@ use http::header::{HeaderMap, WARNING};
 use super::notice::{Listener, Notice};
 use super::redaction::Redaction;
 
-/// How many different texts are remembered; after that nothing new is told.
-const REMEMBERED: usize = 100;
+/// The number of different texts that are remembered; afterwards no new text is reported.
+const CAPACITY: usize = 100;
 
-/// Tells what it has not told before.
+/// Reports each warning once.
 pub(crate) struct Warnings {
-    /// A std mutex: held for a look-up; requests of one client share what has been told. Bounded by [`REMEMBERED`].
-    told: Mutex<HashSet<String>>,
+    /// A std mutex: held for a lookup; the requests of one client share the reported texts. Bounded by [`CAPACITY`].
+    reported: Mutex<HashSet<String>>,
     listener: Option<Listener>,
     /// The credentials that a server may repeat.
     redaction: Redaction,
@@ -22,7 +22,7 @@ pub(crate) struct Warnings {
 
 impl Warnings {
     pub(crate) fn new(listener: Option<Listener>, redaction: Redaction) -> Self {
-        Self { told: Mutex::default(), listener, redaction }
+        Self { reported: Mutex::default(), listener, redaction }
     }
 
     /// Passes a notice to the listener, if there is one.
@@ -32,15 +32,15 @@ impl Warnings {
         }
     }
 
-    /// Tells what these headers warn of.
+    /// Reports the warnings in these headers.
     pub(crate) fn of(&self, headers: &HeaderMap) {
         let Some(tell) = &self.listener else { return };
         for value in headers.get_all(WARNING).iter().filter_map(|value| value.to_str().ok()) {
             for text in texts(value) {
                 let text = self.redaction.apply(&text).into_owned();
-                let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-                let is_new = told.len() < REMEMBERED && told.insert(text.clone());
-                drop(told);
+                let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_new = reported.len() < CAPACITY && reported.insert(text.clone());
+                drop(reported);
                 if is_new {
                     tell(Notice::Warning(&text));
                 }
@@ -49,8 +49,8 @@ impl Warnings {
     }
 }
 
-/// The texts in `299 - "text", 299 agent "text"`: those of code 299, which is the only one that API servers send. What
-/// can't be read ends it.
+/// Returns the texts in `299 - "text", 299 agent "text"`: those of code 299, the only one that API servers send.
+/// Parsing stops at the first error.
 fn texts(value: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = value;
@@ -59,14 +59,14 @@ fn texts(value: &str) -> Vec<String> {
         if head.trim_start_matches([',', ' ']).starts_with("299 ") && !text.is_empty() {
             found.push(text);
         }
-        // A date may follow, in quotes of its own.
+        // A date in quotes may follow.
         let date = after.trim_start().strip_prefix('"').and_then(quoted);
         rest = date.map_or(after, |(_, after)| after);
     }
     found
 }
 
-/// A quoted string from behind its opening quote, and what follows it.
+/// Parses a quoted string after its opening quote, and returns the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_texts_of_a_header_are_found() {
+    fn warning_texts_are_parsed() {
         for (value, expected) in [
             (r#"299 - "v1 X is deprecated""#, &["v1 X is deprecated"][..]),
             (
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_is_told_once() {
+    fn each_text_is_reported_once() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));

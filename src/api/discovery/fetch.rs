@@ -117,14 +117,14 @@ async fn one_by_one(
     timeout: Option<Duration>,
     unusable: &mut UnusableNames,
 ) -> (Vec<DiscoveredResource>, Vec<UnavailableGroup>) {
-    let asking = parts.into_iter().map(|part| async move {
+    let as_request = parts.into_iter().map(|part| async move {
         let answer: Result<ResourceList, Error> =
             ask(client, &Request::new(part.path()).timeout(timeout), &PART).await;
         (part, answer)
     });
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     // In the order asked, which is that of preference.
-    let mut answers = stream::iter(asking).buffered(AT_A_TIME);
+    let mut answers = stream::iter(as_request).buffered(AT_A_TIME);
     while let Some((part, answer)) = answers.next().await {
         if found.len() > MOST_TYPES {
             let reason = format!("the server names more than {MOST_TYPES} types: the others are left out");
@@ -209,7 +209,7 @@ mod tests {
         let server = TestServer::start(move |_| json(200, &body)).await;
         let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
         let refused = fetch(&client, None).await.err().unwrap();
-        assert!(server.asked().len() <= 3, "nothing is asked for one by one");
+        assert!(server.requests().len() <= 3, "nothing is asked for one by one");
         refused.to_string()
     }
 

@@ -50,7 +50,7 @@ fn discovery(server: &TestServer, cache: Option<&TempDir>) -> Discovery {
 
 /// What it was asked about resources: not which version it is.
 fn of_resources(server: &TestServer) -> Vec<String> {
-    server.asked().into_iter().filter(|request| !request.starts_with("GET /version ")).collect()
+    server.requests().into_iter().filter(|request| !request.starts_with("GET /version ")).collect()
 }
 
 async fn resolved(discovery: &Discovery, word: &str) -> Vec<String> {
@@ -320,7 +320,7 @@ async fn the_version_of_the_server_is_told_and_kept_with_what_it_offers() {
         assert_eq!(discovery.server_version().await, None, "nobody was asked");
         discovery.resolve("pods").await.unwrap();
         assert_eq!(discovery.server_version().await, Some(ServerVersion { major: 1, minor: 33 }));
-        assert_eq!(server.asked().len(), 3, "{is_from_file}");
+        assert_eq!(server.requests().len(), 3, "{is_from_file}");
     }
 }
 

@@ -56,7 +56,7 @@ async fn list_everything(discovery: &Discovery) -> Vec<String> {
 
 /// The targets of all requests, sorted, without the version.
 fn targets(server: &TestServer) -> Vec<String> {
-    let asked = server.asked();
+    let asked = server.requests();
     let mut targets: Vec<String> =
         asked.iter().map(|head| head.split(' ').nth(1).unwrap_or_default().to_owned()).collect();
     targets.retain(|target| target != "/base/version");
@@ -104,7 +104,7 @@ async fn no_name_of_an_aggregated_discovery_leaves_the_base_path() {
         targets(&server),
         ["/base/api", "/base/apis", "/base/apis/good.example/v1/namespaces/default/things"]
     );
-    assert!(elsewhere.asked().is_empty());
+    assert!(elsewhere.requests().is_empty());
     discovery.refresh().await.unwrap();
     let notices: Vec<String> = notices.try_iter().collect();
     assert_eq!(notices.len(), 1, "{notices:?}");
@@ -170,7 +170,7 @@ async fn no_name_of_a_discovery_in_parts_leaves_the_base_path() {
             "/base/apis/good.example/v1/namespaces/default/things",
         ]
     );
-    assert!(elsewhere.asked().is_empty());
+    assert!(elsewhere.requests().is_empty());
     let notices: Vec<String> = notices.try_iter().collect();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(discovery.catalog().await.unwrap().missing().is_empty());
@@ -219,10 +219,10 @@ async fn a_file_with_a_name_that_is_no_part_of_a_url_counts_as_none() {
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.contains(good), "{text}");
         std::fs::write(&file, text.replace(good, hostile)).unwrap();
-        let before = server.asked().len();
+        let before = server.requests().len();
         let found = list_everything(&discovery(&server, Some(&folder)).0).await;
         assert_eq!(found, ["v1/things"], "{hostile}");
-        assert!(server.asked().len() > before + 2, "the server is asked again: {hostile}");
+        assert!(server.requests().len() > before + 2, "the server is asked again: {hostile}");
     }
     assert_eq!(targets(&server), ["/base/api", "/base/api/v1/namespaces/default/things", "/base/apis"]);
 }

@@ -76,7 +76,7 @@ async fn listed(
 async fn of(server: &TestServer, form: Representation) -> (Vec<String>, Vec<String>, Result<(), Error>) {
     let (found, ended) = taken(&pods(&server.url, form)).await;
     let target = |head: &String| head.split(' ').nth(1).expect("a target").replace("/api/v1/pods", "");
-    (found, server.asked().iter().map(target).collect(), ended)
+    (found, server.requests().iter().map(target).collect(), ended)
 }
 
 fn pods(url: &str, form: Representation) -> ResourceClient {
@@ -452,5 +452,5 @@ async fn a_refusal_that_holds_for_every_form_is_told_at_once() {
         let error = resource.list(&ListOptions::default()).await.err().expect("a refusal");
         assert!(matches!(error, Error::TooManyRequests { .. }), "{error:?}");
     }
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }

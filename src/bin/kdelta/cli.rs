@@ -235,9 +235,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
 fn report_notice(messages: &Messages, notice: Notice<'_>) {
     match notice {
         Notice::Plugin(line) => messages.notice(line),
-        Notice::PluginAsks => messages.show_counts(false),
-        Notice::PluginAsked => messages.show_counts(true),
-        Notice::TokensNotKept(text) => messages.warning(text),
+        Notice::TerminalTaken => messages.show_counts(false),
+        Notice::TerminalReleased => messages.show_counts(true),
+        Notice::TokensNotSaved(text) => messages.warning(text),
         Notice::Retrying { server, path, reason, after } => {
             messages
                 .notice(&format!("{server}{path}: {reason}, trying again in {:.1}s", after.as_secs_f64()));
@@ -250,8 +250,8 @@ fn report_notice(messages: &Messages, notice: Notice<'_>) {
                 limit.unwrap_or_default()
             ));
         }
-        Notice::Waiting(name) => messages.notice(&format!("waiting for credentials from {name}")),
-        Notice::Waited(name) => messages.notice(&format!("no longer waiting for credentials from {name}")),
+        Notice::LoginPending(name) => messages.notice(&format!("waiting for credentials from {name}")),
+        Notice::LoginDone(name) => messages.notice(&format!("no longer waiting for credentials from {name}")),
         _ => {}
     }
 }

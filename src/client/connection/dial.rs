@@ -1,4 +1,4 @@
-//! Opens connections: to the server or to the proxy before it, and TLS to the server in either.
+//! Opens connections to the server or its proxy, with TLS to the server in both cases.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use tokio::net::TcpStream;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt, service_fn};
 
-use super::link::Link;
+use super::plain_stream::PlainStream;
 use super::proxied;
 use crate::kubeconfig::ConnectionOptions;
 use crate::listwatch::system_words;
 
-/// How long it may take until a connection is open, TLS and the wait for another's included.
+/// The time limit for opening a connection, including TLS and the wait for a shared dial.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const KEEPALIVE: Duration = Duration::from_secs(30);
 pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 pub(super) const KEEPALIVE_RETRIES: u32 = 3;
 
-/// What makes the connections of an HTTP client.
-pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Link>, BoxError>;
+/// The connector of an HTTP client.
+pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<PlainStream>, BoxError>;
 
-/// Opens plain connections.
-pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, Undialed>;
+/// Opens plain TCP connections.
+pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, DialError>;
 
-/// What opens connections that way, with that TLS to the server, and to the proxy where that speaks TLS as well. How long
-/// that may take is the caller's to say.
+/// Returns a connector with these options and TLS configuration, which also applies to a proxy with TLS. The caller
+/// bounds its time.
 pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Connector {
     tls.alpn_protocols.clear();
     let tcp = tcp();
@@ -42,7 +42,7 @@ pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConf
         let (tcp, tls, proxy) = (tcp.clone(), Arc::clone(&to_proxy), proxy.clone());
         async move {
             match proxy {
-                None => Ok::<_, BoxError>(Link::to_server(tcp.oneshot(server).await?)),
+                None => Ok::<_, BoxError>(PlainStream::direct_stream(tcp.oneshot(server).await?)),
                 Some(proxy) => Ok(proxied::open(&proxy, tcp, tls, &server).await?),
             }
         }
@@ -58,7 +58,7 @@ pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConf
     BoxCloneSyncService::new(https)
 }
 
-/// What is offered to the server, the best first.
+/// Returns the ALPN protocols to offer, in order of preference.
 pub(super) fn protocols(options: &ConnectionOptions) -> Vec<Vec<u8>> {
     let http2 = (!options.http1_only).then(|| b"h2".to_vec());
     http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
@@ -69,7 +69,7 @@ fn tcp() -> Tcp {
         HttpConnector::new_with_resolver(service_fn(async |name: Name| lookup(name.as_str()).await));
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    // Shared by the addresses of a host, so that one that swallows everything leaves time for the next.
+    // Shared by the addresses of a host, so that an unresponsive one leaves time for the next.
     tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
     tcp.set_keepalive(Some(KEEPALIVE));
     tcp.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
@@ -78,30 +78,30 @@ fn tcp() -> Tcp {
     tcp.set_tcp_user_timeout(Some(KEEPALIVE));
     BoxCloneSyncService::new(service_fn(move |to: Uri| {
         let tcp = tcp.clone();
-        async move { tcp.oneshot(to.clone()).await.map_err(|error| Undialed::new(&to, error.into())) }
+        async move { tcp.oneshot(to.clone()).await.map_err(|error| DialError::new(&to, error.into())) }
     }))
 }
 
-/// The addresses of a host.
+/// Resolves a host.
 ///
 /// # Errors
-/// It has none, in Go's words.
-pub(super) async fn lookup(host: &str) -> Result<vec::IntoIter<SocketAddr>, Unknown> {
+/// The host has no address, in Go's words.
+pub(super) async fn lookup(host: &str) -> Result<vec::IntoIter<SocketAddr>, UnknownHost> {
     match tokio::net::lookup_host((host, 0)).await {
         Ok(found) => Ok(found.collect::<Vec<_>>().into_iter()),
-        Err(error) => Err(Unknown::new(host, &error)),
+        Err(error) => Err(UnknownHost::new(host, &error)),
     }
 }
 
 /// A name without an address.
 #[derive(Debug, thiserror::Error)]
 #[error("lookup {host}: {why}")]
-pub(super) struct Unknown {
+pub(super) struct UnknownHost {
     host: String,
     why: String,
 }
 
-impl Unknown {
+impl UnknownHost {
     fn new(host: &str, error: &io::Error) -> Self {
         let said = error.to_string();
         let said = said.rsplit(": ").next().unwrap_or_default();
@@ -111,18 +111,18 @@ impl Unknown {
     }
 }
 
-/// A connection that could not be opened, in the words of Go's `net.OpError`.
+/// A failure to open a connection, in the words of Go's `net.OpError`.
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-pub(super) struct Undialed {
+pub(super) struct DialError {
     words: String,
     source: BoxError,
 }
 
-impl Undialed {
+impl DialError {
     pub(super) fn new(to: &Uri, source: BoxError) -> Self {
         let root = root_of(source.as_ref());
-        let words = match (root.downcast_ref::<Unknown>(), root.downcast_ref::<io::Error>()) {
+        let words = match (root.downcast_ref::<UnknownHost>(), root.downcast_ref::<io::Error>()) {
             (Some(unknown), _) => format!("dial tcp: {unknown}"),
             (None, Some(error)) => format!("dial tcp {}: connect: {}", target(to), system_words(error)),
             (None, None) => format!("dial tcp {}: {root}", target(to)),
@@ -135,7 +135,7 @@ fn root_of<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::er
     std::iter::successors(Some(error), |error| error.source()).last().unwrap_or(error)
 }
 
-/// `host:port` of a URL.
+/// Returns the `host:port` of a URL.
 pub(super) fn target(uri: &Uri) -> String {
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
     format!("{}:{port}", uri.host().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Connections straight to the server, under the name that its URL has: reqwest's.
+//! Direct connections to a server under the name in its URL, by reqwest.
 
 use std::io;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use reqwest::{Client, redirect};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, service_fn};
 
-use super::dial::{self, Undialed};
-use super::shared_dial::Opening;
+use super::dial::{self, DialError};
+use super::shared_dial::SharedDial;
 use super::{Body, CONNECTION_WINDOW, Http, STREAM_WINDOW};
 use crate::kubeconfig::ConnectionOptions;
 
-/// What a connector says that could not even reach the server.
+/// The messages of a connector that could not reach the server.
 const UNDIALED: [&str; 2] = ["tcp connect error", "dns error"];
 
-/// An HTTP client that goes that way, if it is one that reqwest can go: it knows no certificate name but the URL's host,
-/// and of a failure behind a proxy it does not tell where it was.
+/// Returns an HTTP client by reqwest, if it supports the options: it has no setting for another certificate name, and
+/// its errors do not tell whether a failure was the proxy's.
 pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Option<Http> {
     if options.proxy.is_some() || options.server_name.is_some() {
         return None;
@@ -30,16 +30,16 @@ pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -
         .tls_backend_preconfigured(tls)
         .no_proxy()
         .redirect(redirect::Policy::none())
-        // Left to `Transport`, which does it on every way.
+        // `Transport` retries on every route.
         .retry(reqwest::retry::never())
         .dns_resolver(Arc::new(Lookup))
-        // Unpacked by `Transport`, whatever else in a build may ask of reqwest.
+        // `Transport` decompresses, whatever features another crate enables in reqwest.
         .no_gzip()
         .no_brotli()
         .no_zstd()
         .no_deflate()
         .connect_timeout(dial::CONNECT_TIMEOUT)
-        .connector_layer(Opening::of(options))
+        .connector_layer(SharedDial::of(options))
         .tcp_nodelay(true)
         .tcp_keepalive(dial::KEEPALIVE)
         .tcp_keepalive_interval(dial::KEEPALIVE_INTERVAL)
@@ -56,33 +56,33 @@ pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -
     if options.http1_only {
         builder = builder.http1_only();
     }
-    // It refuses a TLS backend that it was not built with; ours is one that it was.
+    // The only error is a TLS backend that reqwest was not built with.
     let client = builder.build().ok()?;
     Some(BoxCloneSyncService::new(service_fn(move |request: http::Request<Bytes>| {
         let client = client.clone();
         async move {
             let server = request.uri().clone();
             let request = request.map(reqwest::Body::from).try_into()?;
-            let answer = client.execute(request).await.map_err(|error| undialed(&server, error))?;
-            Ok(http::Response::from(answer).map(|body| Body::new(body.map_err(BoxError::from))))
+            let response = client.execute(request).await.map_err(|error| undialed(&server, error))?;
+            Ok(http::Response::from(response).map(|body| Body::new(body.map_err(BoxError::from))))
         }
     })))
 }
 
-/// The error without the URL; one of opening the connection in the words of the other ways.
+/// Returns the error without its URL; one of dialing in the words of the other routes.
 fn undialed(server: &Uri, error: reqwest::Error) -> BoxError {
-    // Who waited for another's connection never dialed.
+    // The wait for a shared dial timed out; there was no dial of its own.
     if error.is_connect() && error.is_timeout() {
-        return Undialed::new(server, io::Error::from(io::ErrorKind::TimedOut).into()).into();
+        return DialError::new(server, io::Error::from(io::ErrorKind::TimedOut).into()).into();
     }
     let error: BoxError = error.without_url().into();
     let is_undialed =
         std::iter::successors(Some(&*error as &(dyn std::error::Error + 'static)), |error| error.source())
             .any(|cause| UNDIALED.contains(&cause.to_string().as_str()));
-    if is_undialed { Undialed::new(server, error).into() } else { error }
+    if is_undialed { DialError::new(server, error).into() } else { error }
 }
 
-/// The system's look-up.
+/// The system's name resolution.
 struct Lookup;
 
 impl Resolve for Lookup {

@@ -1,10 +1,10 @@
-//! Whether a server that says nothing to a watch is still there: what HTTP/2 finds out by pings, and HTTP/1.1 has no word
-//! for.
+//! Liveness checks for idle watches over HTTP/1.1, which has no pings: a probe request on another connection.
 //!
-//! A watch may be silent for minutes and well. One whose server was stopped, or is behind a tunnel that broke, is as silent
-//! while something on the way still answers for it. So after as much silence as HTTP/2 would send a ping for, the server is
-//! asked over another connection whether it lives: any answer of it is a sign of life, and none in time is as an unanswered
-//! ping. Where several servers stand behind one address another one may answer: their silence alone tells of them.
+//! A healthy watch may be silent for minutes. A watch whose server was stopped, or is behind a broken tunnel, is
+//! equally silent while an intermediary still acknowledges its packets. After the silence at which HTTP/2 would send
+//! a ping, the server is probed over another connection: any response proves that it lives, and a missing one counts
+//! like an unanswered ping. If several servers share the address, another one may respond; then only the silence
+//! itself shows the failure.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,122 +20,137 @@ use tracing::debug;
 
 use super::Transport;
 
-/// How soon a question is asked again that did not get as far as the server.
-const AGAIN: Duration = Duration::from_secs(1);
+/// The pause before a probe is repeated that did not reach the server.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// How proxies and balancers say that the server behind them did not answer.
-const NOT_THE_SERVER: [StatusCode; 3] =
+/// The status codes with which proxies and load balancers report that the server behind them did not respond.
+const GATEWAY_ERRORS: [StatusCode; 3] =
     [StatusCode::BAD_GATEWAY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT];
 
-/// What is known of a server's life, for all watches that want to know.
+/// The state of a server's liveness, shared by all watches.
 #[derive(Default)]
-pub(crate) struct Signs {
-    /// An async mutex, held while one asks, so that the others wait for its answer; each asks for a limited time, and in a
-    /// task, which goes on while nobody waits for it and ends with its watch.
-    last: Mutex<Sign>,
+pub(crate) struct Liveness {
+    /// An async mutex, held during a probe, so that the other watches wait for its result. Each probe has a time
+    /// limit and runs in a task, which continues without waiters and ends with its watch.
+    last: Mutex<LastProbe>,
 }
 
 #[derive(Clone, Copy, Default)]
-enum Sign {
-    /// It was never asked.
+enum LastProbe {
+    /// No probe was sent.
     #[default]
     None,
-    /// When it answered.
-    Answered(Instant),
-    /// When it was given up who never answered: a gateway may keep the question to itself, so that says nothing.
-    Mute(Instant),
-    /// When it was asked and when it was given up that had answered before.
-    Unanswered { asked: Instant, given_up: Instant },
+    /// The time of the last response.
+    Responded(Instant),
+    /// The time of the last timeout of a server that never responded to a probe: a gateway may drop probes, so it
+    /// proves nothing.
+    NeverResponded(Instant),
+    /// The start and the timeout of a failed probe, after earlier successful ones.
+    TimedOut { started: Instant, timed_out: Instant },
 }
 
-/// The server was asked at that time, and did not answer.
-struct InVain {
-    asked: Instant,
+/// The server was probed at that time and did not respond.
+struct Unresponsive {
+    started: Instant,
 }
 
-impl Signs {
-    /// Up to when the server counts as alive. It is not asked again so soon after an answer, nor by who has waited while
-    /// somebody else did.
-    async fn seek(&self, after: Duration, question: impl Future<Output = bool>) -> Result<Instant, InVain> {
+impl Liveness {
+    /// Returns the time up to which the server counts as alive. It is not probed again so soon after a response, nor
+    /// by a watch that waited during another's probe.
+    async fn probe(
+        &self,
+        after: Duration,
+        request: impl Future<Output = bool>,
+    ) -> Result<Instant, Unresponsive> {
         let called = Instant::now();
         let mut last = self.last.lock().await;
         match *last {
-            Sign::Answered(at) | Sign::Mute(at) if at.elapsed() < after => return Ok(at),
-            Sign::Unanswered { asked, given_up } if called < given_up => return Err(InVain { asked }),
+            LastProbe::Responded(at) | LastProbe::NeverResponded(at) if at.elapsed() < after => {
+                return Ok(at);
+            }
+            LastProbe::TimedOut { started, timed_out } if called < timed_out => {
+                return Err(Unresponsive { started });
+            }
             _ => {}
         }
-        let asked = Instant::now();
-        let answered = question.await;
+        let started = Instant::now();
+        let has_responded = request.await;
         let now = Instant::now();
-        debug!(answered, elapsed = ?now - asked, "asked a silent server whether it lives");
+        debug!(has_responded, elapsed = ?now - started, "asked a silent server whether it lives");
         *last = match *last {
-            _ if answered => Sign::Answered(now),
-            Sign::None | Sign::Mute(_) => Sign::Mute(now),
-            Sign::Answered(_) | Sign::Unanswered { .. } => Sign::Unanswered { asked, given_up: now },
+            _ if has_responded => LastProbe::Responded(now),
+            LastProbe::None | LastProbe::NeverResponded(_) => LastProbe::NeverResponded(now),
+            LastProbe::Responded(_) | LastProbe::TimedOut { .. } => {
+                LastProbe::TimedOut { started, timed_out: now }
+            }
         };
-        if matches!(*last, Sign::Unanswered { .. }) { Err(InVain { asked }) } else { Ok(now) }
+        if matches!(*last, LastProbe::TimedOut { .. }) { Err(Unresponsive { started }) } else { Ok(now) }
     }
 
-    /// The server has begun to answer a watch: if it was given up, then what it was asked says nothing until it answers
-    /// that again.
-    pub(crate) fn seen(&self) {
-        // Whoever asks just now finds out.
+    /// Records that the server has started to respond to a watch. If its last probe failed, probes prove nothing
+    /// until one succeeds again.
+    pub(crate) fn watch_responded(&self) {
+        // A running probe will record its own result.
         if let Ok(mut last) = self.last.try_lock()
-            && let Sign::Unanswered { given_up, .. } = *last
+            && let LastProbe::TimedOut { timed_out, .. } = *last
         {
-            *last = Sign::Mute(given_up);
+            *last = LastProbe::NeverResponded(timed_out);
         }
     }
 }
 
-/// Asks, and answers as [`Signs::seek`].
-type Ask = Box<dyn Fn() -> BoxFuture<'static, Result<Instant, InVain>> + Send>;
+/// Sends a probe like [`Liveness::probe`].
+type Probe = Box<dyn Fn() -> BoxFuture<'static, Result<Instant, Unresponsive>> + Send>;
 
-/// Looks after one watch.
-pub(crate) struct Pulse {
-    /// How much silence is nothing.
+/// The liveness check of one watch.
+pub(crate) struct LivenessCheck {
+    /// The silence before the first probe.
     after: Duration,
-    ask: Ask,
+    ask: Probe,
     phase: Phase,
 }
 
 enum Phase {
-    /// Set when it has run out and not with every event: most of them only move what it is compared with.
-    Waits(Pin<Box<Sleep>>),
-    /// One task, aborted with the watch that it is for.
-    Asks(JoinSet<Result<Instant, InVain>>),
+    /// Not reset with every event, only when it has elapsed: an event merely moves the time that it is compared with.
+    Idle(Pin<Box<Sleep>>),
+    /// One task, aborted with its watch.
+    Probing(JoinSet<Result<Instant, Unresponsive>>),
 }
 
-impl Pulse {
-    /// Asks by this request, after so much silence and for so long.
+impl LivenessCheck {
+    /// Returns a check that sends this request after that silence, with that timeout.
     pub(crate) fn new(
         http: Transport,
-        question: http::Request<Bytes>,
-        signs: Arc<Signs>,
+        request: http::Request<Bytes>,
+        liveness: Arc<Liveness>,
         after: Duration,
         timeout: Duration,
     ) -> Self {
-        let asked = move || answers(http.clone(), question.clone(), timeout);
-        Self::asking(signs, after, asked)
+        let started = move || responds(http.clone(), request.clone(), timeout);
+        Self::as_request(liveness, after, started)
     }
 
-    fn asking<F>(signs: Arc<Signs>, after: Duration, question: impl Fn() -> F + Send + 'static) -> Self
+    fn as_request<F>(
+        liveness: Arc<Liveness>,
+        after: Duration,
+        request: impl Fn() -> F + Send + 'static,
+    ) -> Self
     where
         F: Future<Output = bool> + Send + 'static,
     {
-        let ask = move || -> BoxFuture<'static, Result<Instant, InVain>> {
-            let (signs, question) = (Arc::clone(&signs), question());
-            Box::pin(async move { signs.seek(after, question).await })
+        let ask = move || -> BoxFuture<'static, Result<Instant, Unresponsive>> {
+            let (liveness, request) = (Arc::clone(&liveness), request());
+            Box::pin(async move { liveness.probe(after, request).await })
         };
-        Self { after, ask: Box::new(ask), phase: Phase::Waits(Box::pin(time::sleep(after))) }
+        Self { after, ask: Box::new(ask), phase: Phase::Idle(Box::pin(time::sleep(after))) }
     }
 
-    /// Ends once the server, from which the last came at that time, gives no sign of life; never while it does. Dropping
-    /// the future loses nothing.
-    async fn stops(&mut self, heard: Instant) {
+    /// Completes once the server, last heard at that time, is unresponsive; never while it is alive. Dropping the
+    /// future loses nothing.
+    async fn unresponsive(&mut self, heard: Instant) {
         loop {
             match &mut self.phase {
-                Phase::Waits(sleep) => {
+                Phase::Idle(sleep) => {
                     sleep.as_mut().await;
                     let due = heard + self.after;
                     if Instant::now() < due {
@@ -143,17 +158,17 @@ impl Pulse {
                     } else {
                         let mut task = JoinSet::new();
                         task.spawn((self.ask)());
-                        self.phase = Phase::Asks(task);
+                        self.phase = Phase::Probing(task);
                     }
                 }
-                Phase::Asks(task) => {
+                Phase::Probing(task) => {
                     let sign = task.join_next().await.and_then(Result::ok);
                     let last = match &sign {
                         Some(Ok(sign)) => heard.max(*sign),
                         Some(Err(_)) | None => heard,
                     };
-                    self.phase = Phase::Waits(Box::pin(time::sleep_until(last + self.after)));
-                    if sign.is_some_and(|sign| sign.is_err_and(|in_vain| heard < in_vain.asked)) {
+                    self.phase = Phase::Idle(Box::pin(time::sleep_until(last + self.after)));
+                    if sign.is_some_and(|sign| sign.is_err_and(|in_vain| heard < in_vain.started)) {
                         return;
                     }
                 }
@@ -162,10 +177,10 @@ impl Pulse {
     }
 }
 
-/// What comes of the work, for which a server is waited for that was last heard of at that time; nothing if it gives no sign
-/// of life before. Where nobody looks after it, the work alone decides.
-pub(crate) async fn unless_it_stops<T>(
-    pulse: &mut Option<Pulse>,
+/// Returns the output of `work`, or `None` if the server, last heard at that time, becomes unresponsive first.
+/// Without a check the work alone decides.
+pub(crate) async fn unless_unresponsive<T>(
+    pulse: &mut Option<LivenessCheck>,
     heard: Instant,
     work: impl Future<Output = T>,
 ) -> Option<T> {
@@ -173,24 +188,24 @@ pub(crate) async fn unless_it_stops<T>(
     tokio::select! {
         biased;
         outcome = work => Some(outcome),
-        () = pulse.stops(heard) => None,
+        () = pulse.unresponsive(heard) => None,
     }
 }
 
-/// Whether the server answers within that time.
-async fn answers(http: Transport, question: http::Request<Bytes>, timeout: Duration) -> bool {
-    let answer = time::timeout(timeout, async {
+/// Returns whether the server responds within that time.
+async fn responds(http: Transport, request: http::Request<Bytes>, timeout: Duration) -> bool {
+    let response = time::timeout(timeout, async {
         loop {
-            match http.send(question.clone(), None).await {
-                Ok(answer) if !NOT_THE_SERVER.contains(&answer.head.status) => return answer,
-                // What could not reach it may the next time.
-                _ => time::sleep(AGAIN).await,
+            match http.send(request.clone(), None).await {
+                Ok(response) if !GATEWAY_ERRORS.contains(&response.head.status) => return response,
+                // A probe that did not reach the server may do so the next time.
+                _ => time::sleep(RETRY_PAUSE).await,
             }
         }
     });
-    let Ok(mut answer) = answer.await else { return false };
-    // To its end, so that the connection serves the next question.
-    let rest = async { while let Ok(Some(_)) = answer.chunk().await {} };
+    let Ok(mut response) = response.await else { return false };
+    // The body is read to its end, so that the connection is reused for the next probe.
+    let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
     let _long = time::timeout(timeout, rest).await;
     true
 }
@@ -204,27 +219,27 @@ mod tests {
     const AFTER: Duration = Duration::from_secs(30);
     const TIMEOUT: Duration = Duration::from_secs(15);
 
-    /// A server that lives for so long and may have answered before, and how often it was asked.
+    /// A server that lives for a limited time, and the number of its probes.
     #[derive(Clone)]
     struct Server {
         dies: Instant,
-        signs: Arc<Signs>,
-        asked: Arc<AtomicUsize>,
+        liveness: Arc<Liveness>,
+        started: Arc<AtomicUsize>,
     }
 
     impl Server {
         fn living(time: Duration) -> Self {
-            let last = Mutex::new(Sign::Answered(Instant::now()));
-            let signs = Arc::new(Signs { last });
-            Self { dies: Instant::now() + time, signs, asked: Arc::default() }
+            let last = Mutex::new(LastProbe::Responded(Instant::now()));
+            let liveness = Arc::new(Liveness { last });
+            Self { dies: Instant::now() + time, liveness, started: Arc::default() }
         }
 
-        fn pulse(&self) -> Pulse {
+        fn pulse(&self) -> LivenessCheck {
             let server = self.clone();
-            Pulse::asking(Arc::clone(&self.signs), AFTER, move || {
+            LivenessCheck::as_request(Arc::clone(&self.liveness), AFTER, move || {
                 let server = server.clone();
                 async move {
-                    server.asked.fetch_add(1, Ordering::Relaxed);
+                    server.started.fetch_add(1, Ordering::Relaxed);
                     let lives = Instant::now() < server.dies;
                     if !lives {
                         time::sleep(TIMEOUT).await;
@@ -234,95 +249,95 @@ mod tests {
             })
         }
 
-        fn asked(&self) -> usize {
-            self.asked.load(Ordering::Relaxed)
+        fn probes(&self) -> usize {
+            self.started.load(Ordering::Relaxed)
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_answers_is_there_however_silent_its_watch_is() {
+    async fn responsive_server_is_alive_however_silent_its_watch() {
         let began = Instant::now();
         let server = Server::living(Duration::from_secs(100));
-        server.pulse().stops(began).await;
-        assert_eq!((began.elapsed().as_secs(), server.asked()), (135, 4));
+        server.pulse().unresponsive(began).await;
+        assert_eq!((began.elapsed().as_secs(), server.probes()), (135, 4));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_never_answered_that_question_is_not_judged_by_it() {
+    async fn server_that_never_answered_a_probe_is_not_judged_by_probes() {
         let began = Instant::now();
-        let server = Server { signs: Arc::default(), ..Server::living(Duration::ZERO) };
+        let server = Server { liveness: Arc::default(), ..Server::living(Duration::ZERO) };
         let (mut one, mut other) = (server.pulse(), server.pulse());
-        let stopped = async { tokio::join!(one.stops(began), other.stops(began)) };
+        let stopped = async { tokio::join!(one.unresponsive(began), other.unresponsive(began)) };
         assert!(time::timeout(Duration::from_hours(1), stopped).await.is_err());
-        assert_eq!(server.asked(), 80);
+        assert_eq!(server.probes(), 80);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_heard_is_asked_for_nothing() {
+    async fn server_that_sends_events_is_not_probed() {
         let server = Server::living(Duration::ZERO);
         let mut pulse = server.pulse();
         for _event in 0..100 {
-            assert!(time::timeout(AFTER / 2, pulse.stops(Instant::now())).await.is_err());
+            assert!(time::timeout(AFTER / 2, pulse.unresponsive(Instant::now())).await.is_err());
         }
-        assert_eq!(server.asked(), 0);
+        assert_eq!(server.probes(), 0);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_event_that_comes_while_the_server_is_asked_is_a_sign_of_life() {
+    async fn event_during_a_probe_proves_liveness() {
         let began = Instant::now();
         let mut pulse = Server::living(Duration::ZERO).pulse();
-        assert!(time::timeout(AFTER + TIMEOUT / 2, pulse.stops(began)).await.is_err());
+        assert!(time::timeout(AFTER + TIMEOUT / 2, pulse.unresponsive(began)).await.is_err());
         let event = Instant::now();
-        pulse.stops(event).await;
+        pulse.unresponsive(event).await;
         assert_eq!(event.elapsed(), AFTER + TIMEOUT);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_question_outlives_who_waits_for_it() {
+    async fn probe_continues_without_waiters() {
         let began = Instant::now();
         let server = Server::living(Duration::ZERO);
         let mut pulse = server.pulse();
-        while time::timeout(Duration::from_secs(1), pulse.stops(began)).await.is_err() {}
-        assert_eq!((began.elapsed().as_secs(), server.asked()), (45, 1));
+        while time::timeout(Duration::from_secs(1), pulse.unresponsive(began)).await.is_err() {}
+        assert_eq!((began.elapsed().as_secs(), server.probes()), (45, 1));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_question_is_for_all_watches_and_one_that_nobody_answers_too() {
+    async fn watches_share_probes_and_their_timeouts() {
         let began = Instant::now();
         let server = Server::living(Duration::from_secs(40));
         let pulses = [server.pulse(), server.pulse(), server.pulse()];
         let stopped = pulses.map(|mut pulse| async move {
-            pulse.stops(began).await;
+            pulse.unresponsive(began).await;
             began.elapsed().as_secs()
         });
-        // Answered at 30 s, asked again at 60 s, given up at 75 s.
+        // Responded at 30 s, probed again at 60 s, timed out at 75 s.
         assert_eq!(futures_util::future::join_all(stopped).await, [75, 75, 75]);
-        assert_eq!(server.asked(), 2);
+        assert_eq!(server.probes(), 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_did_not_wait_for_an_answer_asks_for_another() {
+    async fn watch_that_did_not_wait_probes_again() {
         let began = Instant::now();
         let server = Server::living(Duration::ZERO);
         let (mut one, mut other) = (server.pulse(), server.pulse());
-        one.stops(began).await;
-        assert_eq!((began.elapsed(), server.asked()), (AFTER + TIMEOUT, 1));
-        other.stops(began).await;
-        assert_eq!((began.elapsed(), server.asked()), (AFTER + 2 * TIMEOUT, 2));
+        one.unresponsive(began).await;
+        assert_eq!((began.elapsed(), server.probes()), (AFTER + TIMEOUT, 1));
+        other.unresponsive(began).await;
+        assert_eq!((began.elapsed(), server.probes()), (AFTER + 2 * TIMEOUT, 2));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_answers_watches_and_not_that_question_is_no_longer_judged_by_it() {
+    async fn server_that_serves_watches_but_not_probes_is_not_judged_by_probes() {
         let server = Server::living(Duration::ZERO);
-        server.pulse().stops(Instant::now()).await;
-        server.signs.seen();
+        server.pulse().unresponsive(Instant::now()).await;
+        server.liveness.watch_responded();
         let mut again = server.pulse();
-        let stopped = again.stops(Instant::now());
+        let stopped = again.unresponsive(Instant::now());
         assert!(time::timeout(Duration::from_hours(1), stopped).await.is_err());
     }
 
     #[tokio::test]
-    async fn who_only_stands_before_a_server_is_not_taken_for_it() {
+    async fn gateway_errors_are_not_signs_of_life() {
         use crate::client::test_server::{TestServer, json};
         use crate::kubeconfig::ConnectionOptions;
         for code in [200, 401, 403, 404, 429, 500, 502, 503, 504] {
@@ -332,10 +347,10 @@ mod tests {
                 crate::client::connection::tls::unused().unwrap(),
                 true,
             );
-            let question = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
+            let request = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
             let lives = code < 502;
-            let patience = if lives { Duration::from_mins(1) } else { AGAIN / 10 };
-            assert_eq!(answers(http, question, patience).await, lives, "{code}");
+            let report_after = if lives { Duration::from_mins(1) } else { RETRY_PAUSE / 10 };
+            assert_eq!(responds(http, request, report_after).await, lives, "{code}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Connections by way of a proxy: passed on or tunnelled by HTTP, or tunnelled by SOCKS5.
+//! Connections through a proxy: forwarded or tunneled by HTTP, or tunneled by SOCKS5.
 
 use std::io;
 use std::sync::Arc;
@@ -17,33 +17,33 @@ use hyper_util::client::legacy::connect::proxy::SocksV5;
 use tower::{BoxError, ServiceExt, service_fn};
 
 use super::dial::{Tcp, target};
-use super::link::Link;
+use super::plain_stream::PlainStream;
 use crate::kubeconfig::{Protocol, Proxy};
 
-/// What failed between us and the server was the proxy, or was told by it.
+/// A failure at the proxy, or one that the proxy reported.
 #[derive(Debug, thiserror::Error)]
 #[error("{how}")]
-pub(crate) struct ByProxy {
+pub(crate) struct ProxyError {
     /// In Go's words: `proxyconnect tcp`.
     how: String,
     source: BoxError,
 }
 
-/// A proxy that would not open a tunnel.
+/// A proxy's refusal to open a tunnel.
 #[derive(Debug, thiserror::Error)]
-#[error("the proxy {proxy} answered: {answer}")]
-struct Refused {
+#[error("the proxy {proxy} answered: {response}")]
+struct TunnelRefused {
     proxy: String,
-    answer: StatusCode,
+    response: StatusCode,
 }
 
-/// A connection to the server behind that proxy, or to the proxy where it passes on what the server is to be sent.
+/// Opens a connection to the server behind the proxy, or to the proxy itself if it forwards requests.
 pub(super) async fn open(
     proxy: &Proxy,
     tcp: Tcp,
     tls: Arc<rustls::ClientConfig>,
     server: &Uri,
-) -> Result<Link, ByProxy> {
+) -> Result<PlainStream, ProxyError> {
     let target = target(server);
     let how = match proxy.protocol {
         Protocol::Socks5 => format!("socks connect tcp {}->{target}", proxy.authority()),
@@ -51,21 +51,21 @@ pub(super) async fn open(
     };
     let passes_on = server.scheme() == Some(&Scheme::HTTP);
     let opened = match proxy.protocol {
-        Protocol::Socks5 => by_socks(proxy, tcp, &target).await,
+        Protocol::Socks5 => open_socks(proxy, tcp, &target).await,
         Protocol::Http | Protocol::Https => {
-            // One type for both: the connector leaves a plain URL plain.
+            // One type for both: the connector leaves plain URLs without TLS.
             let to_proxy = HttpsConnector::from((tcp, tls));
             match url(proxy).map(|url| to_proxy.oneshot(url)) {
                 Err(error) => Err(error),
-                Ok(opening) => match opening.await {
-                    Ok(io) if passes_on => Ok(Link::passed_on(io)),
+                Ok(shared_dial) => match shared_dial.await {
+                    Ok(io) if passes_on => Ok(PlainStream::forwarded(io)),
                     Ok(io) => tunnel(proxy, io, &target).await,
                     Err(error) => Err(error),
                 },
             }
         }
     };
-    opened.map_err(|source| ByProxy { how, source })
+    opened.map_err(|source| ProxyError { how, source })
 }
 
 fn url(proxy: &Proxy) -> Result<Uri, BoxError> {
@@ -73,8 +73,8 @@ fn url(proxy: &Proxy) -> Result<Uri, BoxError> {
     Ok(format!("{scheme}://{}/", proxy.authority()).parse()?)
 }
 
-/// Asks an HTTP proxy for a tunnel (RFC 9110, 9.3.6).
-async fn tunnel<T>(proxy: &Proxy, io: T, target: &str) -> Result<Link, BoxError>
+/// Requests a tunnel from an HTTP proxy (RFC 9110, 9.3.6).
+async fn tunnel<T>(proxy: &Proxy, io: T, target: &str) -> Result<PlainStream, BoxError>
 where
     T: Read + Write + Unpin + Send + 'static,
 {
@@ -86,22 +86,24 @@ where
         request.headers_mut().insert(PROXY_AUTHORIZATION, header);
     }
     let (mut sender, connection) = http1::handshake(io).await?;
-    let asking = async {
+    let as_request = async {
         let response = sender.send_request(request).await?;
         if !response.status().is_success() {
-            return Err(Refused { proxy: proxy.authority().to_owned(), answer: response.status() }.into());
+            return Err(
+                TunnelRefused { proxy: proxy.authority().to_owned(), response: response.status() }.into()
+            );
         }
         Ok::<_, BoxError>(hyper::upgrade::on(response).await?)
     };
-    // The connection is driven here until it is a tunnel; a refusal ends it.
-    let (tunnel, ()) = try_join(asking, connection.with_upgrades().map_err(Into::into)).await?;
-    Ok(Link::to_server(tunnel))
+    // The connection is driven here until it becomes a tunnel; a refusal ends it.
+    let (tunnel, ()) = try_join(as_request, connection.with_upgrades().map_err(Into::into)).await?;
+    Ok(PlainStream::direct_stream(tunnel))
 }
 
-/// Asks a SOCKS5 proxy for a tunnel (RFC 1928, 1929); names are left to it to look up.
-async fn by_socks(proxy: &Proxy, tcp: Tcp, target: &str) -> Result<Link, BoxError> {
+/// Requests a tunnel from a SOCKS5 proxy (RFC 1928, 1929), which also resolves the name.
+async fn open_socks(proxy: &Proxy, tcp: Tcp, target: &str) -> Result<PlainStream, BoxError> {
     let io = tcp.oneshot(url(proxy)?).await?;
-    // Handed over open: what fails before is not told by the handshake's errors.
+    // Passed already open: the handshake's errors do not describe a failed connection.
     let mut open = Some(io);
     let hand_over = service_fn(move |_: Uri| {
         let io = open.take();
@@ -112,10 +114,10 @@ async fn by_socks(proxy: &Proxy, tcp: Tcp, target: &str) -> Result<Link, BoxErro
         handshake = handshake.with_auth(user.to_owned(), password.to_owned());
     }
     let opened = handshake.oneshot(format!("https://{target}/").parse()?).await;
-    Ok(Link::to_server(opened.map_err(|error| socks_words(&error.to_string()))?))
+    Ok(PlainStream::direct_stream(opened.map_err(|error| socks_words(&error.to_string()))?))
 }
 
-/// What a SOCKS5 handshake failed of, in Go's words where there are.
+/// Returns the reason of a failed SOCKS5 handshake, in Go's words where it has some.
 fn socks_words(said: &str) -> String {
     match said.trim_start_matches("SOCKS error: ") {
         "credentials not accepted" => "username/password authentication failed".to_owned(),

@@ -1,8 +1,8 @@
-//! Opens one connection for all requests that begin at once.
+//! Dials one connection for all requests that start at the same time.
 //!
-//! hyper's pool learns that requests can share a connection when its TLS is done. Of many that begin before that each would
-//! open its own, to be closed again but for one; and of two that are done in the same moment both stay. So the first opens
-//! one while the others wait for what it turns out to be.
+//! hyper's pool knows that requests can share a connection only after its TLS handshake. Of many requests before that
+//! each would dial, and all connections but one be closed again; two that complete at the same moment would both
+//! stay. Here the first request dials while the others wait for the protocol of its connection.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,37 +19,37 @@ use tower::{BoxError, Layer, Service, ServiceExt};
 
 use crate::kubeconfig::ConnectionOptions;
 
-/// How long a connection that is open may take until the pool hands it out, which it does at once unless it broke, or its
-/// request was given up. Short, since whoever has waited for that opens one without regard to others.
-const HAND_OUT: Duration = Duration::from_millis(250);
+/// The time limit for the pool to hand out an open connection, which it does at once unless the connection broke or
+/// its request was dropped. Short, since a waiter then dials on its own.
+const HANDOUT_TIMEOUT: Duration = Duration::from_millis(250);
 
 tokio::task_local! {
     static ASKED: ();
 }
 
-/// Sends a request. What hyper's pool began to open for it counts as asked for until then; afterwards the pool goes on
-/// with that in a task of its own.
-pub(super) fn asking<F: Future>(request: F) -> TaskLocalFuture<(), F> {
+/// Sends a request. A dial that hyper's pool starts for it counts as requested until the request ends; afterwards the
+/// pool continues the dial in a task of its own.
+pub(super) fn as_request<F: Future>(request: F) -> TaskLocalFuture<(), F> {
     ASKED.scope((), request)
 }
 
-/// The layer over what opens the connections of one HTTP client. Clones belong to the same client.
+/// The layer over the connector of one HTTP client. Clones belong to the same client.
 #[derive(Clone)]
-pub(super) struct Opening {
-    /// A std lock: held to look and to note, never across an await.
+pub(super) struct SharedDial {
+    /// A std lock: held to read and update the state, never across an await.
     state: Arc<Mutex<State>>,
 }
 
 enum State {
-    /// Whoever comes opens one.
-    Open,
-    /// Somebody does. A watch channel: all who wait are told the one outcome, or `None` where it was given up, and that is
-    /// its end.
-    Begun(watch::Receiver<Option<Outcome>>),
-    /// Since then there is one for all.
+    /// The next request dials.
+    Idle,
+    /// A request is dialing. A watch channel: all waiters receive its one outcome, or `None` when the dial was
+    /// dropped, which closes the channel.
+    Dialing(watch::Receiver<Option<Outcome>>),
+    /// A shared connection exists since that time.
     Shared(Instant),
-    /// HTTP/1.1: each request has its own.
-    Each,
+    /// HTTP/1.1: each request dials its own.
+    PerRequest,
 }
 
 #[derive(Clone, Copy)]
@@ -59,24 +59,24 @@ enum Outcome {
     Failed,
 }
 
-/// What a request for a connection is to do.
-enum Turn {
-    Open(First),
-    /// Without regard to others.
-    OpenOwn,
+/// What a request for a connection has to do.
+enum Decision {
+    Lead(Leader),
+    /// Dial without regard to other requests.
+    DialOwn,
     Follow(watch::Receiver<Option<Outcome>>),
-    /// The pool is about to hand one out.
+    /// The pool is about to hand a connection out.
     WaitUntil(Instant),
 }
 
-/// Whoever opens one for all. Dropped, the next one may.
-struct First {
-    opening: Opening,
+/// The request that dials for all. When it is dropped, the next one dials.
+struct Leader {
+    shared_dial: SharedDial,
     outcome: Option<Outcome>,
-    tell: watch::Sender<Option<Outcome>>,
+    sender: watch::Sender<Option<Outcome>>,
 }
 
-impl First {
+impl Leader {
     async fn open<C: Connection>(
         mut self,
         connect: impl Future<Output = Result<C, BoxError>>,
@@ -91,18 +91,18 @@ impl First {
     }
 }
 
-impl Drop for First {
+impl Drop for Leader {
     fn drop(&mut self) {
-        // Before the others are told, who look at it then.
-        self.opening.note(self.outcome);
-        self.tell.send_replace(self.outcome);
+        // Set before the waiters are notified, which read it then.
+        self.shared_dial.set(self.outcome);
+        self.sender.send_replace(self.outcome);
     }
 }
 
-impl Opening {
-    /// Nothing is opened yet.
+impl SharedDial {
+    /// Returns a layer without connections.
     pub(super) fn of(options: &ConnectionOptions) -> Self {
-        let state = if options.http1_only { State::Each } else { State::Open };
+        let state = if options.http1_only { State::PerRequest } else { State::Idle };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
@@ -110,51 +110,53 @@ impl Opening {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self) -> Turn {
+    fn decide(&self) -> Decision {
         let mut state = self.state();
         match &*state {
-            State::Begun(outcome) => Turn::Follow(outcome.clone()),
-            State::Each => Turn::OpenOwn,
-            State::Shared(since) if since.elapsed() < HAND_OUT => Turn::WaitUntil(*since + HAND_OUT),
-            State::Open | State::Shared(_) => {
-                let (tell, told) = watch::channel(None);
-                *state = State::Begun(told);
-                Turn::Open(First { opening: self.clone(), outcome: None, tell })
+            State::Dialing(outcome) => Decision::Follow(outcome.clone()),
+            State::PerRequest => Decision::DialOwn,
+            State::Shared(since) if since.elapsed() < HANDOUT_TIMEOUT => {
+                Decision::WaitUntil(*since + HANDOUT_TIMEOUT)
+            }
+            State::Idle | State::Shared(_) => {
+                let (sender, outcomes) = watch::channel(None);
+                *state = State::Dialing(outcomes);
+                Decision::Lead(Leader { shared_dial: self.clone(), outcome: None, sender })
             }
         }
     }
 
-    fn note(&self, outcome: Option<Outcome>) {
+    fn set(&self, outcome: Option<Outcome>) {
         *self.state() = match outcome {
             Some(Outcome::Shared) => State::Shared(Instant::now()),
-            Some(Outcome::Own) => State::Each,
-            Some(Outcome::Failed) | None => State::Open,
+            Some(Outcome::Own) => State::PerRequest,
+            Some(Outcome::Failed) | None => State::Idle,
         };
     }
 
-    /// Opens one by `connect`, unless the one that another has begun is for all.
+    /// Dials with `connect`, unless a dial of another request yields a shared connection.
     async fn open<C, F>(self, connect: F) -> Result<C, BoxError>
     where
         C: Connection + Send + 'static,
         F: Future<Output = Result<C, BoxError>> + Send + 'static,
     {
-        match self.turn() {
-            Turn::Open(first) => {
-                // A task, so that the others learn what comes of it also while nobody polls the request that was first. It
-                // ends with that.
+        match self.decide() {
+            Decision::Lead(leader) => {
+                // A task, so that the waiters receive the outcome even while the first request is not polled. It ends
+                // with that request.
                 let mut task = JoinSet::new();
-                task.spawn(first.open(connect));
+                task.spawn(leader.open(connect));
                 return task.join_next().await.ok_or("nothing was opened")??;
             }
-            Turn::OpenOwn => {}
-            Turn::Follow(mut told) => {
-                // Of what failed the reason is not ours to tell, and another address may answer.
-                let outcome = told.wait_for(Option::is_some).await.ok().and_then(|outcome| *outcome);
+            Decision::DialOwn => {}
+            Decision::Follow(mut outcomes) => {
+                // A failure's reason is the first request's own; another address may respond.
+                let outcome = outcomes.wait_for(Option::is_some).await.ok().and_then(|outcome| *outcome);
                 if matches!(outcome, Some(Outcome::Shared)) {
-                    time::sleep(HAND_OUT).await;
+                    time::sleep(HANDOUT_TIMEOUT).await;
                 }
             }
-            Turn::WaitUntil(due) => time::sleep_until(due).await,
+            Decision::WaitUntil(due) => time::sleep_until(due).await,
         }
         if ASKED.try_with(|()| ()).is_err() {
             return Err("another connection has served the request".into());
@@ -163,22 +165,22 @@ impl Opening {
     }
 }
 
-impl<S> Layer<S> for Opening {
-    type Service = Opener<S>;
+impl<S> Layer<S> for SharedDial {
+    type Service = SharedDialConnector<S>;
 
-    fn layer(&self, connector: S) -> Opener<S> {
-        Opener { opening: self.clone(), connector }
+    fn layer(&self, connector: S) -> SharedDialConnector<S> {
+        SharedDialConnector { shared_dial: self.clone(), connector }
     }
 }
 
-/// A connector whose connections are shared where they can be.
+/// A connector that shares its connections if the protocol allows it.
 #[derive(Clone)]
-pub(super) struct Opener<S> {
-    opening: Opening,
+pub(super) struct SharedDialConnector<S> {
+    shared_dial: SharedDial,
     connector: S,
 }
 
-impl<S, To> Service<To> for Opener<S>
+impl<S, To> Service<To> for SharedDialConnector<S>
 where
     S: Service<To, Error = BoxError, Response: Connection + Send, Future: Send> + Clone + Send + 'static,
     To: Send + 'static,
@@ -188,12 +190,12 @@ where
     type Future = BoxFuture<'static, Result<S::Response, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        // Asked of the connector by `oneshot`, once it is to open one.
+        // `oneshot` polls the inner connector when it dials.
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, to: To) -> Self::Future {
-        Box::pin(self.opening.clone().open(self.connector.clone().oneshot(to)))
+        Box::pin(self.shared_dial.clone().open(self.connector.clone().oneshot(to)))
     }
 }
 
@@ -208,66 +210,66 @@ mod tests {
 
     use super::*;
 
-    /// A connection that was opened, of which many can make use or one.
+    /// An open connection, and whether requests can share it.
     #[derive(Debug)]
-    struct Opened {
+    struct TestConnection {
         is_shared: bool,
     }
 
-    impl Connection for Opened {
+    impl Connection for TestConnection {
         fn connected(&self) -> Connected {
             if self.is_shared { Connected::new().negotiated_h2() } else { Connected::new() }
         }
     }
 
-    type Result<T = Opened> = std::result::Result<T, BoxError>;
+    type Result<T = TestConnection> = std::result::Result<T, BoxError>;
 
-    /// The server's end of what is being opened.
-    type Begun = Arc<Mutex<Vec<oneshot::Sender<Result>>>>;
+    /// The server's ends of the dials under way.
+    type Dials = Arc<Mutex<Vec<oneshot::Sender<Result>>>>;
 
     struct Bench {
-        opening: Opening,
-        begun: Begun,
+        shared_dial: SharedDial,
+        dials: Dials,
     }
 
     impl Bench {
         fn new() -> Self {
-            let state = Arc::new(Mutex::new(State::Open));
-            Self { opening: Opening { state }, begun: Arc::default() }
+            let state = Arc::new(Mutex::new(State::Idle));
+            Self { shared_dial: SharedDial { state }, dials: Arc::default() }
         }
 
         fn connect(&self) -> impl Future<Output = Result> + Send + 'static {
-            let begun = Arc::clone(&self.begun);
-            self.opening.clone().open(async move {
+            let dials = Arc::clone(&self.dials);
+            self.shared_dial.clone().open(async move {
                 let (done, is_done) = oneshot::channel();
-                begun.lock().unwrap().push(done);
+                dials.lock().unwrap().push(done);
                 is_done.await?
             })
         }
 
-        /// A request that asks for a connection.
+        /// Starts a request for a connection.
         async fn ask(&self) -> JoinHandle<Result> {
-            let asked = tokio::spawn(asking(self.connect()));
+            let asked = tokio::spawn(as_request(self.connect()));
             settled().await;
             asked
         }
 
-        /// Ends the only attempt.
+        /// Ends the only dial.
         async fn end(&self, with: Result) {
-            let [begun] = <[_; 1]>::try_from(std::mem::take(&mut *self.begun.lock().unwrap())).unwrap();
-            begun.send(with).unwrap();
+            let [dials] = <[_; 1]>::try_from(std::mem::take(&mut *self.dials.lock().unwrap())).unwrap();
+            dials.send(with).unwrap();
             settled().await;
         }
 
-        fn begun(&self) -> usize {
-            self.begun.lock().unwrap().len()
+        fn dials(&self) -> usize {
+            self.dials.lock().unwrap().len()
         }
     }
 
-    /// What a request has begun that was served otherwise.
+    /// A dial whose request was served otherwise.
     async fn asked_and_left<F: Future<Output = Result>>(connect: F) -> Pin<Box<F>> {
         let mut connect = Box::pin(connect);
-        asking(async {
+        as_request(async {
             let looked = poll_fn(|cx| Poll::Ready(connect.as_mut().poll(cx).is_pending())).await;
             assert!(looked, "it is not done at once");
         })
@@ -275,91 +277,91 @@ mod tests {
         connect
     }
 
-    /// All tasks have gone as far as they go.
+    /// Waits until all tasks are idle.
     async fn settled() {
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
     }
 
-    const SHARED: Opened = Opened { is_shared: true };
-    const OWN: Opened = Opened { is_shared: false };
+    const SHARED: TestConnection = TestConnection { is_shared: true };
+    const OWN: TestConnection = TestConnection { is_shared: false };
 
     #[tokio::test(start_paused = true)]
-    async fn one_is_opened_for_all_and_what_the_pool_needs_no_more_ends() {
+    async fn one_dial_serves_all_and_unneeded_dials_end() {
         let bench = Bench::new();
-        let first = bench.ask().await;
-        // As the pool goes on with what it has begun: in another task.
+        let leader = bench.ask().await;
+        // The pool continues the dial in another task.
         let served = asked_and_left(bench.connect()).await;
-        assert_eq!(bench.begun(), 1);
+        assert_eq!(bench.dials(), 1);
         bench.end(Ok(SHARED)).await;
-        assert!(first.await.unwrap().unwrap().is_shared);
-        // It comes before the pool has it.
+        assert!(leader.await.unwrap().unwrap().is_shared);
+        // This request comes before the pool has the connection.
         let late = asked_and_left(bench.connect()).await;
         for needless in [served, late] {
             let error = tokio::spawn(needless).await.unwrap().unwrap_err();
             assert_eq!(error.to_string(), "another connection has served the request");
         }
-        assert_eq!(bench.begun(), 0);
+        assert_eq!(bench.dials(), 0);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_still_waits_when_it_should_have_been_handed_out_opens_its_own() {
+    async fn waiter_dials_after_the_handout_timeout() {
         let bench = Bench::new();
         let (_first, _second, _third) = (bench.ask().await, bench.ask().await, bench.ask().await);
         bench.end(Ok(SHARED)).await;
-        time::advance(HAND_OUT / 2).await;
+        time::advance(HANDOUT_TIMEOUT / 2).await;
         let _fourth = bench.ask().await;
-        assert_eq!(bench.begun(), 0);
-        time::advance(HAND_OUT).await;
+        assert_eq!(bench.dials(), 0);
+        time::advance(HANDOUT_TIMEOUT).await;
         settled().await;
-        assert_eq!(bench.begun(), 3, "each for itself, and at once");
+        assert_eq!(bench.dials(), 3, "each for itself, and at once");
     }
 
     #[tokio::test]
-    async fn where_each_needs_its_own_nobody_waits_but_for_the_first() {
+    async fn http_1_requests_wait_only_for_the_first_dial() {
         let bench = Bench::new();
         let (_first, _second, _third) = (bench.ask().await, bench.ask().await, bench.ask().await);
-        assert_eq!(bench.begun(), 1);
+        assert_eq!(bench.dials(), 1);
         bench.end(Ok(OWN)).await;
-        assert_eq!(bench.begun(), 2);
+        assert_eq!(bench.dials(), 2);
         let _fourth = bench.ask().await;
-        assert_eq!(bench.begun(), 3);
+        assert_eq!(bench.dials(), 3);
     }
 
     #[tokio::test]
-    async fn what_fails_fails_for_each_with_its_own_reason() {
+    async fn each_request_fails_with_its_own_reason() {
         let bench = Bench::new();
-        let (first, _second, _third) = (bench.ask().await, bench.ask().await, bench.ask().await);
+        let (leader, _second, _third) = (bench.ask().await, bench.ask().await, bench.ask().await);
         bench.end(Err("refused".into())).await;
-        assert_eq!(first.await.unwrap().unwrap_err().to_string(), "refused");
-        assert_eq!(bench.begun(), 2);
-        // One that comes later takes nobody's failure for its own.
+        assert_eq!(leader.await.unwrap().unwrap_err().to_string(), "refused");
+        assert_eq!(bench.dials(), 2);
+        // A later request does not fail with another's failure.
         let _fourth = bench.ask().await;
-        assert_eq!(bench.begun(), 3);
+        assert_eq!(bench.dials(), 3);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_first_that_nobody_polls_holds_up_nobody() {
+    async fn unpolled_first_request_does_not_block_others() {
         let bench = Bench::new();
         let _first = asked_and_left(bench.connect()).await;
         let second = bench.ask().await;
         bench.end(Ok(SHARED)).await;
-        time::advance(HAND_OUT * 2).await;
+        time::advance(HANDOUT_TIMEOUT * 2).await;
         settled().await;
         bench.end(Ok(SHARED)).await;
         assert!(second.await.unwrap().unwrap().is_shared);
     }
 
     #[tokio::test]
-    async fn what_the_first_gives_up_the_others_begin() {
+    async fn dropped_first_dial_is_taken_over() {
         let bench = Bench::new();
-        let (first, second) = (bench.ask().await, bench.ask().await);
+        let (leader, second) = (bench.ask().await, bench.ask().await);
         let needless = asked_and_left(bench.connect()).await;
-        first.abort();
+        leader.abort();
         settled().await;
         assert!(tokio::spawn(needless).await.unwrap().is_err());
-        bench.begun.lock().unwrap().remove(0);
+        bench.dials.lock().unwrap().remove(0);
         bench.end(Ok(SHARED)).await;
         assert!(second.await.unwrap().unwrap().is_shared);
     }

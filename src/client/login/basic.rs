@@ -1,4 +1,4 @@
-//! Name and password as a header (RFC 7617).
+//! Basic authentication (RFC 7617).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,10 +6,10 @@ use http::header::HeaderValue;
 
 use crate::kubeconfig::Error;
 
-/// The header, marked so that nothing on the way shows it.
+/// Returns the header, marked as sensitive so that no log shows it.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a name with a colon, which would end there.
+/// [`Error::Invalid`] for a name with a colon, where it would be split.
 pub(super) fn header(name: &str, password: &str) -> Result<HeaderValue, Error> {
     let unusable = || Error::Invalid("a user name for basic authentication can't hold a colon".to_owned());
     if name.contains(':') {
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_would_end_in_the_middle_is_refused_without_its_password() {
+    fn user_name_with_colon_is_refused_without_its_password() {
         let error = super::header("a:b", "s3cret").unwrap_err().to_string();
         assert!(error.contains("colon") && !error.contains("s3cret"), "{error}");
     }

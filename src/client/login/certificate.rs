@@ -1,4 +1,4 @@
-//! Client certificates: from a kubeconfig, from files that may be renewed, and from a plugin.
+//! Client certificates: from a kubeconfig, from files that may be rotated, and from a plugin.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,35 +18,36 @@ use crate::kubeconfig::file_format::AuthInfo;
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 
-/// The certificate that a configuration names. Files are read again about every minute, and when the server refuses
-/// what they held; a pair that can't be read then, or does not match, keeps the last one.
+/// The client certificate of a configuration. Files are reread about every minute, and when the server refuses the
+/// certificate. An unreadable or mismatched pair keeps the last one.
 pub(super) struct Certificate {
     chain: Pem,
     key: Pem,
-    /// What was read and when. A std lock: held for two small reads of local files, never across an await.
+    /// The last content and the time of reading. A std lock: held for two small reads of local files, never across an
+    /// await.
     last: Mutex<Last>,
 }
 
 struct Last {
-    /// Certificate and key as they were read, to see whether they changed.
+    /// The text of certificate and key, for comparison.
     text: (Vec<u8>, Vec<u8>),
     identity: Arc<CertifiedKey>,
     read: Instant,
 }
 
-/// Where one half of it stands.
+/// The source of a certificate or key.
 enum Pem {
     Data(Vec<u8>),
     File(PathBuf),
 }
 
 impl Pem {
-    /// Data stands before a file; nothing where there is neither.
+    /// Selects the source: data precedes a file; `None` without either.
     fn of(what: &str, data: Option<&str>, file: Option<&String>) -> Result<Option<Self>, Error> {
         let Some(data) = data.filter(|data| !data.is_empty()) else {
             return Ok(file.map(|path| Self::File(path.into())));
         };
-        // It may be folded over several lines.
+        // The data may be folded over several lines.
         let decoded = STANDARD.decode(data.split_ascii_whitespace().collect::<String>());
         let decoded = decoded.map_err(|_| invalid(format!("{what}-data: illegal base64 data")))?;
         Ok(Some(Self::Data(decoded)))
@@ -62,10 +63,10 @@ impl Pem {
 }
 
 impl Certificate {
-    /// The user's certificate with its key; nothing where the user has none.
+    /// Reads the user's certificate with its key; `None` if the user has none.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for what can't be read, is none, or does not match.
+    /// [`Error::Invalid`] for an unreadable, invalid or mismatched pair.
     pub(super) fn of(user: &AuthInfo, now: Instant) -> Result<Option<Self>, Error> {
         let data = user.client_certificate_data.as_deref();
         let chain = Pem::of("client-certificate", data, user.client_certificate.as_ref())?;
@@ -78,7 +79,7 @@ impl Certificate {
         Ok(Some(Self { chain, key, last }))
     }
 
-    /// The certificate to show.
+    /// Returns the certificate to present.
     pub(super) fn identity(&self, now: Instant) -> Arc<CertifiedKey> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(last.read) >= FILE_LIFE {
@@ -87,8 +88,8 @@ impl Certificate {
         Arc::clone(&last.identity)
     }
 
-    /// The certificate when it is another one than the server has refused.
-    pub(super) fn instead_of(
+    /// Returns the certificate if it differs from the one that the server refused.
+    pub(super) fn replacement_for(
         &self,
         refused: Option<&Arc<CertifiedKey>>,
         now: Instant,
@@ -105,7 +106,7 @@ impl Certificate {
         last.read = now;
         let (Ok(chain), Ok(key)) = (self.chain.read(), self.key.read()) else { return };
         let text = (chain, key);
-        // The halves of a pair that is being renewed may not match yet.
+        // The halves of a pair that is being rotated may not match yet.
         if text != last.text
             && let Ok(identity) = identity(&text.0, &text.1)
         {
@@ -119,10 +120,11 @@ fn invalid(why: impl AsRef<str>) -> Error {
     Error::Invalid(format!("unable to use the client certificate: {}", why.as_ref()))
 }
 
-/// A chain of certificates and the key of its first one, from PEM. The key may be PKCS#8, PKCS#1 (RSA) or SEC1 (EC).
+/// Parses a certificate chain and the key of its first certificate from PEM. The key may be PKCS#8, PKCS#1 (RSA) or
+/// SEC1 (EC).
 ///
 /// # Errors
-/// What is wrong with them, in Go's words where it has some; never what they hold.
+/// The problem, in Go's words where it has some; never the content.
 pub(super) fn identity(certificates: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, String> {
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(certificates)
         .collect::<Result<_, _>>()
@@ -148,7 +150,7 @@ fn match_keys(certified: &CertifiedKey) -> Result<(), String> {
             (None, _) => certified.keys_match(),
         };
     match matched {
-        // A key that does not give its public half can't be compared; rustls uses it as well.
+        // A key that does not expose its public half can't be compared; rustls accepts it as well.
         Ok(()) | Err(rustls::Error::InconsistentKeys(Unknown)) => Ok(()),
         Err(rustls::Error::InconsistentKeys(_)) => {
             Err("tls: private key does not match public key".to_owned())

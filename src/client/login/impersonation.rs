@@ -1,4 +1,4 @@
-//! Whom to act as: the `Impersonate-…` headers of a user.
+//! The `Impersonate-…` headers of a user.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use crate::kubeconfig::Error;
 use crate::kubeconfig::file_format::AuthInfo;
 
-/// The headers; none when nobody is to be impersonated.
+/// Returns the headers; empty without impersonation.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a name that a header can't carry.
+/// [`Error::Invalid`] for a name that is not valid in a header.
 pub(super) fn headers(user: &AuthInfo) -> Result<HeaderMap, Error> {
     let mut headers = HeaderMap::new();
     let Some(name) = &user.impersonate else { return Ok(headers) };
@@ -39,8 +39,8 @@ fn unusable() -> Error {
     Error::Invalid("the names to impersonate hold characters that a header can't carry".to_owned())
 }
 
-/// What can't stand in the name of a header is written as `%2F`, and so is the percent sign itself: the server reads it
-/// back so.
+/// Escapes characters that are not valid in a header's name as `%2F`, and the percent sign itself; the server
+/// unescapes them.
 fn escaped(key: &str) -> String {
     let mut out = String::with_capacity(key.len());
     for byte in key.bytes() {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_is_acted_as_with_uid_groups_and_extras() {
+    fn impersonation_sends_uid_groups_and_extras() {
         let extra = [("example.org/Scope%".to_owned(), vec!["view".to_owned(), "edit".to_owned()])];
         let user = AuthInfo {
             impersonate: Some("jürgen".into()),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_acted_as_without_a_user_and_no_line_can_be_added() {
+    fn impersonation_needs_a_user_and_header_injection_is_refused() {
         let groups = AuthInfo { impersonate_groups: Some(vec!["a".into()]), ..AuthInfo::default() };
         assert!(sent(&groups).is_empty());
         let split = AuthInfo { impersonate: Some("a\r\nx: y".into()), ..AuthInfo::default() };

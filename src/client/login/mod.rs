@@ -1,8 +1,8 @@
-//! Who we say we are: what proves it to the server, and whom to act as.
+//! Authentication of requests: credentials, their renewal, and impersonation.
 //!
-//! Each request shows a [`Proof`]. Where it comes from a file, a plugin or an issuer it is renewed shortly before it
-//! expires, and once more when the server refuses it: of many requests refused together one renews, the others wait for
-//! it. Of what a plugin or an issuer makes, clients of one process that would have the same made share it.
+//! Each request carries a [`RequestAuth`]. One from a file, a plugin or an issuer is renewed shortly before it
+//! expires, and once more when the server refuses it: of many requests refused together one renews it, and the others
+//! wait. Clients of one process with the same plugin or issuer share its credentials.
 
 mod basic;
 mod certificate;
@@ -25,13 +25,13 @@ use std::time::{Duration, Instant};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::sign::CertifiedKey;
 
-pub use self::plugin::{a_plugin_runs, end_plugins, kill_plugins};
+pub use self::plugin::{end_plugins, is_plugin_running, kill_plugins};
 
 use self::certificate::Certificate;
 use self::oidc::{ISSUERS, Oidc};
 use self::plugin::{PLUGINS, Plugin};
-use self::refresh::Renewing;
-use self::renewal_backoff::Standing;
+use self::refresh::RefreshingCredential;
+use self::renewal_backoff::AcceptanceHistory;
 use self::token_file::TokenFile;
 use super::notice::Listener;
 use crate::kubeconfig::Config;
@@ -43,116 +43,118 @@ const FILE_LIFE: Duration = Duration::from_secs(50);
 /// The credentials of one configuration.
 pub(crate) struct Credentials {
     source: Source,
-    /// What our own server makes of what the source gives.
-    standing: Standing,
-    /// The client certificate that the configuration itself names.
+    /// The server's acceptance of the source's credentials.
+    acceptance: AcceptanceHistory,
+    /// The client certificate of the configuration itself.
     certificate: Option<Certificate>,
-    /// Whom to act as.
+    /// The impersonation headers.
     impersonation: HeaderMap,
-    /// Who hears what a plugin says.
+    /// Receives the notices of a plugin.
     listener: Option<Listener>,
 }
 
-/// Where a proof comes from.
+/// The source of credentials.
 enum Source {
     Fixed(Option<HeaderValue>),
     File(TokenFile),
-    Plugin(Arc<Renewing<Plugin>>),
-    Oidc(Arc<Renewing<Oidc>>),
+    Plugin(Arc<RefreshingCredential<Plugin>>),
+    Oidc(Arc<RefreshingCredential<Oidc>>),
 }
 
-/// What one request shows. Neither `Debug` nor anything else shows what it holds.
+/// The credentials of one request. It has no `Debug`.
 #[derive(Clone, Default)]
-pub(crate) struct Proof {
+pub(crate) struct RequestAuth {
     authorization: Option<HeaderValue>,
     identity: Option<Arc<CertifiedKey>>,
-    /// Which one of its issuer's it is.
+    /// The issuer's number of these credentials.
     number: u64,
 }
 
-impl Proof {
-    /// The client certificate to show; the same one is the same `Arc`.
+impl RequestAuth {
+    /// Returns the client certificate to present; the same certificate is the same `Arc`.
     pub(crate) fn identity(&self) -> Option<&Arc<CertifiedKey>> {
         self.identity.as_ref()
     }
 }
 
 impl Credentials {
-    /// Makes the credentials of a configuration ready: reads files; runs nothing and connects to nothing yet. What a
-    /// plugin says goes to the listener; without one it is part of the error when the plugin fails.
+    /// Prepares the credentials of a configuration. Reads files; runs no program and opens no connection. The
+    /// listener receives a plugin's standard error; without a listener it is part of the error when the plugin fails.
     ///
     /// # Errors
-    /// [`Error::Credentials`] and [`Error::Invalid`] for what can't be read or can't be used.
+    /// [`Error::Credentials`] and [`Error::Invalid`] for unreadable or unusable settings.
     pub(crate) fn open(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
         Ok(Self {
             source: Source::of(config)?,
-            standing: Standing::default(),
+            acceptance: AcceptanceHistory::default(),
             certificate: Certificate::of(config.user(), Instant::now())?,
             impersonation: impersonation::headers(config.user())?,
             listener,
         })
     }
 
-    /// Whether somebody else makes them, which may take long.
-    pub(crate) fn are_made_elsewhere(&self) -> bool {
+    /// Returns whether a plugin or an issuer provides the credentials, which may take long.
+    pub(crate) fn are_external(&self) -> bool {
         matches!(self.source, Source::Plugin(_) | Source::Oidc(_))
     }
 
-    /// What the next request shows; what is about to expire is renewed first.
+    /// Returns the credentials of the next request; credentials that are about to expire are renewed first.
     ///
     /// # Errors
-    /// [`Error::Credentials`] when it can't be had.
-    pub(crate) async fn proof(&self) -> Result<Proof, Error> {
+    /// [`Error::Credentials`] when they can't be obtained.
+    pub(crate) async fn current(&self) -> Result<RequestAuth, Error> {
         let now = Instant::now();
-        let proof = match &self.source {
-            Source::Fixed(header) => Proof { authorization: header.clone(), ..Proof::default() },
-            Source::File(file) => Proof { authorization: Some(file.header(now)), ..Proof::default() },
+        let auth = match &self.source {
+            Source::Fixed(header) => RequestAuth { authorization: header.clone(), ..RequestAuth::default() },
+            Source::File(file) => {
+                RequestAuth { authorization: Some(file.header(now)), ..RequestAuth::default() }
+            }
             Source::Plugin(plugin) => plugin.current(self.listener.as_ref()).await?,
             Source::Oidc(oidc) => oidc.current(self.listener.as_ref()).await?,
         };
         Ok(match &self.certificate {
-            Some(certificate) => Proof { identity: Some(certificate.identity(now)), ..proof },
-            None => proof,
+            Some(certificate) => RequestAuth { identity: Some(certificate.identity(now)), ..auth },
+            None => auth,
         })
     }
 
-    /// What to show instead of a proof that the server refused; nothing when there is no other one.
+    /// Returns credentials to use instead of refused ones; `None` if there are no others.
     ///
     /// # Errors
-    /// As [`Credentials::proof`].
-    pub(crate) async fn instead_of(&self, refused: &Proof) -> Result<Option<Proof>, Error> {
+    /// As [`Credentials::current`].
+    pub(crate) async fn replacement_for(&self, refused: &RequestAuth) -> Result<Option<RequestAuth>, Error> {
         let now = Instant::now();
         let fresh_certificate =
-            self.certificate.as_ref().and_then(|own| own.instead_of(refused.identity(), now));
-        let (standing, listener) = (&self.standing, self.listener.as_ref());
+            self.certificate.as_ref().and_then(|own| own.replacement_for(refused.identity(), now));
+        let (acceptance, listener) = (&self.acceptance, self.listener.as_ref());
         let fresh = match &self.source {
             Source::Fixed(_) => None,
             Source::File(file) => file
-                .instead_of(refused.authorization.as_ref(), now)
-                .map(|header| Proof { authorization: Some(header), ..refused.clone() }),
-            Source::Plugin(plugin) => plugin.instead_of(refused.number, standing, listener).await?,
-            Source::Oidc(oidc) => oidc.instead_of(refused.number, standing, listener).await?,
+                .replacement_for(refused.authorization.as_ref(), now)
+                .map(|header| RequestAuth { authorization: Some(header), ..refused.clone() }),
+            Source::Plugin(plugin) => plugin.replacement_for(refused.number, acceptance, listener).await?,
+            Source::Oidc(oidc) => oidc.replacement_for(refused.number, acceptance, listener).await?,
         };
         if fresh.is_none() && fresh_certificate.is_none() {
             return Ok(None);
         }
-        let proof = fresh.unwrap_or_else(|| refused.clone());
+        let auth = fresh.unwrap_or_else(|| refused.clone());
         let identity = fresh_certificate.or_else(|| match self.certificate {
             Some(_) => refused.identity.clone(),
-            None => proof.identity.clone(),
+            None => auth.identity.clone(),
         });
-        Ok(Some(Proof { identity, ..proof }))
+        Ok(Some(RequestAuth { identity, ..auth }))
     }
 
-    /// The server took this proof.
-    pub(crate) fn accepted(&self, proof: &Proof) {
-        self.standing.accepted(proof.number);
+    /// Records that the server accepted the credentials.
+    pub(crate) fn accepted(&self, auth: &RequestAuth) {
+        self.acceptance.accepted(auth.number);
     }
 
-    /// The headers of a request that shows this proof.
-    pub(crate) fn headers(&self, proof: &Proof) -> HeaderMap {
+    /// Returns the headers of a request with these credentials.
+    pub(crate) fn headers(&self, auth: &RequestAuth) -> HeaderMap {
         let mut headers = self.impersonation.clone();
-        if let Some(header) = &proof.authorization {
+        if let Some(header) = &auth.authorization {
             headers.insert(AUTHORIZATION, header.clone());
         }
         headers
@@ -160,7 +162,8 @@ impl Credentials {
 }
 
 impl Source {
-    /// What is given directly stands before an issuer, that before a plugin; the configuration has left one of the last.
+    /// Selects the source: direct credentials precede an issuer, which precedes a plugin. The configuration has left
+    /// at most one of the last two.
     fn of(config: &Config) -> Result<Self, Error> {
         let user = config.user();
         if let (Some(name), Some(password)) = (&user.username, &user.password) {
@@ -175,15 +178,15 @@ impl Source {
         }
         if let Some(provider) = &user.auth_provider {
             let oidc = Oidc::of(&provider.config, config)?;
-            return Ok(Self::Oidc(ISSUERS.share(oidc.made_of(), oidc)));
+            return Ok(Self::Oidc(ISSUERS.share(oidc.sharing_key(), oidc)));
         }
         let Some(exec) = &user.exec else { return Ok(Self::Fixed(None)) };
         let plugin = Plugin::of(exec, config);
-        Ok(Self::Plugin(PLUGINS.share(plugin.made_of(), plugin)))
+        Ok(Self::Plugin(PLUGINS.share(plugin.sharing_key(), plugin)))
     }
 }
 
-/// A token as a header, marked so that nothing on the way shows it.
+/// Returns a token as a header, marked as sensitive so that no log shows it.
 fn bearer(token: &str) -> Result<HeaderValue, Error> {
     let mut header = HeaderValue::try_from(format!("Bearer {token}"))
         .map_err(|_| Error::Credentials("the token holds characters that a header can't carry".to_owned()))?;
@@ -191,7 +194,7 @@ fn bearer(token: &str) -> Result<HeaderValue, Error> {
     Ok(header)
 }
 
-/// The beginning of somebody else's words: enough to know what is wrong, whatever a plugin or an issuer prints.
+/// Cuts the text of a plugin or an issuer to a length that shows the problem.
 fn cut(words: &str) -> String {
     words.trim().chars().take(2000).collect()
 }

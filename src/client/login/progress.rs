@@ -1,4 +1,4 @@
-//! Work on credentials that somebody else does, such as a plugin or its user, and how long it has been waited for.
+//! Logins in progress at a plugin or an issuer, and the total time that requests have waited for them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,35 +9,35 @@ use tokio::task::JoinSet;
 
 use crate::kubeconfig::Error;
 
-/// The log-ins that the requests of one client have begun.
+/// The logins that the requests of one client have started.
 #[derive(Default)]
-pub(crate) struct LogIns {
-    /// A log-in goes on when the request that began it is given up. A std lock, to add one; as many as there are
-    /// requests, and they end with the client.
+pub(crate) struct LoginProgress {
+    /// A login continues when the request that started it is dropped. A std lock, held to add a task; there are at
+    /// most as many as requests, and they end with the client.
     tasks: Mutex<JoinSet<()>>,
-    /// A std lock: held to look and to count.
+    /// A std lock: held to read and count.
     waiting: Mutex<Waiting>,
 }
 
-/// For how long anybody has waited.
+/// The time that requests have waited.
 #[derive(Default)]
 struct Waiting {
-    /// How many wait at present, and since when one of them does.
+    /// The number of waiting requests, and the time since which at least one is waiting.
     present: Option<(usize, Instant)>,
     before: Duration,
 }
 
-impl LogIns {
-    /// The outcome of the work, which is done in a task of its own.
+impl LoginProgress {
+    /// Runs the work in a task of its own and returns its outcome.
     ///
     /// # Errors
     /// The work's.
     pub(crate) async fn outcome<T: Send + 'static>(
         &self,
-        // Boxed: it is large, and every request holds it.
+        // Boxed: the future is large, and every request holds it.
         work: BoxFuture<'static, Result<T, Error>>,
     ) -> Result<T, Error> {
-        // For one value; whoever waits for it may go.
+        // For one value; the receiver may be dropped.
         let (sender, receiver) = oneshot::channel();
         {
             let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +52,7 @@ impl LogIns {
             .unwrap_or_else(|_| Err(Error::Credentials("getting credentials was given up".to_owned())))
     }
 
-    /// For how long, in all, some request has waited.
+    /// Returns the total time during which any request has waited.
     pub(crate) fn waited(&self) -> Duration {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.before + waiting.present.map(|(_, since)| since.elapsed()).unwrap_or_default()
@@ -66,8 +66,8 @@ impl LogIns {
     }
 }
 
-/// Somebody waits until this is dropped.
-struct Wait<'a>(&'a LogIns);
+/// Counts as a waiting request until it is dropped.
+struct Wait<'a>(&'a LoginProgress);
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
@@ -85,22 +85,22 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_time_in_which_somebody_waits_is_counted_once_and_stands_still_afterwards() {
-        let log_ins = LogIns::default();
-        assert_eq!(log_ins.waited(), Duration::ZERO);
+    async fn waiting_time_is_counted_once_for_concurrent_waiters() {
+        let login_progress = LoginProgress::default();
+        assert_eq!(login_progress.waited(), Duration::ZERO);
         let begun = Instant::now();
-        let both = [log_ins.wait(), log_ins.wait()];
-        while log_ins.waited() < Duration::from_millis(2) {
+        let both = [login_progress.wait(), login_progress.wait()];
+        while login_progress.waited() < Duration::from_millis(2) {
             tokio::task::yield_now().await;
         }
-        assert!(log_ins.waited() <= begun.elapsed(), "not for each of them");
+        assert!(login_progress.waited() <= begun.elapsed(), "not for each of them");
         drop(both);
-        let waited = log_ins.waited();
+        let waited = login_progress.waited();
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_millis(2) {
             tokio::task::yield_now().await;
         }
-        assert_eq!(log_ins.waited(), waited);
-        assert_eq!(log_ins.outcome(Box::pin(async { Ok(7) })).await.ok(), Some(7));
+        assert_eq!(login_progress.waited(), waited);
+        assert_eq!(login_progress.outcome(Box::pin(async { Ok(7) })).await.ok(), Some(7));
     }
 }

@@ -1,30 +1,30 @@
-//! How soon others may be made for credentials that a server refused.
+//! The back-off between renewals of credentials that a server refuses.
 
 use std::sync::{Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The shortest wait after a replacement; it doubles with each further one that is refused too, or can't be made.
+/// The shortest wait after a replacement; it doubles with each further one that is refused or can't be made.
 const FIRST_WAIT: SignedDuration = SignedDuration::from_secs(5);
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
-/// What the server of one client has made of the proofs of an issuer, which other clients may share: what one server
-/// takes says nothing of another.
+/// What one client's server has accepted and refused of an issuer's credentials. Clients may share the issuer, but
+/// not this: one server's acceptance says nothing about another.
 ///
-/// A std lock: held to look and to count.
+/// A std lock: held to read and count.
 #[derive(Default)]
-pub(super) struct Standing(Mutex<Taken>);
+pub(super) struct AcceptanceHistory(Mutex<History>);
 
 #[derive(Default)]
-struct Taken {
-    /// The last proof that was taken, and the last that was refused, by their numbers.
+struct History {
+    /// The numbers of the last accepted and the last refused credentials.
     accepted: u64,
     refused: u64,
     in_a_row: u32,
 }
 
-impl Standing {
-    /// The server took this proof.
+impl AcceptanceHistory {
+    /// Records that the server accepted these credentials.
     pub(super) fn accepted(&self, number: u64) {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.accepted = taken.accepted.max(number);
@@ -33,7 +33,8 @@ impl Standing {
         }
     }
 
-    /// The server refused this proof. Answers how many it has refused in a row; of what it took before none counts.
+    /// Records that the server refused these credentials. Returns how many it has refused in a row since it last
+    /// accepted some.
     pub(super) fn refused(&self, number: u64) -> u32 {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if number > taken.refused {
@@ -44,31 +45,31 @@ impl Standing {
     }
 }
 
-/// The replacements that an issuer has made for refused credentials, for whichever client.
+/// The replacements that an issuer has made for refused credentials, for all clients.
 #[derive(Default)]
-pub(super) struct Refusals {
+pub(super) struct RenewalBackoff {
     last: Option<Timestamp>,
-    /// How many could not be made since the last that could.
+    /// The number of failures since the last success.
     failures: u32,
 }
 
-impl Refusals {
-    /// Whether another replacement may be made for a client whose server has refused that many in a row. Of what a
-    /// server took before it refused it only the shortest wait is asked: a server that takes and refuses the same in turns
-    /// would otherwise have one made each time. That wait is common to all clients, since many may be refused together.
+impl RenewalBackoff {
+    /// Returns whether another replacement may be made for a client whose server has refused that many in a row.
+    /// After an acceptance only the shortest wait applies: a server that accepts and refuses in turns would otherwise
+    /// cause one each time. That wait is common to all clients, since many may be refused together.
     pub(super) fn may_renew(&self, now: Timestamp, in_a_row: u32) -> bool {
         let Some(last) = self.last else { return true };
         let doublings = match in_a_row {
             0 => 0,
-            // The first was not this issuer's answer to a refusal.
+            // The first refused credentials were not a replacement.
             refused => (refused.saturating_sub(2)).max(self.failures.saturating_sub(1)),
         };
         let wait = 1_i32.checked_shl(doublings.min(16)).map_or(LONGEST_WAIT, |times| FIRST_WAIT * times);
-        // A clock that was set back would make it wait until then.
+        // A clock that was set back would otherwise block renewals until it catches up.
         now < last || now.duration_since(last) >= wait.min(LONGEST_WAIT)
     }
 
-    /// A replacement was made, or could not be.
+    /// Records the outcome of a replacement.
     pub(super) fn renewed(&mut self, now: Timestamp, is_made: bool) {
         self.failures = if is_made { 0 } else { self.failures.saturating_add(1) };
         self.last = Some(now);
@@ -80,8 +81,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_was_set_back_holds_nobody_up() {
-        let mut refusals = Refusals::default();
+    fn clock_set_back_does_not_block_renewals() {
+        let mut refusals = RenewalBackoff::default();
         let late = Timestamp::from_second(1_000_000).unwrap();
         refusals.renewed(late, true);
         assert!(!refusals.may_renew(late, 2));
@@ -89,8 +90,8 @@ mod tests {
     }
 
     #[test]
-    fn an_issuer_that_fails_is_asked_ever_more_seldom() {
-        let mut refusals = Refusals::default();
+    fn failing_issuer_is_asked_with_backoff() {
+        let mut refusals = RenewalBackoff::default();
         let mut tries = Vec::new();
         for second in 0..1000 {
             let now = Timestamp::from_second(second).unwrap();
@@ -104,12 +105,12 @@ mod tests {
 
     #[test]
     fn what_was_taken_once_begins_a_new_row_and_what_comes_late_does_not() {
-        let standing = Standing::default();
-        assert_eq!([1, 1, 2, 3, 2].map(|number| standing.refused(number)), [1, 1, 2, 3, 3]);
-        standing.accepted(1);
-        assert_eq!(standing.refused(3), 3, "the answer to an older request");
-        standing.accepted(4);
-        assert_eq!([4, 5, 6].map(|number| standing.refused(number)), [0, 1, 2]);
-        assert_eq!(Standing::default().refused(7), 1);
+        let acceptance = AcceptanceHistory::default();
+        assert_eq!([1, 1, 2, 3, 2].map(|number| acceptance.refused(number)), [1, 1, 2, 3, 3]);
+        acceptance.accepted(1);
+        assert_eq!(acceptance.refused(3), 3, "the answer to an older request");
+        acceptance.accepted(4);
+        assert_eq!([4, 5, 6].map(|number| acceptance.refused(number)), [0, 1, 2]);
+        assert_eq!(AcceptanceHistory::default().refused(7), 1);
     }
 }

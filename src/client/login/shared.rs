@@ -1,30 +1,32 @@
-//! Log-ins that several clients of this process have in common: what is run, or spent, for one of them serves all.
+//! Logins that several clients of this process share: a plugin run, or a spent refresh token, for one of them serves
+//! all.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::refresh::{Issuer, Renewing};
+use super::refresh::{Issuer, RefreshingCredential};
 
-/// The issuers in use, by what they are made of.
+/// The issuers in use, by their settings.
 ///
-/// A std mutex: held to look and to put one in. Weak, so that a log-in ends with its last client; bounded by the clients
-/// that live, since those of the others are swept out with each new one.
-pub(super) struct Registry<I>(Mutex<BTreeMap<String, Weak<Renewing<I>>>>);
+/// A std mutex: held for a lookup or an insertion. Weak, so that a login ends with its last client; bounded by the
+/// number of live clients, since dropped entries are removed with each insertion.
+pub(super) struct Registry<I>(Mutex<BTreeMap<String, Weak<RefreshingCredential<I>>>>);
 
 impl<I: Issuer> Registry<I> {
     pub(super) const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// The one made of the same, or this one from now on. `made_of` may hold credentials: it is shown nowhere.
-    pub(super) fn share(&self, made_of: String, issuer: I) -> Arc<Renewing<I>> {
+    /// Returns the issuer with the same settings, or adds this one. `sharing_key` may contain credentials and is
+    /// never shown.
+    pub(super) fn share(&self, sharing_key: String, issuer: I) -> Arc<RefreshingCredential<I>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shared) = known.get(&made_of).and_then(Weak::upgrade) {
+        if let Some(shared) = known.get(&sharing_key).and_then(Weak::upgrade) {
             return shared;
         }
         known.retain(|_, issuer| issuer.strong_count() > 0);
-        let new = Arc::new(Renewing::new(issuer));
-        known.insert(made_of, Arc::downgrade(&new));
+        let new = Arc::new(RefreshingCredential::new(issuer));
+        known.insert(sharing_key, Arc::downgrade(&new));
         new
     }
 }

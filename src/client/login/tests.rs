@@ -1,4 +1,5 @@
-//! What a request shows, for users with a plugin or an issuer: plugins are shell scripts, the issuer is a closure.
+//! Tests of the credentials of requests for users with a plugin or an issuer. Plugins are shell scripts; the issuer
+//! is a closure.
 #![cfg(unix)]
 
 use std::fs;
@@ -27,22 +28,22 @@ fn credentials(user: AuthInfo) -> Credentials {
 }
 
 async fn failure(credentials: &Credentials) -> String {
-    credentials.proof().await.err().unwrap().to_string()
+    credentials.current().await.err().unwrap().to_string()
 }
 
-fn token(proof: &Proof) -> &str {
-    let header = proof.authorization.as_ref().unwrap();
+fn token(auth: &RequestAuth) -> &str {
+    let header = auth.authorization.as_ref().unwrap();
     assert!(header.is_sensitive());
     header.to_str().unwrap()
 }
 
-/// A plugin that counts its runs in a file beside it.
+/// A plugin that counts its runs in a file in that folder.
 fn plugin(folder: &TempDir, script: &str) -> AuthInfo {
     let path = folder.path().join("plugin");
     fs::write(&path, format!("echo run >> '{}'\n{script}", folder.path().join("runs").display())).unwrap();
     let exec = ExecConfig {
         api_version: Some("client.authentication.k8s.io/v1".into()),
-        // Through a shell: a file just written can't be run while another test's fork still holds it open.
+        // Through a shell: a file just written can't be executed while another test's fork still holds it open.
         command: Some("sh".into()),
         args: Some(vec![path.to_str().unwrap().into()]),
         interactive_mode: Some("Never".into()),
@@ -55,7 +56,7 @@ fn runs(folder: &TempDir) -> usize {
     fs::read_to_string(folder.path().join("runs")).unwrap_or_default().lines().count()
 }
 
-/// A script that gives `token-1`, then `token-2`, and so on.
+/// A script that issues `token-1`, then `token-2`, and so on.
 fn numbered(expires: &str) -> String {
     let said = json!({
         "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
@@ -65,28 +66,28 @@ fn numbered(expires: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_plugin_is_run_once_until_its_token_expires_or_is_refused() {
+async fn plugin_runs_once_until_its_token_expires_or_is_refused() {
     let folder = TempDir::new().unwrap();
     let lasting = credentials(plugin(&folder, &numbered("2999-01-01T00:00:00Z")));
     assert_eq!(runs(&folder), 0, "it is not run before somebody asks");
-    let first = lasting.proof().await.unwrap();
+    let first = lasting.current().await.unwrap();
     assert_eq!(token(&first), "Bearer token-1");
-    assert_eq!(token(&lasting.proof().await.unwrap()), "Bearer token-1");
-    let renewed = futures_util::future::join_all((0..9).map(|_| lasting.instead_of(&first))).await;
-    for proof in renewed {
-        assert_eq!(token(&proof.unwrap().unwrap()), "Bearer token-2");
+    assert_eq!(token(&lasting.current().await.unwrap()), "Bearer token-1");
+    let renewed = futures_util::future::join_all((0..9).map(|_| lasting.replacement_for(&first))).await;
+    for auth in renewed {
+        assert_eq!(token(&auth.unwrap().unwrap()), "Bearer token-2");
     }
     assert_eq!(runs(&folder), 2);
 
     let folder = TempDir::new().unwrap();
     let expired = credentials(plugin(&folder, &numbered("2001-01-01T00:00:00Z")));
     for expected in ["Bearer token-1", "Bearer token-2"] {
-        assert_eq!(token(&expired.proof().await.unwrap()), expected);
+        assert_eq!(token(&expired.current().await.unwrap()), expected);
     }
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_every_token_makes_a_plugin_run_twice_and_not_with_each_request() {
+async fn server_that_refuses_every_token_causes_two_plugin_runs() {
     let folder = TempDir::new().unwrap();
     let server = TestServer::start(|_| answer(401, "{}")).await;
     let mut config = Config::for_server(&server.url).unwrap();
@@ -96,7 +97,7 @@ async fn a_server_that_refuses_every_token_makes_a_plugin_run_twice_and_not_with
         let refused = client.send(&crate::api::Request::new("/version")).await.err().unwrap();
         assert!(matches!(refused, crate::listwatch::Error::Unauthorized(_)), "{refused:?}");
     }
-    assert_eq!((runs(&folder), server.asked().len()), (2, 2 + 4));
+    assert_eq!((runs(&folder), server.requests().len()), (2, 2 + 4));
 }
 
 #[tokio::test]
@@ -104,25 +105,28 @@ async fn clients_that_run_the_same_plugin_have_one_log_in() {
     let folder = TempDir::new().unwrap();
     let user = plugin(&folder, &numbered("2999-01-01T00:00:00Z"));
     let both = [credentials(user.clone()), credentials(user.clone())];
-    let proofs = futures_util::future::join_all(both.iter().map(Credentials::proof)).await;
+    let proofs = futures_util::future::join_all(both.iter().map(Credentials::current)).await;
     let proofs: Vec<_> = proofs.into_iter().map(Result::unwrap).collect();
     assert_eq!((token(&proofs[0]), token(&proofs[1])), ("Bearer token-1", "Bearer token-1"));
-    let fresh = both[0].instead_of(&proofs[0]).await.unwrap().unwrap();
-    assert_eq!((token(&fresh), token(&both[1].proof().await.unwrap())), ("Bearer token-2", "Bearer token-2"));
+    let fresh = both[0].replacement_for(&proofs[0]).await.unwrap().unwrap();
+    assert_eq!(
+        (token(&fresh), token(&both[1].current().await.unwrap())),
+        ("Bearer token-2", "Bearer token-2")
+    );
 
     let mut other = user.clone();
     other.exec.as_mut().unwrap().env = Some(vec![ExecVariable { name: "A".into(), value: "b".into() }]);
-    assert_eq!(token(&credentials(other).proof().await.unwrap()), "Bearer token-3", "another environment");
+    assert_eq!(token(&credentials(other).current().await.unwrap()), "Bearer token-3", "another environment");
     drop(both);
     assert_eq!(
-        token(&credentials(user).proof().await.unwrap()),
+        token(&credentials(user).current().await.unwrap()),
         "Bearer token-4",
         "the last client has gone"
     );
 }
 
 #[tokio::test]
-async fn two_plugins_have_the_terminal_one_after_the_other() {
+async fn plugins_use_the_terminal_one_after_the_other() {
     let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
     let heard = Arc::new(Mutex::new(Vec::new()));
     let both = folders.each_ref().map(|folder| {
@@ -132,15 +136,18 @@ async fn two_plugins_have_the_terminal_one_after_the_other() {
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
         Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap()
     });
-    // Both are begun before either plugin can end: who has the terminal says so first of all.
-    for proof in futures_util::future::join_all(both.iter().map(Credentials::proof)).await {
-        assert_eq!(token(&proof.unwrap()), "Bearer token-1");
+    // Both are started before either plugin can end: the notice about the terminal comes first.
+    for auth in futures_util::future::join_all(both.iter().map(Credentials::current)).await {
+        assert_eq!(token(&auth.unwrap()), "Bearer token-1");
     }
-    assert_eq!(*heard.lock().unwrap(), ["PluginAsks", "PluginAsked", "PluginAsks", "PluginAsked"]);
+    assert_eq!(
+        *heard.lock().unwrap(),
+        ["TerminalTaken", "TerminalReleased", "TerminalTaken", "TerminalReleased"]
+    );
 }
 
 #[tokio::test]
-async fn a_plugin_that_is_given_up_gives_the_terminal_back() {
+async fn dropped_plugin_releases_the_terminal() {
     let folder = TempDir::new().unwrap();
     let mut user = plugin(&folder, "exec sleep 600");
     user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());
@@ -150,13 +157,13 @@ async fn a_plugin_that_is_given_up_gives_the_terminal_back() {
     let held = Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap();
     let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
-        _ = held.proof() => panic!("it sleeps"),
+        _ = held.current() => panic!("it sleeps"),
         () = begun => {}
     }
-    assert_eq!(*heard.lock().unwrap(), ["PluginAsks", "PluginAsked"]);
+    assert_eq!(*heard.lock().unwrap(), ["TerminalTaken", "TerminalReleased"]);
 }
 
-/// A client certificate and its key as a plugin says them.
+/// A client certificate and its key in the format of a plugin.
 fn made_certificate() -> Value {
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate = rcgen::CertificateParams::new(vec![]).unwrap().self_signed(&key).unwrap();
@@ -164,7 +171,7 @@ fn made_certificate() -> Value {
 }
 
 #[tokio::test]
-async fn a_watch_ends_where_another_certificate_has_come_and_a_list_runs_on() {
+async fn new_certificate_ends_watches_but_not_lists() {
     let folder = TempDir::new().unwrap();
     for number in 1..3 {
         let version = "client.authentication.k8s.io/v1";
@@ -206,7 +213,7 @@ async fn a_watch_ends_where_another_certificate_has_come_and_a_list_runs_on() {
 }
 
 #[tokio::test]
-async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
+async fn login_continues_when_its_request_is_dropped() {
     let folder = TempDir::new().unwrap();
     let go = folder.path().join("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.01; done\n", go.display());
@@ -226,7 +233,7 @@ async fn a_log_in_goes_on_when_the_request_that_began_it_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_fails_is_told_by_its_exit_code_and_its_stderr_only() {
+async fn failed_plugin_is_reported_by_exit_code_and_stderr() {
     let folder = TempDir::new().unwrap();
     let script = "echo s3cret; echo no luck >&2; exit 3";
     let failed = "getting credentials: exec: executable sh failed with exit code 3";
@@ -242,7 +249,7 @@ async fn a_plugin_that_fails_is_told_by_its_exit_code_and_its_stderr_only() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_is_not_there_is_said_with_its_hint() {
+async fn missing_plugin_is_reported_with_its_hint() {
     let folder = TempDir::new().unwrap();
     let mut missing = plugin(&folder, "");
     let exec = missing.exec.as_mut().unwrap();
@@ -254,7 +261,7 @@ async fn a_plugin_that_is_not_there_is_said_with_its_hint() {
 }
 
 #[tokio::test]
-async fn a_plugin_is_told_who_asks_and_gets_the_environment_of_the_file() {
+async fn plugin_receives_exec_info_and_the_configured_environment() {
     let folder = TempDir::new().unwrap();
     let script = format!(
         "echo \"$KUBERNETES_EXEC_INFO|$EXTRA|${{HOME-none}}\" > '{}/told'; {}",
@@ -264,7 +271,7 @@ async fn a_plugin_is_told_who_asks_and_gets_the_environment_of_the_file() {
     let mut user = plugin(&folder, &script);
     let exec = user.exec.as_mut().unwrap();
     exec.env = Some(vec![ExecVariable { name: "EXTRA".into(), value: "more".into() }]);
-    credentials(user).proof().await.unwrap();
+    credentials(user).current().await.unwrap();
     let told = fs::read_to_string(folder.path().join("told")).unwrap();
     let (info, rest) = told.trim_end().split_once('|').unwrap();
     assert!(rest.starts_with("more|") && rest != "more|none", "ours is inherited: {rest}");
@@ -284,7 +291,7 @@ async fn interactive_plugin_is_not_run_without_a_terminal() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_may_ask_is_told_so_and_has_the_terminal_to_itself() {
+async fn interactive_plugin_has_exclusive_use_of_the_terminal() {
     let folder = TempDir::new().unwrap();
     let script = format!(
         "echo \"$KUBERNETES_EXEC_INFO\" > '{}/told'; {}",
@@ -294,15 +301,15 @@ async fn a_plugin_that_may_ask_is_told_so_and_has_the_terminal_to_itself() {
     let mut config = config(plugin(&folder, &script)).with_terminal();
     let heard = Arc::new(Mutex::new(Vec::new()));
     for (mode, expected) in [
-        ("Always", &["PluginAsks", "PluginAsked"][..]),
-        ("IfAvailable", &["PluginAsks", "PluginAsked"]),
+        ("Always", &["TerminalTaken", "TerminalReleased"][..]),
+        ("IfAvailable", &["TerminalTaken", "TerminalReleased"]),
         ("Never", &[]),
     ] {
         config.user_mut().exec.as_mut().unwrap().interactive_mode = Some(mode.into());
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
         let credentials = Credentials::open(&config, Some(Arc::new(listener))).unwrap();
-        credentials.proof().await.unwrap();
+        credentials.current().await.unwrap();
         assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
         let told = fs::read_to_string(folder.path().join("told")).unwrap();
         let told: Value = serde_json::from_str(&told).unwrap();
@@ -311,7 +318,7 @@ async fn a_plugin_that_may_ask_is_told_so_and_has_the_terminal_to_itself() {
 }
 
 #[test]
-fn a_token_that_no_header_carries_is_refused_without_showing_it() {
+fn token_invalid_in_a_header_is_refused_without_showing_it() {
     let user = AuthInfo { token: Some("s3cret\nx".to_owned().into()), ..AuthInfo::default() };
     let error = Credentials::open(&config(user), None).err().unwrap();
     assert!(matches!(error, Error::Credentials(_)) && !error.to_string().contains("s3cret"), "{error}");
@@ -330,7 +337,7 @@ fn oidc(issuer: &str, settings: &[(&str, &str)]) -> AuthInfo {
     AuthInfo { auth_provider: Some(provider), ..AuthInfo::default() }
 }
 
-/// An issuer whose token endpoint answers that.
+/// An issuer whose token endpoint responds with this.
 async fn issuer(code: u16, said: Value) -> TestServer {
     TestServer::start(move |head| {
         let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
@@ -344,38 +351,39 @@ async fn issuer(code: u16, said: Value) -> TestServer {
 }
 
 #[tokio::test]
-async fn an_id_token_is_used_while_it_is_good_and_then_renewed() {
+async fn id_token_is_used_until_expiry_and_then_renewed() {
     let fresh = id_token("fresh", FAR);
     let server = issuer(200, json!({"id_token": fresh, "refresh_token": "next"})).await;
     let (good, old) = (id_token("good", FAR), id_token("old", 1_000_000_000));
     let settings = |token| [("id-token", token), ("refresh-token", "first")];
 
     let held = credentials(oidc(&server.url, &settings(&good)));
-    let first = held.proof().await.unwrap();
-    assert_eq!((token(&first), server.asked().len()), (format!("Bearer {good}").as_str(), 0));
-    let renewed = held.instead_of(&first).await.unwrap().unwrap();
+    let first = held.current().await.unwrap();
+    assert_eq!((token(&first), server.requests().len()), (format!("Bearer {good}").as_str(), 0));
+    let renewed = held.replacement_for(&first).await.unwrap().unwrap();
     assert_eq!(token(&renewed), format!("Bearer {fresh}"));
-    assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {fresh}"));
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {fresh}"));
+    assert_eq!(server.requests().len(), 2);
 
     let expired = credentials(oidc(&server.url, &settings(&old)));
-    assert_eq!(token(&expired.proof().await.unwrap()), format!("Bearer {fresh}"));
+    assert_eq!(token(&expired.current().await.unwrap()), format!("Bearer {fresh}"));
 }
 
 #[tokio::test]
-async fn a_client_with_a_secret_shows_it_in_the_header_and_else_in_the_body() {
+async fn client_secret_is_sent_in_the_header_then_in_the_body() {
     let server = issuer(401, json!({"error": "invalid_client", "error_description": "who?"})).await;
     let settings = [("refresh-token", "s3cret-token"), ("client-secret", "s3cret")];
     let said = failure(&credentials(oidc(&server.url, &settings))).await;
     assert_eq!(said, "failed to refresh token: oauth2: \"invalid_client\" \"who?\"");
     let with_header = |head: &&String| head.contains("authorization: Basic a2RlbHRhOnMzY3JldA==");
-    let posts: Vec<_> = server.asked().into_iter().filter(|head| head.starts_with("POST /token ")).collect();
+    let posts: Vec<_> =
+        server.requests().into_iter().filter(|head| head.starts_with("POST /token ")).collect();
     assert_eq!((posts.len(), posts.iter().filter(with_header).count()), (2, 1), "{posts:?}");
 
     let server = issuer(400, json!({"error": "invalid_grant"})).await;
     let said = failure(&credentials(oidc(&server.url, &settings))).await;
     assert_eq!(said, "failed to refresh token: oauth2: \"invalid_grant\" \"\"");
-    assert_eq!(server.asked().len(), 2, "the client is known: it is not asked again");
+    assert_eq!(server.requests().len(), 2, "the client is known: it is not asked again");
 }
 
 #[tokio::test]
@@ -388,7 +396,7 @@ async fn credentials_that_an_issuer_repeats_are_masked() {
 }
 
 #[tokio::test]
-async fn an_issuer_that_gives_nothing_is_told_and_what_it_said_otherwise_is_not() {
+async fn issuer_error_is_reported_without_other_content() {
     for (code, said, words) in [
         (200, json!({"access_token": "s3cret"}), "token response did not contain an id_token, either the"),
         (200, json!("s3cret"), "failed to refresh token: the issuer's answer is not JSON"),
@@ -405,12 +413,12 @@ async fn an_issuer_that_gives_nothing_is_told_and_what_it_said_otherwise_is_not(
 }
 
 #[tokio::test]
-async fn without_a_refresh_token_there_is_only_the_id_token() {
+async fn id_token_without_refresh_token_is_used_alone() {
     let good = id_token("good", FAR);
     let held = credentials(oidc("http://127.0.0.1:1", &[("id-token", &good)]));
-    let first = held.proof().await.unwrap();
-    assert!(held.instead_of(&first).await.unwrap().is_none());
-    assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {good}"), "it is not forgotten");
+    let first = held.current().await.unwrap();
+    assert!(held.replacement_for(&first).await.unwrap().is_none());
+    assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {good}"), "it is not forgotten");
     for (token, words) in [
         (id_token("old", 1), "No valid id-token, and cannot refresh without refresh-token"),
         ("s3cret".to_owned(), "ID Token is not a valid JWT"),
@@ -421,7 +429,7 @@ async fn without_a_refresh_token_there_is_only_the_id_token() {
 }
 
 #[test]
-fn an_issuer_has_a_url_and_a_client() {
+fn issuer_needs_a_url_and_a_client() {
     for (settings, words) in [
         (oidc("", &[]), "Must provide idp-issuer-url"),
         (oidc("https://i", &[("client-id", "")]), "Must provide client-id"),
@@ -439,7 +447,7 @@ fn an_issuer_has_a_url_and_a_client() {
     }
 }
 
-/// A kubeconfig whose user has these tokens of that issuer, and what it leads to.
+/// A kubeconfig whose user has these tokens of that issuer, and its configuration.
 fn kubeconfig(
     folder: &TempDir,
     issuer: &str,
@@ -462,7 +470,7 @@ fn opened(options: &ConfigOptions, listener: Option<Listener>) -> Credentials {
 }
 
 #[tokio::test]
-async fn new_tokens_are_kept_in_the_kubeconfig_and_nothing_else_in_it_changes() {
+async fn new_tokens_are_saved_in_the_kubeconfig_and_nothing_else_changes() {
     let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", FAR));
     let server = issuer(200, json!({"id_token": fresh, "refresh_token": "next"})).await;
     let old = id_token("old", 1_000_000_000);
@@ -470,9 +478,9 @@ async fn new_tokens_are_kept_in_the_kubeconfig_and_nothing_else_in_it_changes() 
     let before = fs::read_to_string(&path).unwrap();
     let both = [opened(&options, None), opened(&options, None)];
     for held in &both {
-        assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {fresh}"));
+        assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {fresh}"));
     }
-    assert_eq!(server.asked().len(), 2, "contexts of one user have one log-in");
+    assert_eq!(server.requests().len(), 2, "contexts of one user have one log-in");
     let after = fs::read_to_string(&path).unwrap();
     assert_eq!(
         after,
@@ -481,19 +489,19 @@ async fn new_tokens_are_kept_in_the_kubeconfig_and_nothing_else_in_it_changes() 
 }
 
 #[tokio::test]
-async fn tokens_that_another_program_has_put_into_the_kubeconfig_are_taken_before_one_is_spent() {
+async fn tokens_saved_by_another_program_are_used_first() {
     let (folder, theirs) = (TempDir::new().unwrap(), id_token("theirs", FAR));
     let server = issuer(200, json!({"id_token": id_token("ours", FAR)})).await;
     let (_, options) = kubeconfig(&folder, &server.url, &id_token("old", FAR), "first");
     let held = opened(&options, None);
-    let first = held.proof().await.unwrap();
+    let first = held.current().await.unwrap();
     kubeconfig(&folder, &server.url, &theirs, "second");
-    let second = held.instead_of(&first).await.unwrap().unwrap();
-    assert_eq!((token(&second), server.asked().len()), (format!("Bearer {theirs}").as_str(), 0));
+    let second = held.replacement_for(&first).await.unwrap().unwrap();
+    assert_eq!((token(&second), server.requests().len()), (format!("Bearer {theirs}").as_str(), 0));
 }
 
 #[tokio::test]
-async fn a_kubeconfig_that_can_not_be_written_is_said_once_and_the_tokens_are_used() {
+async fn unwritable_kubeconfig_is_reported_once_and_tokens_are_used() {
     let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", 1_000_000_000));
     let server = issuer(200, json!({"id_token": fresh, "refresh_token": "next"})).await;
     let (path, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
@@ -506,14 +514,18 @@ async fn a_kubeconfig_that_can_not_be_written_is_said_once_and_the_tokens_are_us
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
     let held = opened(&options, Some(Arc::new(listener)));
     for _ in 0..2 {
-        assert_eq!(token(&held.proof().await.unwrap()), format!("Bearer {fresh}"));
+        assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {fresh}"));
     }
-    assert_eq!((server.asked().len(), fs::read_to_string(&path).unwrap()), (4, before), "both had expired");
+    assert_eq!(
+        (server.requests().len(), fs::read_to_string(&path).unwrap()),
+        (4, before),
+        "both had expired"
+    );
     let said = format!(
         "the new tokens of user \"me\" can't be kept in {}: permission denied; other programs will have to log in again",
         path.display()
     );
-    assert_eq!(*heard.lock().unwrap(), [format!("{:?}", Notice::TokensNotKept(&said))]);
+    assert_eq!(*heard.lock().unwrap(), [format!("{:?}", Notice::TokensNotSaved(&said))]);
 }
 
 /// Makes a file writable, or not.
@@ -523,7 +535,7 @@ fn set_writable(path: &std::path::Path, mode: u32) {
 }
 
 #[tokio::test]
-async fn a_refresh_token_that_could_not_be_kept_is_kept_with_the_next_id_token() {
+async fn unsaved_refresh_token_is_saved_with_the_next_id_token() {
     let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", 1_000_000_000));
     let rotates = std::sync::atomic::AtomicBool::new(true);
     let said = fresh.clone();
@@ -532,7 +544,7 @@ async fn a_refresh_token_that_could_not_be_kept_is_kept_with_the_next_id_token()
         if head.starts_with("GET ") {
             return answer(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string());
         }
-        // Only the first answer has another refresh token.
+        // Only the first response has another refresh token.
         let first = rotates.swap(false, std::sync::atomic::Ordering::SeqCst);
         answer(200, &json!({"id_token": said, "refresh_token": if first { "next" } else { "" }}).to_string())
     })
@@ -540,44 +552,44 @@ async fn a_refresh_token_that_could_not_be_kept_is_kept_with_the_next_id_token()
     let (path, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
     let held = opened(&options, None);
     set_writable(&path, 0o400);
-    held.proof().await.unwrap();
+    held.current().await.unwrap();
     let read = || fs::read_to_string(&path).unwrap();
     assert!(read().contains("refresh-token: first"), "it can't be written");
     set_writable(&path, 0o600);
-    held.proof().await.unwrap();
+    held.current().await.unwrap();
     assert!(read().contains(&fresh) && read().contains("refresh-token: \"next\""), "{}", read());
 }
 
 #[tokio::test]
-async fn a_refresh_token_is_kept_whatever_else_an_answer_lacks() {
+async fn refresh_token_of_an_incomplete_response_is_kept() {
     for said in [json!({"id_token": "unreadable", "refresh_token": "next"}), json!({"refresh_token": "next"})]
     {
         let folder = TempDir::new().unwrap();
         let server = issuer(200, said.clone()).await;
         let old = id_token("old", 1_000_000_000);
         let (path, options) = kubeconfig(&folder, &server.url, &old, "first");
-        assert!(opened(&options, None).proof().await.is_err(), "{said}");
+        assert!(opened(&options, None).current().await.is_err(), "{said}");
         let kept = fs::read_to_string(&path).unwrap();
         assert!(kept.contains("refresh-token: \"next\"") && kept.contains(&old), "{kept}");
     }
 }
 
 #[tokio::test]
-async fn a_refresh_token_that_is_to_be_spared_is_not_spent() {
+async fn spared_refresh_token_is_not_used() {
     let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", FAR));
     let server = issuer(200, json!({"id_token": fresh})).await;
     let (_, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
     let spared = opened(&ConfigOptions { spare_refresh_tokens: true, ..options.clone() }, None);
     assert_eq!(failure(&spared).await, "No valid id-token, and the refresh-token is to be left unspent");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
     let good = id_token("good", FAR);
     let (_, options) = kubeconfig(&folder, &server.url, &good, "first");
     let spared = opened(&ConfigOptions { spare_refresh_tokens: true, ..options }, None);
-    let shown = spared.proof().await.unwrap();
+    let shown = spared.current().await.unwrap();
     assert_eq!(token(&shown), format!("Bearer {good}"));
     assert!(
-        spared.instead_of(&shown).await.unwrap().is_none(),
+        spared.replacement_for(&shown).await.unwrap().is_none(),
         "the server's refusal is the failure to tell of"
     );
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }

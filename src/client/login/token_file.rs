@@ -1,4 +1,4 @@
-//! A file that holds a token, read again about every minute.
+//! A file with a bearer token, reread about every minute.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,24 +11,26 @@ use crate::kubeconfig::Error;
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 
-/// Such a file, as the header that its token is sent in.
+/// The file, and the header with its token.
 pub(super) struct TokenFile {
     path: PathBuf,
-    /// What was read and when. A std lock: held for one small read of a local file, never across an await.
+    /// The last content and the time of reading. A std lock: held for one small read of a local file, never across an
+    /// await.
     last: Mutex<(HeaderValue, Instant)>,
 }
 
 impl TokenFile {
-    /// Reads the file. A token given beside it is what is sent until the file can be read.
+    /// Reads the file. `fallback` is sent until the file can be read.
     ///
     /// # Errors
-    /// [`Error::Credentials`] when it can't be read, or holds no token, and there is nothing else.
+    /// [`Error::Credentials`] when the file is unreadable or empty, and there is no fallback.
     pub(super) fn open(path: PathBuf, beside: Option<HeaderValue>, now: Instant) -> Result<Self, Error> {
         let header = read(&path).or_else(|error| beside.ok_or(error))?;
         Ok(Self { path, last: Mutex::new((header, now)) })
     }
 
-    /// The file's token. One that can no longer be read keeps its last value: some take the file away on purpose.
+    /// Returns the file's token. A file that is no longer readable keeps its last token: some users remove the file
+    /// on purpose.
     pub(super) fn header(&self, now: Instant) -> HeaderValue {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(last.1) >= FILE_LIFE {
@@ -37,8 +39,8 @@ impl TokenFile {
         last.0.clone()
     }
 
-    /// The file's token when it is another one than the server has refused.
-    pub(super) fn instead_of(&self, refused: Option<&HeaderValue>, now: Instant) -> Option<HeaderValue> {
+    /// Returns the file's token if it differs from the one that the server refused.
+    pub(super) fn replacement_for(&self, refused: Option<&HeaderValue>, now: Instant) -> Option<HeaderValue> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if Some(&last.0) == refused {
             self.read_again(&mut last, now);
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_file_is_trimmed_and_read_again_after_a_while() {
+    fn token_file_is_trimmed_and_reread() {
         let (_folder, path) = in_folder("one\n");
         let start = Instant::now();
         let file = TokenFile::open(path.clone(), None, start).unwrap();
@@ -98,24 +100,24 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_token_makes_the_file_be_read_at_once() {
+    fn refused_token_causes_a_reread() {
         let (_folder, path) = in_folder("one");
         let now = Instant::now();
         let file = TokenFile::open(path.clone(), None, now).unwrap();
         let one = file.header(now);
-        assert_eq!(file.instead_of(Some(&one), now), None, "the same token is no other one");
+        assert_eq!(file.replacement_for(Some(&one), now), None, "the same token is no other one");
         fs::write(&path, "two").unwrap();
-        assert_eq!(file.instead_of(Some(&one), now).unwrap(), "Bearer two");
+        assert_eq!(file.replacement_for(Some(&one), now).unwrap(), "Bearer two");
         fs::remove_file(&path).unwrap();
         assert_eq!(
-            file.instead_of(Some(&one), now).unwrap(),
+            file.replacement_for(Some(&one), now).unwrap(),
             "Bearer two",
             "what another one has read counts"
         );
     }
 
     #[test]
-    fn a_token_beside_the_file_is_for_when_it_can_not_be_read() {
+    fn fallback_token_is_used_while_the_file_is_unreadable() {
         let (_folder, path) = in_folder("file");
         let now = Instant::now();
         let beside = || Some(bearer("beside").unwrap());

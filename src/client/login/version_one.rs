@@ -1,5 +1,5 @@
-//! The public key of an X.509 version 1 certificate, the form that `openssl x509 -req` writes when it is given no
-//! extensions. webpki parses version 3 only; nothing in TLS requires it of a client's own certificate.
+//! The public key of an X.509 version 1 certificate, the form that `openssl x509 -req` writes without extensions.
+//! webpki parses version 3 only; TLS does not require it of a client's own certificate.
 
 const INTEGER: u8 = 0x02;
 const SEQUENCE: u8 = 0x30;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_version_one_is_read_and_no_input_panics() {
+    fn only_version_one_is_parsed_and_no_input_panics() {
         let key = rcgen::KeyPair::generate().unwrap();
         let params = rcgen::CertificateParams::new(vec!["me".into()]).unwrap();
         let third = params.self_signed(&key).unwrap();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_one_certificate_is_accepted_with_its_own_key_only() {
+    fn version_one_certificate_is_accepted_with_its_own_key_only() {
         let [own, other] = [(); 2].map(|()| rcgen::KeyPair::generate().unwrap());
         let params = rcgen::CertificateParams::new(vec![]).unwrap();
         let chain = pem(&version_one_of(params.self_signed(&own).unwrap().der()));

@@ -26,10 +26,10 @@ pub(super) struct Authorities {
 }
 
 impl Authorities {
-    /// Makes a verifier for these certificates. As in Go, what is no certificate is ignored.
+    /// Returns a verifier for these certificates. As in Go, invalid ones are ignored.
     ///
     /// # Errors
-    /// There is no certificate among them.
+    /// None of the certificates is valid.
     pub(super) fn new(
         trusted: &[CertificateDer<'static>],
         provider: &Arc<CryptoProvider>,
@@ -92,13 +92,14 @@ impl ServerCertVerifier for Authorities {
 pub(super) struct RotatedAuthorities {
     file: PathBuf,
     provider: Arc<CryptoProvider>,
-    /// The present authorities, and the time at which this verifier read them. A std lock: held for one small read of a
-    /// local file, never across an await.
+    /// The present authorities, and the time at which this verifier read them. A std lock: held for one small read of
+    /// a local file, never across an await.
     last: Mutex<(Arc<Authorities>, Option<UnixTime>)>,
 }
 
 impl RotatedAuthorities {
-    /// Makes a verifier that reads the file with the first handshake. `present` holds while the file is unreadable.
+    /// Returns a verifier that reads the file with the first handshake. `present` is used while the file is
+    /// unreadable.
     pub(super) fn new(file: PathBuf, present: Authorities, provider: Arc<CryptoProvider>) -> Self {
         Self { file, provider, last: Mutex::new((Arc::new(present), None)) }
     }
@@ -169,7 +170,7 @@ mod tests {
         certificates(SELF_SIGNED.as_bytes()).unwrap().remove(0)
     }
 
-    /// A time at which the self-signed certificate is valid, and so many seconds later.
+    /// Returns a time at which the self-signed certificate is valid, plus so many seconds.
     fn valid_time(later: u64) -> UnixTime {
         UnixTime::since_unix_epoch(Duration::from_hours(500_000) + Duration::from_secs(later))
     }
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_shows_a_certificate_given_as_authority_is_trusted_under_its_own_name() {
+    fn server_certificate_given_as_authority_is_trusted_under_its_name() {
         let verifier = Authorities::new(&[shown()], &Arc::new(ring::default_provider())).unwrap();
         let verify = |name, at| verify(&verifier, name, at);
         assert_eq!(verify("kdelta.test", valid_time(0)), Ok(()));
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn rotated_authorities_are_read_again_after_a_minute_and_kept_while_unreadable() {
+    fn rotated_authorities_are_reread_after_a_minute_and_kept_while_unreadable() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ca.crt");
         let key = rcgen::KeyPair::generate().unwrap();

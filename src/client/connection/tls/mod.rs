@@ -76,7 +76,7 @@ mod tests {
     use crate::api::{Client, Request};
     use crate::kubeconfig::{Config, ConfigOptions};
 
-    /// A TLS server with a certificate of its own, which it gives for `kdelta.test` and loopback.
+    /// Starts a TLS server with a certificate of its own for `kdelta.test` and loopback.
     async fn server() -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let names = vec!["kdelta.test".to_owned(), "127.0.0.1".to_owned()];

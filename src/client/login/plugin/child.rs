@@ -1,4 +1,4 @@
-//! Runs a credential plugin: its stdout is kept, its stderr is passed on line by line.
+//! Runs a credential plugin: collects its stdout and forwards its stderr line by line.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -6,99 +6,101 @@ use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
-use super::process_tree::{Leash, Place};
+use super::process_tree::{Placement, ProcessGuard};
 
-/// What is taken of a plugin's stdout: a token or certificate is some kilobytes.
+/// The limit for a plugin's stdout: a token or certificate has a few kilobytes.
 const STDOUT_LIMIT: u64 = 1024 * 1024;
-/// What is passed on of a line, and of a run.
+/// The limits for forwarding one line, and one run.
 const LINE_LIMIT: usize = 4096;
 const WORDS_LIMIT: usize = 64 * 1024;
 
-/// How a run ended. Without `Debug`: stdout holds a credential.
-pub(super) struct Ended {
+/// The output of a completed run. It has no `Debug`: stdout holds a credential.
+pub(super) struct ProcessOutput {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
 }
 
-/// Why there is no end to tell of.
+/// Why a run did not complete.
 #[derive(Debug)]
-pub(super) enum Failure {
-    /// It could not be started.
+pub(super) enum RunError {
+    /// The program could not be started.
     Start(io::Error),
-    /// It went on writing to stdout.
+    /// It wrote too much to stdout.
     TooLong,
-    /// Its pipes broke.
+    /// Its pipes failed.
     Io(io::Error),
 }
 
-/// Runs a command to its end. At the terminal it has our standard input and standard error; else it has no input, and
-/// each line of its stderr is told as it comes. Dropping the future ends it, and apart from us all that it has started.
+/// Runs a command to its end. At the terminal it uses this process's standard input and standard error; otherwise it
+/// has no input, and each line of its stderr is forwarded as it arrives. Dropping the future ends the command, and in
+/// a process group of its own all processes that it started.
 ///
 /// # Errors
-/// [`Failure`]; a failing exit status is none.
+/// [`RunError`]; a failing exit status is not an error.
 pub(super) async fn run(
     mut command: Command,
-    place: Place,
+    placement: Placement,
     tell: &mut (dyn FnMut(&str) + Send),
-) -> Result<Ended, Failure> {
-    place.prepare(&mut command);
+) -> Result<ProcessOutput, RunError> {
+    placement.prepare(&mut command);
     command.stdout(Stdio::piped());
-    if place == Place::Terminal {
+    if placement == Placement::Terminal {
         command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
     }
-    let mut child = command.spawn().map_err(Failure::Start)?;
-    let leash = Leash::on(&child, place);
-    let Some(stderr) = child.stderr.take() else { return to_its_end(&mut child, leash).await };
-    let mut words = Words { stderr, line: Vec::new(), told: 0, tell };
+    let mut child = command.spawn().map_err(RunError::Start)?;
+    let guard = ProcessGuard::on(&child, placement);
+    let Some(stderr) = child.stderr.take() else { return to_its_end(&mut child, guard).await };
+    let mut words = LineForwarder { stderr, line: Vec::new(), reported: 0, tell };
     let ended = {
-        let mut ending = std::pin::pin!(to_its_end(&mut child, leash));
+        let mut ending = std::pin::pin!(to_its_end(&mut child, guard));
         tokio::select! {
             biased;
             () = words.pass_on() => ending.await,
             ended = &mut ending => ended,
         }
     };
-    // What it left running may hold the pipe open for ever: only what is there by now is still read.
+    // A process that it left running may hold the pipe open forever: only what is buffered is still read.
     words.rest().await;
     ended
 }
 
-async fn to_its_end(child: &mut Child, leash: Leash) -> Result<Ended, Failure> {
+async fn to_its_end(child: &mut Child, guard: ProcessGuard) -> Result<ProcessOutput, RunError> {
     let ended = said_and_ended(child).await;
-    if leash.is_cut() {
-        // The program ends, and has said why: what becomes of a plugin that it has ended itself is no failure to tell of.
+    if guard.is_shut_down() {
+        // The program is exiting and has reported why; the failure of a plugin that it has ended itself is not
+        // reported.
         std::future::pending::<()>().await;
     }
     if ended.is_ok() {
-        leash.release();
+        guard.release();
     }
     ended
 }
 
-async fn said_and_ended(child: &mut Child) -> Result<Ended, Failure> {
+async fn said_and_ended(child: &mut Child) -> Result<ProcessOutput, RunError> {
     let mut stdout = Vec::new();
     if let Some(pipe) = child.stdout.take() {
-        pipe.take(STDOUT_LIMIT + 1).read_to_end(&mut stdout).await.map_err(Failure::Io)?;
+        pipe.take(STDOUT_LIMIT + 1).read_to_end(&mut stdout).await.map_err(RunError::Io)?;
     }
     if stdout.len() as u64 > STDOUT_LIMIT {
-        return Err(Failure::TooLong);
+        return Err(RunError::TooLong);
     }
-    let status = child.wait().await.map_err(Failure::Io)?;
-    Ok(Ended { status, stdout })
+    let status = child.wait().await.map_err(RunError::Io)?;
+    Ok(ProcessOutput { status, stdout })
 }
 
-/// Somebody else's lines on their way.
-struct Words<'a, R> {
+/// Forwards the lines of a plugin.
+struct LineForwarder<'a, R> {
     stderr: R,
     line: Vec<u8>,
-    told: usize,
+    reported: usize,
     tell: &'a mut (dyn FnMut(&str) + Send),
 }
 
-impl<R: AsyncRead + Unpin + Send> Words<'_, R> {
-    /// Passes on until the end. Dropping the future loses nothing.
+impl<R: AsyncRead + Unpin + Send> LineForwarder<'_, R> {
+    /// Forwards lines until the end. Dropping the future loses nothing.
     async fn pass_on(&mut self) {
         let mut buffer = [0; 1024];
         while let Ok(read @ 1..) = self.stderr.read(&mut buffer).await {
@@ -106,7 +108,7 @@ impl<R: AsyncRead + Unpin + Send> Words<'_, R> {
         }
     }
 
-    /// Passes on what is there without waiting for more, and what is left of the last line.
+    /// Forwards buffered lines without waiting, and the rest of the last line.
     async fn rest(mut self) {
         tokio::select! {
             biased;
@@ -129,8 +131,8 @@ impl<R: AsyncRead + Unpin + Send> Words<'_, R> {
     }
 
     fn end_line(&mut self) {
-        self.told += self.line.len();
-        if self.told <= WORDS_LIMIT {
+        self.reported += self.line.len();
+        if self.reported <= WORDS_LIMIT {
             (self.tell)(String::from_utf8_lossy(&self.line).trim_end());
         }
         self.line.clear();
@@ -146,58 +148,58 @@ mod tests {
     use super::*;
     use crate::client::test_server::eventually;
 
-    async fn shell(script: &str) -> (Result<Ended, Failure>, Vec<String>) {
+    async fn shell(script: &str) -> (Result<ProcessOutput, RunError>, Vec<String>) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let mut told = Vec::new();
-        let ended = run(command, Place::Apart, &mut |line| told.push(line.to_owned())).await;
-        (ended, told)
+        let mut reported = Vec::new();
+        let ended = run(command, Placement::OwnGroup, &mut |line| reported.push(line.to_owned())).await;
+        (ended, reported)
     }
 
     #[tokio::test]
-    async fn stdout_is_kept_and_stderr_is_told_line_by_line() {
-        let (ended, told) = shell("echo out; echo one >&2; printf 'two\\r\\nthree' >&2; exit 3").await;
+    async fn stdout_is_collected_and_stderr_forwarded_by_line() {
+        let (ended, reported) = shell("echo out; echo one >&2; printf 'two\\r\\nthree' >&2; exit 3").await;
         let ended = ended.ok().unwrap();
         assert_eq!((ended.stdout.as_slice(), ended.status.code()), (&b"out\n"[..], Some(3)));
-        assert_eq!(told, ["one", "two", "three"]);
+        assert_eq!(reported, ["one", "two", "three"]);
     }
 
     #[tokio::test]
-    async fn a_plugin_without_a_user_has_no_input() {
+    async fn plugin_without_terminal_has_no_input() {
         let (ended, _) = shell("cat; echo end").await;
         assert_eq!(ended.ok().unwrap().stdout, b"end\n");
     }
 
     #[tokio::test]
-    async fn what_it_leaves_running_is_not_waited_for() {
-        let (ended, told) = shell("sleep 600 >/dev/null & echo $! ; echo done >&2").await;
+    async fn background_processes_of_a_plugin_are_not_awaited() {
+        let (ended, reported) = shell("sleep 600 >/dev/null & echo $! ; echo done >&2").await;
         let pid = String::from_utf8(ended.ok().unwrap().stdout).unwrap();
-        assert_eq!(told, ["done"]);
+        assert_eq!(reported, ["done"]);
         shell(&format!("kill {pid}")).await.0.ok().unwrap();
     }
 
     #[tokio::test]
-    async fn neither_stream_is_read_for_ever() {
-        let (ended, told) = shell("yes >&2 2>/dev/null & yes; wait").await;
-        assert!(matches!(ended, Err(Failure::TooLong)), "{told:?}");
+    async fn neither_stream_is_read_forever() {
+        let (ended, reported) = shell("yes >&2 2>/dev/null & yes; wait").await;
+        assert!(matches!(ended, Err(RunError::TooLong)), "{reported:?}");
         let script = "i=0; while [ $i -lt 3000 ]; do echo 'some of the many words that nobody wants' >&2; i=$((i+1)); done";
-        let (ended, told) = shell(script).await;
+        let (ended, reported) = shell(script).await;
         assert!(ended.is_ok_and(|ended| ended.status.success()));
-        assert_eq!(told.len(), WORDS_LIMIT / "some of the many words that nobody wants".len());
+        assert_eq!(reported.len(), WORDS_LIMIT / "some of the many words that nobody wants".len());
     }
 
-    /// Runs a script in that folder until it has written that file there, and gives up. Answers what stands in it.
+    /// Runs a script in that folder until it has written that file, then drops the run. Returns the file's content.
     async fn given_up_at(folder: &Path, file: &str, script: &str) -> String {
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(folder);
         let mut unheard = |_: &str| {};
         tokio::select! {
-            _ = run(command, Place::Apart, &mut unheard) => panic!("it waits"),
+            _ = run(command, Placement::OwnGroup, &mut unheard) => panic!("it waits"),
             text = eventually("it has begun", || std::fs::read_to_string(folder.join(file)).ok()) => text,
         }
     }
 
-    /// Waits until a process has gone, or is dead and not yet buried by whoever inherited it.
+    /// Waits until a process is gone, or is a zombie of its inheritor.
     async fn ends(pid: &str) {
         let gone = || {
             let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
@@ -207,23 +209,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_plugin_has_started_is_ended_with_it() {
+    async fn processes_started_by_a_plugin_end_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let script = "sleep 600 & echo $! > child.new && mv child.new child; wait";
         ends(&given_up_at(folder.path(), "child", script).await).await;
     }
 
     #[tokio::test]
-    async fn a_plugin_that_is_given_up_may_put_away_what_it_has() {
+    async fn dropped_plugin_may_save_its_state() {
         let folder = tempfile::tempdir().unwrap();
-        // It waits in a builtin: some shells lose a signal that comes while they start a command.
+        // It waits in a builtin: some shells lose a signal that arrives while they start a command.
         let script = "trap 'echo kept > cache; exit' TERM\nsleep 600 &\n: > begun\nwait";
         given_up_at(folder.path(), "begun", script).await;
         eventually("it is kept", || std::fs::read_to_string(folder.path().join("cache")).ok()).await;
     }
 
     #[tokio::test]
-    async fn a_plugin_that_does_not_end_when_asked_is_killed_after_a_second() {
+    async fn plugin_that_ignores_sigterm_is_killed_after_a_second() {
         let folder = tempfile::tempdir().unwrap();
         let script = "trap '' TERM; echo $$ > pid.new && mv pid.new pid; while :; do sleep 0.1; done";
         let begun = std::time::Instant::now();

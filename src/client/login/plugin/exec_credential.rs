@@ -1,11 +1,11 @@
-//! The words between us and a credential plugin: `ExecCredential` of `client.authentication.k8s.io`.
+//! The protocol of credential plugins: `ExecCredential` of `client.authentication.k8s.io`.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::client::login::bearer;
 use crate::client::login::certificate::identity;
-use crate::client::login::refresh::Issued;
+use crate::client::login::refresh::IssuedCredential;
 use crate::kubeconfig::ExecCluster;
 
 #[derive(Serialize)]
@@ -23,17 +23,17 @@ struct Spec<'a> {
     interactive: bool,
 }
 
-/// The value of `KUBERNETES_EXEC_INFO`.
+/// Returns the value of `KUBERNETES_EXEC_INFO`.
 pub(super) fn info(version: &str, cluster: Option<&ExecCluster>, interactive: bool) -> String {
     let asked = Asked { kind: "ExecCredential", api_version: version, spec: Spec { cluster, interactive } };
-    // Plain text and trees of JSON; there is nothing in it that can't be written.
+    // Plain text and JSON values always serialize.
     serde_json::to_string(&asked).unwrap_or_default()
 }
 
-/// What a plugin says. Without `Debug`: it is a credential.
+/// The output of a plugin. It has no `Debug`, since it holds a credential.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Said {
+struct ExecCredential {
     #[serde(default)]
     kind: String,
     #[serde(default)]
@@ -51,18 +51,18 @@ struct Status {
     expiration_timestamp: Option<String>,
 }
 
-/// Reads what a plugin of that version wrote to its stdout.
+/// Parses the stdout of a plugin with that API version.
 ///
 /// # Errors
-/// What is wrong with it, in client-go's words where it has some; nothing of what it said.
-pub(super) fn read(stdout: &[u8], version: &str) -> Result<Issued, String> {
+/// The problem, in client-go's words where it has some, without any of the output.
+pub(super) fn read(stdout: &[u8], version: &str) -> Result<IssuedCredential, String> {
     let no_credential = || "decoding stdout: it is not an ExecCredential".to_owned();
-    let said: Said = serde_json::from_slice(stdout).map_err(|_| no_credential())?;
+    let said: ExecCredential = serde_json::from_slice(stdout).map_err(|_| no_credential())?;
     if said.kind != "ExecCredential" || said.api_version.is_empty() {
         return Err(no_credential());
     }
     if said.api_version != version {
-        // It comes from where a token could have been: only what looks like a version is shown.
+        // A token may be in the wrong field: only text that looks like a version is shown.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "./-".contains(c);
         let shown: String = said.api_version.chars().filter(|c| is_plain(*c)).take(60).collect();
         return Err(format!(
@@ -87,7 +87,7 @@ pub(super) fn read(stdout: &[u8], version: &str) -> Result<Issued, String> {
     let authorization = token.map(|token| bearer(&token)).transpose().map_err(|error| error.to_string())?;
     let expires = set(status.expiration_timestamp).map(|text| text.parse::<Timestamp>()).transpose();
     let expires = expires.map_err(|_| "decoding stdout: its expirationTimestamp is not a time (RFC 3339)")?;
-    Ok(Issued { authorization, identity, expires })
+    Ok(IssuedCredential { authorization, identity, expires })
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     const V1: &str = "client.authentication.k8s.io/v1";
 
     #[test]
-    fn a_plugin_is_told_no_more_than_it_is_to_know() {
+    fn plugin_receives_only_the_documented_fields() {
         assert_eq!(
             info(V1, None, false),
             r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}"#
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    fn said(status: &serde_json::Value) -> Result<Issued, String> {
+    fn said(status: &serde_json::Value) -> Result<IssuedCredential, String> {
         let said = json!({"kind": "ExecCredential", "apiVersion": V1, "status": status});
         read(said.to_string().as_bytes(), V1)
     }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plugin_got_wrong_is_said_and_what_it_said_is_not() {
+    fn invalid_plugin_output_is_reported_without_its_content() {
         for (status, words) in [
             (json!(null), "exec plugin didn't return a status field"),
             (json!({"token": ""}), "exec plugin didn't return a token or cert/key pair"),

@@ -1,5 +1,5 @@
 //! The search for a plugin's program in `PATH`, by the rules of Go's `os/exec`: a program that is found through a
-//! relative entry is refused, because it depends on the folder that the user happens to be in.
+//! relative entry is refused, because it depends on the current folder.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::kubeconfig::search_path;
 pub(super) enum NotFound {
     /// No entry has it.
     Nowhere,
-    /// The first entry that has it is relative (Go's `exec.ErrDot`): this one.
+    /// The first entry that has it is relative (Go's `exec.ErrDot`).
     ByRelativeEntry(PathBuf),
 }
 
@@ -21,7 +21,7 @@ pub(super) enum NotFound {
 /// [`NotFound`].
 pub(super) fn find(command: &str) -> Result<PathBuf, NotFound> {
     let (path, endings) = search_path();
-    // The system has a search path of its own for a process without one; its entries are absolute.
+    // The system has a default search path for a process without one; its entries are absolute.
     let Some(path) = path else { return Ok(PathBuf::from(command)) };
     find_in(&path, command, &endings, is_executable)
 }
@@ -56,7 +56,7 @@ fn is_executable(program: &Path) -> bool {
     program.is_file() && rustix::fs::access(program, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// A name without an ending is no program there.
+/// On this system a name without an extension is not a program.
 #[cfg(not(unix))]
 fn is_executable(program: &Path) -> bool {
     program.extension().is_some() && program.is_file()
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_entry_that_has_the_program_decides() {
+    fn first_path_entry_with_the_program_wins() {
         let programs = ["/a/login", "/b/login", "rel/login", "./login", "login"];
         let find = |path| find_among(&programs, path, "login");
         let relative = |entry: &str| Err(NotFound::ByRelativeEntry(entry.into()));

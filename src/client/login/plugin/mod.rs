@@ -5,7 +5,7 @@ mod exec_credential;
 mod lookup;
 mod process_tree;
 
-pub use self::process_tree::{a_plugin_runs, end_plugins, kill_plugins};
+pub use self::process_tree::{end_plugins, is_plugin_running, kill_plugins};
 
 use std::io;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
-use self::child::{Ended, Failure};
+use self::child::{ProcessOutput, RunError};
 use self::lookup::NotFound;
-use self::process_tree::Place;
+use self::process_tree::Placement;
 use super::cut;
-use super::refresh::{Issued, Issuer, Occasion, PATIENCE};
+use super::refresh::{IssuedCredential, Issuer, REPORT_AFTER, RefreshRequest};
 use super::shared::Registry;
 use crate::client::notice::Notice;
 use crate::kubeconfig::Error;
@@ -29,18 +29,18 @@ const NOT_INSTALLED: &str = "\n\nIt looks like you are trying to use a client-go
      installed.\n\nTo learn more about this feature, consult the documentation available at:\n      \
      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins";
 
-/// How long one that has the terminal is waited for before that is said: the line would stand in the middle of what its
-/// user is asked.
-const PATIENCE_WITH_A_USER: Duration = Duration::from_mins(1);
+/// The delay of the notice about a plugin that uses the terminal: the notice would appear in the middle of its
+/// prompt.
+const REPORT_AFTER_AT_TERMINAL: Duration = Duration::from_mins(1);
 
-/// The plugins of this process: contexts that run the same one have one log-in.
+/// The plugins of this process: contexts with the same plugin share one login.
 pub(super) static PLUGINS: Registry<Plugin> = Registry::new();
 
-/// Held by the plugin that has the terminal: two of them would take each other's answers. An async mutex, as its user
-/// may be asked for minutes.
+/// Held by the plugin that uses the terminal: two of them would take each other's input. An async mutex, since the
+/// user may be prompted for minutes.
 static TERMINAL: Mutex<()> = Mutex::const_new(());
 
-/// How the plugin is run, settled.
+/// The resolved command of a plugin.
 pub(super) struct Plugin {
     version: String,
     command: String,
@@ -53,7 +53,7 @@ pub(super) struct Plugin {
 }
 
 impl Plugin {
-    /// The plugin of a configuration, which has checked that nothing is missing.
+    /// Returns the plugin of a validated configuration.
     pub(super) fn of(exec: &ExecConfig, config: &Config) -> Self {
         let variable = |variable: &ExecVariable| (variable.name.clone(), variable.value.clone());
         let mode = exec.interactive_mode.as_deref().and_then(InteractiveMode::parse);
@@ -69,15 +69,15 @@ impl Plugin {
         }
     }
 
-    /// All that decides what it does. It may hold credentials.
-    pub(super) fn made_of(&self) -> String {
+    /// Returns a text of all settings that affect its result. It may contain credentials.
+    pub(super) fn sharing_key(&self) -> String {
         let Self { version, command, arguments, environment, install_hint, mode, stdin_is_terminal, cluster } =
             self;
         let info = exec_credential::info(version, cluster.as_ref(), *stdin_is_terminal);
         format!("{command:?} {arguments:?} {environment:?} {install_hint:?} {mode:?} {info}")
     }
 
-    /// Whether it may ask its user.
+    /// Returns whether the plugin may prompt the user.
     fn is_interactive(&self) -> Result<bool, String> {
         match self.mode {
             InteractiveMode::Never => Ok(false),
@@ -90,10 +90,10 @@ impl Plugin {
         }
     }
 
-    async fn run(&self, why: Occasion<'_>) -> Result<Issued, String> {
+    async fn run(&self, why: RefreshRequest<'_>) -> Result<IssuedCredential, String> {
         let interactive = self.is_interactive()?;
         let mut command = self.program().map_err(|missing| self.not_found(&missing))?;
-        // Over our own environment, which a child inherits.
+        // In addition to this process's environment, which a child inherits.
         command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
         let info = exec_credential::info(&self.version, self.cluster.as_ref(), interactive);
         command.env("KUBERNETES_EXEC_INFO", info);
@@ -107,19 +107,19 @@ impl Plugin {
         };
         let ended = if interactive {
             let _terminal = TERMINAL.lock().await;
-            let _asking = Asking::begin(why);
-            child::run(command, Place::Terminal, &mut tell).await
+            let _asking = TerminalUse::begin(why);
+            child::run(command, Placement::Terminal, &mut tell).await
         } else {
-            child::run(command, Place::of_the_silent(), &mut tell).await
+            child::run(command, Placement::without_terminal(), &mut tell).await
         };
-        let ended = ended.map_err(|failure| self.not_run(&failure))?;
+        let ended = ended.map_err(|error| self.not_run(&error))?;
         if !ended.status.success() {
             return Err(self.failed(&ended, &words));
         }
         exec_credential::read(&ended.stdout, &self.version)
     }
 
-    /// The program that the command names. It still sees itself called by that name.
+    /// Returns the program of the command. Its `argv[0]` is the command as configured.
     fn program(&self) -> Result<Command, NotFound> {
         let mut command = Command::new(lookup::find(&self.command)?);
         #[cfg(unix)]
@@ -127,7 +127,7 @@ impl Plugin {
         Ok(command)
     }
 
-    /// kubectl's words. They do not say that the program is there, in a folder that is not searched: that comes after.
+    /// Returns kubectl's message. It does not mention a program in a folder that is not searched, which is added.
     fn not_found(&self, missing: &NotFound) -> String {
         let command = &self.command;
         let hint = if self.install_hint.is_empty() { "" } else { "\n\n" };
@@ -142,21 +142,21 @@ impl Plugin {
         }
     }
 
-    /// Of its command line only the program is shown: arguments and environment may hold a credential.
-    fn not_run(&self, failure: &Failure) -> String {
+    /// Shows only the program of the command line: arguments and environment may hold a credential.
+    fn not_run(&self, error: &RunError) -> String {
         let command = &self.command;
-        match failure {
-            Failure::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+        match error {
+            RunError::Start(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.not_found(&NotFound::Nowhere)
             }
-            Failure::Start(error) => format!("exec: fork/exec {command}: {}", system_words(error)),
-            Failure::Io(error) => format!("exec: executable {command}: {}", system_words(error)),
-            Failure::TooLong => format!("exec: executable {command} wrote too much to its stdout"),
+            RunError::Start(error) => format!("exec: fork/exec {command}: {}", system_words(error)),
+            RunError::Io(error) => format!("exec: executable {command}: {}", system_words(error)),
+            RunError::TooLong => format!("exec: executable {command} wrote too much to its stdout"),
         }
     }
 
-    /// Its own words have been told already where somebody listens.
-    fn failed(&self, ended: &Ended, words: &str) -> String {
+    /// Omits the plugin's stderr if a listener has received it.
+    fn failed(&self, ended: &ProcessOutput, words: &str) -> String {
         let code = ended.status.code();
         let end = code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
         let words = cut(words);
@@ -166,7 +166,7 @@ impl Plugin {
 }
 
 impl Issuer for Plugin {
-    async fn issue(&mut self, why: Occasion<'_>) -> Result<Option<Issued>, Error> {
+    async fn issue(&mut self, why: RefreshRequest<'_>) -> Result<Option<IssuedCredential>, Error> {
         let issued = self.run(why).await;
         issued.map(Some).map_err(|why| Error::Credentials(format!("getting credentials: {why}")))
     }
@@ -175,28 +175,28 @@ impl Issuer for Plugin {
         self.command.clone()
     }
 
-    fn patience(&self) -> Duration {
-        if self.is_interactive() == Ok(true) { PATIENCE_WITH_A_USER } else { PATIENCE }
+    fn report_after(&self) -> Duration {
+        if self.is_interactive() == Ok(true) { REPORT_AFTER_AT_TERMINAL } else { REPORT_AFTER }
     }
 }
 
-/// A plugin has the terminal until this is dropped, also when the run is given up.
-struct Asking<'a>(Occasion<'a>);
+/// A plugin's use of the terminal until this is dropped, also when the run is dropped.
+struct TerminalUse<'a>(RefreshRequest<'a>);
 
-impl<'a> Asking<'a> {
-    fn begin(why: Occasion<'a>) -> Self {
-        why.tell(Notice::PluginAsks);
+impl<'a> TerminalUse<'a> {
+    fn begin(why: RefreshRequest<'a>) -> Self {
+        why.tell(Notice::TerminalTaken);
         Self(why)
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for TerminalUse<'_> {
     fn drop(&mut self) {
-        self.0.tell(Notice::PluginAsked);
+        self.0.tell(Notice::TerminalReleased);
     }
 }
 
-/// A text of a file that goes to a terminal, without its control characters and the escape sequences that they begin.
+/// Returns a text of a file for a terminal, without control characters and the escape sequences that they start.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.trim().chars().peekable();

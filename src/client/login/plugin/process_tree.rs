@@ -1,11 +1,11 @@
-//! A plugin and what it has started, ended together.
+//! Ends a plugin together with the processes that it started.
 //!
-//! Without a terminal a plugin leads a process group of its own, which is killed as one. At a terminal it stays in ours:
-//! Ctrl-C then reaches all of them by itself, and a plugin that asks for a password at `/dev/tty` by its own decision
-//! would be stopped for ever in any other group.
+//! Without a terminal a plugin leads a process group of its own, which is killed as a whole. At a terminal it stays
+//! in the group of this process: Ctrl-C then reaches all of them, and a plugin that prompts at `/dev/tty` would be
+//! stopped forever in any other group.
 //!
-//! Whoever is ended may be putting away what it has just spent something for: it is asked to end (SIGTERM), and killed
-//! where it has not after a second.
+//! A plugin may be saving a token that it has just spent another one for: it receives SIGTERM first, and is killed
+//! after a second.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,55 +16,55 @@ use tokio::process::{Child, Command};
 
 use crate::kubeconfig::finish_writes;
 
-/// How often it is looked whether a plugin that was asked to end has ended.
+/// The interval for checking whether a plugin has ended after SIGTERM.
 const TICK: Duration = Duration::from_millis(10);
-/// How many of them it has: a second. They are counted, and not the time by the clock: on a machine that has stood still
-/// it has had nothing of that.
+/// The number of such intervals: a second. Intervals are counted instead of clock time, because a suspended machine
+/// gives a plugin no time.
 const GRACE: u32 = 100;
 
-/// Where a plugin is run.
+/// The terminal and process group of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// At the terminal, which it has to itself.
+pub(super) enum Placement {
+    /// At the terminal, exclusively.
     Terminal,
-    /// Beside us: without input, in our process group.
-    Beside,
+    /// Without input, in the process group of this process.
+    SameGroup,
     /// Without input, in a process group of its own.
-    Apart,
+    OwnGroup,
 }
 
-impl Place {
-    /// The place of a plugin that asks nobody.
-    pub(super) fn of_the_silent() -> Self {
+impl Placement {
+    /// Returns the placement of a plugin that never prompts.
+    pub(super) fn without_terminal() -> Self {
         #[cfg(unix)]
         if std::fs::File::open("/dev/tty").is_err() {
-            return Self::Apart;
+            return Self::OwnGroup;
         }
-        Self::Beside
+        Self::SameGroup
     }
 
     pub(super) fn prepare(self, command: &mut Command) {
         #[cfg(unix)]
-        if self == Self::Apart {
+        if self == Self::OwnGroup {
             command.process_group(0);
         }
-        // Elsewhere there is no way to ask it.
+        // Other systems have no SIGTERM.
         command.kill_on_drop(cfg!(not(unix)));
     }
 }
 
-/// A plugin that runs, by its process id.
+/// A running plugin, by its process id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Member {
+struct Process {
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals"))]
     id: u32,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals"))]
-    apart: bool,
+    own_group: bool,
 }
 
 #[cfg(unix)]
-impl Member {
-    fn ask(self) {
+impl Process {
+    fn terminate(self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
@@ -72,21 +72,22 @@ impl Member {
         self.signal(rustix::process::Signal::KILL);
     }
 
-    /// Failing, it is gone already.
+    /// A failure means that the process is gone.
     fn signal(self, signal: rustix::process::Signal) {
         use rustix::process::{kill_process, kill_process_group};
         let Some(id) = self.id() else { return };
-        let _ = if self.apart { kill_process_group(id, signal) } else { kill_process(id, signal) };
+        let _ = if self.own_group { kill_process_group(id, signal) } else { kill_process(id, signal) };
     }
 
-    /// Whether it runs, or anything in its group. One that has ended is buried: nobody else may be there to do it.
-    fn lives(self) -> bool {
+    /// Returns whether the plugin, or a process in its group, is running. A zombie is reaped, since no other code may
+    /// do it.
+    fn is_running(self) -> bool {
         use rustix::process::{WaitId, WaitIdOptions, test_kill_process_group, waitid};
         let Some(id) = self.id() else { return false };
         match waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             Ok(None) => true,
-            // Its number is not given to another while anybody is in its group.
-            _ => self.apart && test_kill_process_group(id).is_ok(),
+            // Its process id is not reused while its group has members.
+            _ => self.own_group && test_kill_process_group(id).is_ok(),
         }
     }
 
@@ -95,129 +96,131 @@ impl Member {
     }
 }
 
-/// Where there are no signals the runtime kills a plugin when it is dropped.
+/// Without signals the runtime kills a plugin when it is dropped.
 #[cfg(not(unix))]
-impl Member {
-    fn ask(self) {}
+impl Process {
+    fn terminate(self) {}
 
     fn kill(self) {}
 
-    fn lives(self) -> bool {
+    fn is_running(self) -> bool {
         false
     }
 }
 
-/// Those that there are.
-struct Family {
-    /// As many as there are log-ins under way.
-    running: Vec<Member>,
-    /// Those that have been asked to end, each for a second at most.
-    ending: Vec<Member>,
-    /// Whether the program ends: who is started by now is too late.
-    is_over: bool,
+/// The plugins of this process.
+struct RunningPlugins {
+    /// As many as there are logins under way.
+    running: Vec<Process>,
+    /// Plugins that received SIGTERM, for at most a second each.
+    ending: Vec<Process>,
+    /// Whether the program is exiting: no plugin starts any more.
+    is_shut_down: bool,
 }
 
-/// A std mutex: held to put one in, to take it out, and to signal.
-static FAMILY: Mutex<Family> = Mutex::new(Family { running: Vec::new(), ending: Vec::new(), is_over: false });
+/// A std mutex: held to add and remove a plugin, and to send signals.
+static RUNNING_PLUGINS: Mutex<RunningPlugins> =
+    Mutex::new(RunningPlugins { running: Vec::new(), ending: Vec::new(), is_shut_down: false });
 
-fn family() -> MutexGuard<'static, Family> {
-    FAMILY.lock().unwrap_or_else(PoisonError::into_inner)
+fn running_plugins() -> MutexGuard<'static, RunningPlugins> {
+    RUNNING_PLUGINS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the credential plugins that run in this process, and what they have started, where that can be told: asks them
-/// to end, and kills them after a second. Tokens that are being put into a kubeconfig are put there first, and none
-/// afterwards. For a program that ends without dropping its clients: a plugin would go on, and without a terminal nobody
-/// else ends it. Blocks for two seconds at most, and not at all where nothing runs; requests that wait for a plugin go on
+/// Ends the running credential plugins of this process and the processes that they started, as far as those are
+/// known: sends SIGTERM, and kills them after a second. Tokens that are being saved in a kubeconfig are saved first,
+/// and none afterwards. For a program that exits without dropping its clients: a plugin without a terminal would keep
+/// running. Blocks for at most two seconds, and not at all without plugins; requests that wait for a plugin keep
 /// waiting.
 pub fn end_plugins() {
     finish_writes();
     let members = {
-        let mut family = family();
-        family.is_over = true;
+        let mut family = running_plugins();
+        family.is_shut_down = true;
         let running = mem::take(&mut family.running);
-        for member in &running {
-            member.ask();
+        for process in &running {
+            process.terminate();
         }
         family.ending.extend(running);
         family.ending.clone()
     };
-    see_out(&members);
+    await_exit(&members);
 }
 
-/// The same at once, for a user who has waited long enough.
+/// Kills them at once, for a user who has waited long enough.
 pub fn kill_plugins() {
     finish_writes();
-    let mut family = family();
-    family.is_over = true;
+    let mut family = running_plugins();
+    family.is_shut_down = true;
     let running = mem::take(&mut family.running);
-    running.iter().chain(&family.ending).for_each(|member| member.kill());
+    running.iter().chain(&family.ending).for_each(|process| process.kill());
 }
 
-/// Whether a credential plugin runs in this process. One that is cut off may lose what it has just spent something for.
+/// Returns whether a credential plugin is running in this process. An interrupted one may lose a token that it has
+/// just obtained.
 #[must_use]
-pub fn a_plugin_runs() -> bool {
-    !family().running.is_empty()
+pub fn is_plugin_running() -> bool {
+    !running_plugins().running.is_empty()
 }
 
-/// Waits for the end of those that have been asked, and kills who is left.
-fn see_out(members: &[Member]) {
+/// Waits for processes that received SIGTERM to end, and kills the others.
+fn await_exit(members: &[Process]) {
     for _ in 0..GRACE {
-        if !members.iter().any(|member| member.lives()) {
+        if !members.iter().any(|process| process.is_running()) {
             return;
         }
         thread::sleep(TICK);
     }
-    members.iter().filter(|member| member.lives()).for_each(|member| member.kill());
+    members.iter().filter(|process| process.is_running()).for_each(|process| process.kill());
 }
 
-/// Ends a plugin and what it has started when it is dropped, unless the plugin has ended.
-pub(super) struct Leash(Option<Member>);
+/// Ends a plugin and the processes that it started when dropped, unless the plugin has ended.
+pub(super) struct ProcessGuard(Option<Process>);
 
-impl Leash {
-    pub(super) fn on(child: &Child, place: Place) -> Self {
-        let member = child.id().map(|id| Member { id, apart: place == Place::Apart });
-        let mut family = family();
-        if family.is_over {
-            if let Some(member) = member {
-                member.kill();
+impl ProcessGuard {
+    pub(super) fn on(child: &Child, placement: Placement) -> Self {
+        let process = child.id().map(|id| Process { id, own_group: placement == Placement::OwnGroup });
+        let mut family = running_plugins();
+        if family.is_shut_down {
+            if let Some(process) = process {
+                process.kill();
             }
         } else {
-            family.running.extend(member);
+            family.running.extend(process);
         }
-        Self(member)
+        Self(process)
     }
 
-    /// Whether all are ended with the program, this one too.
-    pub(super) fn is_cut(&self) -> bool {
-        self.0.is_some_and(|member| !family().running.contains(&member))
+    /// Returns whether the program is exiting and has ended this plugin.
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.0.is_some_and(|process| !running_plugins().running.contains(&process))
     }
 
-    /// The plugin has ended: its number may soon be another's. What it has left running is meant to run.
+    /// Marks the plugin as ended: its process id may soon be reused. Processes that it left running are meant to run.
     pub(super) fn release(mut self) {
-        if let Some(member) = self.0.take() {
-            family().running.retain(|other| *other != member);
+        if let Some(process) = self.0.take() {
+            running_plugins().running.retain(|other| *other != process);
         }
     }
 }
 
-impl Drop for Leash {
+impl Drop for ProcessGuard {
     fn drop(&mut self) {
-        let Some(member) = self.0.take() else { return };
+        let Some(process) = self.0.take() else { return };
         {
-            let mut family = family();
-            let Some(at) = family.running.iter().position(|other| *other == member) else { return };
+            let mut family = running_plugins();
+            let Some(at) = family.running.iter().position(|other| *other == process) else { return };
             family.running.swap_remove(at);
-            family.ending.push(member);
-            member.ask();
+            family.ending.push(process);
+            process.terminate();
         }
-        // A thread of its own, since nothing waits in a drop and the runtime may be about to end; it ends after a second
-        // at most.
+        // A thread of its own, since a drop must not block and the runtime may be ending; it ends after at most a
+        // second.
         let spawned = thread::Builder::new().spawn(move || {
-            see_out(&[member]);
-            family().ending.retain(|other| *other != member);
+            await_exit(&[process]);
+            running_plugins().ending.retain(|other| *other != process);
         });
         if spawned.is_err() {
-            member.kill();
+            process.kill();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! An open connection before TLS: a socket, or the far end of a proxy's tunnel.
+//! An open connection before TLS: a socket, or the tunnel through a proxy.
 
 use std::io;
 use std::pin::Pin;
@@ -11,31 +11,31 @@ trait Io: Read + Write + Send + Unpin {}
 
 impl<T: Read + Write + Send + Unpin> Io for T {}
 
-/// Bytes both ways. Boxed, because what a proxy leaves open has as many types as there are kinds of proxies.
-pub(super) struct Link {
+/// A bidirectional byte stream. Boxed, since each kind of proxy leaves a stream of another type.
+pub(super) struct PlainStream {
     io: Box<dyn Io>,
-    passed_on: bool,
+    forwarded: bool,
 }
 
-impl Link {
-    /// A connection to the server itself.
-    pub(super) fn to_server(io: impl Read + Write + Send + Unpin + 'static) -> Self {
-        Self { io: Box::new(io), passed_on: false }
+impl PlainStream {
+    /// Wraps a connection to the server itself.
+    pub(super) fn direct_stream(io: impl Read + Write + Send + Unpin + 'static) -> Self {
+        Self { io: Box::new(io), forwarded: false }
     }
 
-    /// A connection to a proxy that passes on what it is sent, and so is to be sent whole URLs.
-    pub(super) fn passed_on(io: impl Read + Write + Send + Unpin + 'static) -> Self {
-        Self { io: Box::new(io), passed_on: true }
+    /// Wraps a connection to a forwarding proxy, which must receive absolute URLs.
+    pub(super) fn forwarded(io: impl Read + Write + Send + Unpin + 'static) -> Self {
+        Self { io: Box::new(io), forwarded: true }
     }
 }
 
-impl Connection for Link {
+impl Connection for PlainStream {
     fn connected(&self) -> Connected {
-        Connected::new().proxy(self.passed_on)
+        Connected::new().proxy(self.forwarded)
     }
 }
 
-impl Read for Link {
+impl Read for PlainStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -45,7 +45,7 @@ impl Read for Link {
     }
 }
 
-impl Write for Link {
+impl Write for PlainStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }
