@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::peers::Peers;
-use crate::stand::{NAMESPACE, Stand};
+use crate::test_server::{NAMESPACE, Stand};
 
 /// A task that contenders do once, from the start of the process to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

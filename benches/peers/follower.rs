@@ -15,7 +15,7 @@ use wait4::Wait4 as _;
 use crate::contender::Contender;
 use crate::round::start;
 use crate::scan::{Finder, Values};
-use crate::stand::Stand;
+use crate::test_server::Stand;
 
 /// The cost of following.
 pub(crate) struct Cost {

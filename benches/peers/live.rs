@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::contender::Contender;
 use crate::follower::{Cost, Follower};
 use crate::report::{megabytes, milliseconds};
-use crate::stand::{NAMESPACE, Stand};
+use crate::test_server::{NAMESPACE, Stand};
 use crate::testbed;
 
 /// A server gives a watch a buffer for one second of the changes in the last 75, and ends a watch whose buffer is

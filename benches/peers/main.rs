@@ -6,7 +6,6 @@
 //! it.
 
 mod audit;
-mod bars;
 mod contender;
 mod follower;
 mod live;
@@ -15,7 +14,8 @@ mod picture;
 mod report;
 mod round;
 mod scan;
-mod stand;
+mod targets;
+mod test_server;
 #[path = "../../tests/support/testbed.rs"]
 #[allow(dead_code, reason = "the tests ask it for more")]
 mod testbed;
@@ -29,7 +29,7 @@ use clap::Parser;
 
 use contender::Task;
 use report::Table;
-use stand::Stand;
+use test_server::Stand;
 
 /// Compares kdelta with curl, kubectl, client-go and kube-rs on one real server.
 #[derive(Debug, Parser)]
@@ -79,7 +79,7 @@ fn main() -> anyhow::Result<()> {
         println!("{table}");
         tables.push(table);
     }
-    let mut verdicts = bars::of(&tables, stand.json_bytes());
+    let mut verdicts = targets::of(&tables, stand.json_bytes());
     let mut live = Vec::new();
     if arguments.live > 0 && arguments.wants("live") {
         let contenders = contender::following(&stand, &peers);
@@ -87,7 +87,7 @@ fn main() -> anyhow::Result<()> {
         live = live::compare(&contenders, &stand, &arguments.phases())?;
         for phase in &live {
             println!("{phase}");
-            verdicts.extend(bars::of_live(phase));
+            verdicts.extend(targets::of_live(phase));
         }
     }
     for verdict in &verdicts {

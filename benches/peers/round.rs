@@ -9,7 +9,7 @@ use wait4::Wait4 as _;
 
 use crate::contender::{Contender, Task};
 use crate::scan::Finder;
-use crate::stand::Stand;
+use crate::test_server::Stand;
 use crate::wire::Relay;
 
 /// The cost of one run.

@@ -1,34 +1,34 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
 mod access;
-mod back;
 mod chaos;
 mod cuts;
 mod deltas;
 mod demo;
-mod ends;
+mod discovery_cache;
 mod gap;
-mod handed_back;
 mod informer;
-mod known;
-mod late;
-mod line;
+mod invisible_updates;
+mod line_fields;
 mod login;
 mod many;
-mod noise;
 mod pages;
 mod pages_first;
 mod parity;
+mod permissions;
 mod pods;
 mod rbac;
 mod recovery;
+mod refused_streams;
 mod replay;
 mod representations;
+mod restored_server;
 mod resume;
-mod rights;
 mod stalled;
+mod start_and_end;
 mod steady;
 mod streams;
+mod unreachable_cluster;
 
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};

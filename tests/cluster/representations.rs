@@ -11,7 +11,7 @@ use kdelta::object::{ApiResource, Object};
 use kdelta::wire::Representation;
 use serde_json::{Value, json};
 
-use super::known::DiscoveryCache;
+use super::discovery_cache::DiscoveryCache;
 use crate::support::{FaultProxy, OnServer, TestEnv, Testbed, config_maps, eventually};
 
 const PARTIALS: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";

@@ -1,12 +1,12 @@
 //! Every way to connect and to authenticate: valid credentials are accepted, wrong ones rejected with a message.
 
-mod asking;
 mod certificates;
 mod impersonation;
 mod in_cluster;
 mod merge;
 mod oidc;
 mod plugin;
+mod prompts;
 mod proxy;
 mod tokens;
 mod trust;

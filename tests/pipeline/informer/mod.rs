@@ -1,17 +1,17 @@
 //! The whole informer on a fake source, under the runtime's paused clock unless noted otherwise.
 
 mod body_compression;
-mod by_hand;
+mod components;
 mod early;
 mod faults;
 mod handlers;
-mod leftovers;
+mod notifications;
 mod relist;
 mod removal;
 mod resync;
+mod shutdown_leaks;
 mod slow;
 mod stop;
-mod telling;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,17 +1,17 @@
 //! The reflector's behaviour on a fake source, under the runtime's paused clock.
 
-mod back;
 mod client_go;
 mod default_observer;
+mod external_waits;
 mod faults;
-mod held_up;
 mod limits;
+mod list_once;
 mod list_watch;
-mod once;
+mod local_selector;
 mod pacing;
 mod pages_first;
+mod restored_source;
 mod resume;
-mod sieve;
 mod stop;
 mod unexpected_type;
 mod watch_list;

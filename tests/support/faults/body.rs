@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use hyper::header;
 use tokio::sync::{broadcast, mpsc};
 
-use super::answer::error_frame;
+use super::own_response::error_frame;
 use super::script::{Bookmarks, Shared, Strike};
 
 type Pieces = mpsc::Sender<io::Result<Bytes>>;

@@ -11,8 +11,8 @@ use hyper::body::{Frame, Incoming};
 use hyper::{Request, Response, header};
 use tokio::sync::mpsc;
 
-use super::answer::FaultResponse;
 use super::body::{carry, carry_frames};
+use super::own_response::FaultResponse;
 use super::script::Shared;
 
 /// The capacity between the server and a slow client: enough to keep both busy.

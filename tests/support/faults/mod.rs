@@ -3,13 +3,13 @@
 //!
 //! Where connections only need to be cut, [`super::Proxy`] does so without looking at the data.
 
-mod answer;
 mod body;
 mod connection;
 mod forward;
+mod own_response;
 mod script;
 
-pub(crate) use answer::FaultResponse;
+pub(crate) use own_response::FaultResponse;
 pub(crate) use script::{Bookmarks, Strike, Which};
 
 use std::collections::HashSet;

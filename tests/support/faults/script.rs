@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 
-use super::answer::FaultResponse;
 use super::connection::Identity;
+use super::own_response::FaultResponse;
 use crate::support::Testbed;
 
 /// The number of strikes that a task may lag behind; it ends long before.
