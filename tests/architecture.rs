@@ -83,7 +83,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             // The silence of an external wait before it is reported.
             "client/login/refresh.rs",
             // The silence limit of one of several list requests, and the server's Retry-After.
-            "api/row_list/pace.rs",
+            "api/row_list/arrival_time.rs",
             // `--duration`, batching of lines, parts that leave before they end, repeated discovery, screen updates,
             // and the time limit of a clean end.
             "bin/kdelta/commands/watch/mod.rs",

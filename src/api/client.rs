@@ -1,4 +1,4 @@
-//! Sends requests to one server, and renews what it is known by.
+//! A client of one server: sends requests and renews the credentials that they carry.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -31,10 +31,11 @@ use crate::kubeconfig::{Config, Proxy};
 use crate::listwatch;
 use crate::object::ApiResource;
 
-/// The part of a refusal that is read: a Status is some hundred bytes, a proxy's error page may be anything.
+/// The part of a refusal's body that is read: a Status has some hundred bytes, a proxy's error page may have any
+/// size.
 const REFUSAL_LIMIT: usize = 256 * 1024;
 
-/// A server, and who we are to it. Cheap to clone; clones share connections and credentials.
+/// A client of one server, with its credentials. Cheap to clone; clones share connections and credentials.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -47,40 +48,40 @@ struct Inner {
     /// Shared with the tasks that renew them.
     credentials: Arc<Credentials>,
     login_progress: LoginProgress,
-    /// The connections that show the client certificate of the last request. A std lock: held to look and to put new
-    /// ones in their place, never across an await.
+    /// The connections with the client certificate of the last request. A std lock: held to read and replace them,
+    /// never across an await.
     connection_pool: Mutex<Arc<ConnectionPool>>,
     warnings: Warnings,
     silence: Arc<Silence>,
-    /// The credentials that were sent, to be masked in what comes back.
+    /// The credentials that were sent, which are masked in responses.
     redaction: Redaction,
-    /// The resources whose initial state does not come through a watch here. A std lock, for a look; bounded by what
-    /// the server serves.
+    /// The resources whose watches do not deliver the initial state. A std lock, for a lookup; bounded by the number
+    /// of the server's resources.
     no_watch_list: Mutex<HashSet<ApiResource>>,
-    /// Bytes of bodies. Relaxed: a number to look at.
+    /// Bytes of bodies. Relaxed: a statistic.
     received: Arc<AtomicU64>,
     /// Whether the head of any response has arrived. Relaxed: nothing else is ordered by it.
     has_response: AtomicBool,
 }
 
 impl Client {
-    /// Makes a client; connects to nothing. A credential plugin is run with the first request, not here.
+    /// Returns a client without connections. A credential plugin runs with the first request, not here.
     ///
     /// # Errors
-    /// [`Error::Credentials`] and [`Error::Invalid`] for files that can't be read and certificates that are none.
+    /// [`Error::Credentials`] and [`Error::Invalid`] for unreadable files and invalid certificates.
     pub fn new(config: &Config) -> Result<Self, Error> {
         Self::make(config, None)
     }
 
-    /// The same, and what there is to say beside the answers is told.
+    /// Returns a client whose notices go to a listener.
     ///
     /// # Errors
     /// As [`Client::new`].
     pub fn with_notices(
         config: &Config,
-        tell: impl Fn(Notice<'_>) + Send + Sync + 'static,
+        report: impl Fn(Notice<'_>) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        Self::make(config, Some(Arc::new(tell)))
+        Self::make(config, Some(Arc::new(report)))
     }
 
     fn make(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
@@ -105,38 +106,39 @@ impl Client {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// What this client was made from.
+    /// Returns the client's configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.inner.config
     }
 
-    /// Sends a request and waits for the head of the answer. When the server no longer takes our credentials they
-    /// are renewed, where they can be, and the request is sent once more. Dropping the future gives the request up,
-    /// but not a credential plugin that runs for it: the next request waits for the same run.
+    /// Sends a request and waits for the head of the response. When the server refuses the credentials, they are
+    /// renewed if possible, and the request is sent once more. Dropping the future drops the request, but not a
+    /// credential plugin that runs for it: the next request waits for the same run.
     ///
     /// # Errors
-    /// What the server refused or the network broke, by meaning. Credentials that can't be had are
+    /// The server's refusal or the network's failure, by meaning. Credentials that can't be obtained are
     /// [`listwatch::Error::Unauthorized`] with an empty reason.
     pub async fn send(&self, request: &Request) -> Result<Response, listwatch::Error> {
         let credentials = Arc::clone(&self.inner.credentials);
         let auth = self
-            .made(Box::pin(async move { credentials.current().await }))
+            .login_outcome(Box::pin(async move { credentials.current().await }))
             .await
-            .map_err(|error| self.inner.redaction.error(without_credentials(error)))?;
+            .map_err(|error| self.inner.redaction.error(login_error(error)))?;
         let began = Instant::now();
-        // Boxed: a list waits for two of them at a time, and would be as large as both.
+        // Boxed: a list awaits two of them at a time, and would be as large as both.
         let refused = match Box::pin(self.attempt(&auth, request)).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
-            // So a server refuses that insists on a good client certificate.
+            // The refusal of a server that requires a valid client certificate.
             Err(error) if auth.identity().is_some() && failure::is_remote_alert(&error) => error,
             other => return other,
         };
-        // The time to renew the credentials is not the server's.
+        // The time for renewing the credentials does not count against the server's.
         let left = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
         let credentials = Arc::clone(&self.inner.credentials);
-        let fresh = self.made(Box::pin(async move { credentials.replacement_for(&auth).await })).await;
-        match fresh.map_err(|error| self.inner.redaction.error(without_credentials(error)))? {
+        let fresh =
+            self.login_outcome(Box::pin(async move { credentials.replacement_for(&auth).await })).await;
+        match fresh.map_err(|error| self.inner.redaction.error(login_error(error)))? {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
@@ -145,22 +147,26 @@ impl Client {
         }
     }
 
-    /// The outcome of work on the credentials. Where somebody else makes them it is done in a task of its own.
-    async fn made<T: Send + 'static>(&self, work: BoxFuture<'static, Result<T, Error>>) -> Result<T, Error> {
+    /// Returns the outcome of work on the credentials. If a plugin or an issuer provides them, the work runs in a
+    /// task of its own.
+    async fn login_outcome<T: Send + 'static>(
+        &self,
+        work: BoxFuture<'static, Result<T, Error>>,
+    ) -> Result<T, Error> {
         if self.inner.credentials.are_external() {
             return self.inner.login_progress.outcome(work).await;
         }
         work.await
     }
 
-    /// For how long, in all, requests have waited for credentials that somebody else makes: a plugin that asks its user
-    /// may take minutes, and no server is silent meanwhile.
+    /// Returns the total time that requests have waited for credentials of a plugin or an issuer: a plugin that
+    /// prompts the user may take minutes, during which the server is not at fault.
     pub(crate) fn external_wait(&self) -> Duration {
         self.inner.login_progress.waited()
     }
 
-    /// The connections that show this certificate. Where they take the place of others, those are used no more, and
-    /// watches on them end.
+    /// Returns the connections with this certificate. Connections that they replace are no longer used, and their
+    /// watches end.
     fn connection_pool(&self, auth: &RequestAuth) -> Arc<ConnectionPool> {
         let mut connection_pool = self.inner.connection_pool.lock().unwrap_or_else(PoisonError::into_inner);
         if !connection_pool.serves(auth.identity()) {
@@ -172,28 +178,32 @@ impl Client {
 
     async fn attempt(&self, auth: &RequestAuth, request: &Request) -> Result<Response, listwatch::Error> {
         let connection_pool = self.connection_pool(auth);
-        let mut asked = http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(unaskable)?;
-        *asked.headers_mut() = self.inner.credentials.headers(auth);
-        // Before it is sent: nothing can repeat it earlier.
-        if let Some(header) = asked.headers().get(AUTHORIZATION) {
+        let mut http_request =
+            http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(invalid_request)?;
+        *http_request.headers_mut() = self.inner.credentials.headers(auth);
+        // Before the request is sent: the server can't repeat it earlier.
+        if let Some(header) = http_request.headers().get(AUTHORIZATION) {
             self.inner.redaction.add_header(header);
         }
-        asked.headers_mut().insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(unaskable)?);
-        let path = asked.uri().path_and_query().cloned();
+        http_request
+            .headers_mut()
+            .insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(invalid_request)?);
+        let path = http_request.uri().path_and_query().cloned();
         // A continue token is the server's text.
         let shown = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
         let shown = shown.as_deref();
         let started = Instant::now();
-        let mut pulse = if request.is_watch() { self.pulse(&connection_pool) } else { None };
-        let exchange = self.exchange(&connection_pool, request, &asked, &mut pulse);
+        let mut liveness_check =
+            if request.is_watch() { self.liveness_check(&connection_pool) } else { None };
+        let exchange = self.exchange(&connection_pool, request, &http_request, &mut liveness_check);
         let exchanged = self.inner.silence.before_head(&request.path, request.timeout, exchange).await;
         let (response, permit) = exchanged.inspect_err(|error| {
             debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
         })?;
         self.inner.has_response.store(true, Ordering::Relaxed);
         let version = response.head.version;
-        // HTTP/2 has its pings.
-        let pulse = pulse.filter(|_| version < http::Version::HTTP_2);
+        // HTTP/2 has pings.
+        let liveness_check = liveness_check.filter(|_| version < http::Version::HTTP_2);
         let retired = connection_pool.retired();
         let received = Arc::clone(&self.inner.received);
         let response = Response::new(
@@ -204,16 +214,16 @@ impl Client {
             received,
             self.inner.redaction.clone(),
         );
-        // Silence is nothing in a watch.
+        // Silence is normal in a watch.
         let is_list = !request.is_watch();
         let silence = is_list.then(|| self.inner.silence.of_body(&request.path, request.timeout)).flatten();
-        let response = response.with_pulse(pulse).with_silence(silence);
+        let response = response.with_liveness_check(liveness_check).with_silence(silence);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
         self.inner.warnings.of(response.headers());
         if code.is_success() {
             self.inner.credentials.accepted(auth);
-            // A refusal may be that of something before the server.
+            // A refusal may come from a proxy in front of the server.
             if request.is_watch() {
                 connection_pool.liveness.watch_responded();
             }
@@ -226,7 +236,7 @@ impl Client {
         let retry_after =
             response.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
         let body = response.prefix(REFUSAL_LIMIT).await;
-        if proves_who_we_are(code) {
+        if is_authenticated(code) {
             self.inner.credentials.accepted(auth);
         }
         let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
@@ -235,13 +245,14 @@ impl Client {
         }))
     }
 
-    /// Sends it over a connection that is for it and waits for the head of the answer; answers with the place taken there.
+    /// Sends the request over a connection with capacity, and waits for the head of the response. Returns it with the
+    /// permit for the connection.
     async fn exchange(
         &self,
         connection_pool: &ConnectionPool,
         request: &Request,
-        asked: &http::Request<Bytes>,
-        pulse: &mut Option<LivenessCheck>,
+        http_request: &http::Request<Bytes>,
+        liveness_check: &mut Option<LivenessCheck>,
     ) -> Result<(IncomingResponse, Arc<()>), listwatch::Error> {
         let began = time::Instant::now();
         let sending = async {
@@ -249,7 +260,7 @@ impl Client {
             loop {
                 let is_own = own.is_some();
                 let (http, permit) = own.take().unwrap_or_else(|| connection_pool.transport());
-                match http.send(asked.clone(), request.timeout).await {
+                match http.send(http_request.clone(), request.timeout).await {
                     Err(error) if is_own && failure::is_other_protocol(&*error) => {
                         connection_pool.disable_dedicated();
                     }
@@ -258,16 +269,16 @@ impl Client {
             }
         };
         let authority = &self.inner.authority;
-        let Some(sent) = unless_unresponsive(pulse, began, sending).await else {
+        let Some(sent) = unless_unresponsive(liveness_check, began, sending).await else {
             return Err(failure::silence(authority, began.elapsed()));
         };
         let proxy = self.inner.config.connection_options().proxy.as_ref().map(Proxy::authority);
         sent.map_err(|error| self.inner.redaction.error(failure::before_answer(&*error, authority, proxy)))
     }
 
-    /// What finds out whether the server of a watch is there. It brings no token: a refusal is an answer too, and what was
-    /// good when a watch began may be good for nothing when it is silent.
-    fn pulse(&self, connection_pool: &ConnectionPool) -> Option<LivenessCheck> {
+    /// Returns the liveness check for the server of a watch. Its probe carries no token: a refusal is a response as
+    /// well, and the token of the watch's start may have expired.
+    fn liveness_check(&self, connection_pool: &ConnectionPool) -> Option<LivenessCheck> {
         let options = self.inner.config.connection_options();
         let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
         let liveness = Arc::clone(&connection_pool.liveness);
@@ -301,24 +312,23 @@ impl Client {
         &self.inner.redaction
     }
 
-    /// Whether the server has responded to any request, if only with a refusal.
+    /// Returns whether the server has responded to any request, if only with a refusal.
     pub(super) fn has_response(&self) -> bool {
         self.inner.has_response.load(Ordering::Relaxed)
     }
 
-    /// The bytes of the bodies of all answers so far, after decompression.
+    /// Returns the number of bytes of all response bodies so far, after decompression.
     #[must_use]
     pub fn received(&self) -> u64 {
         self.inner.received.load(Ordering::Relaxed)
     }
 
-    /// Whether nobody has found out yet that this server does not send the initial state of this resource through a
-    /// watch.
+    /// Returns whether watches of this resource are still expected to deliver the initial state.
     pub(super) fn supports_watch_list(&self, resource: &ApiResource) -> bool {
         !self.inner.no_watch_list.lock().unwrap_or_else(PoisonError::into_inner).contains(resource)
     }
 
-    /// Remembers that it does not.
+    /// Records that watches of this resource do not deliver the initial state.
     pub(super) fn disable_watch_list(&self, resource: &ApiResource) {
         self.inner.no_watch_list.lock().unwrap_or_else(PoisonError::into_inner).insert(resource.clone());
     }
@@ -327,7 +337,7 @@ impl Client {
         let mut url = self.inner.config.url().clone();
         let path = format!("{}{}", url.path().trim_end_matches('/'), request.path);
         url.set_path(&path);
-        if !is_kept(&request.path, &path, url.path()) {
+        if !stays_below(&request.path, &path, url.path()) {
             let message =
                 format!("the request can't be sent: its path {:?} leaves that of the server", request.path);
             return Err(listwatch::Error::Invalid(listwatch::Status {
@@ -338,13 +348,13 @@ impl Client {
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
-        url.as_str().parse().map_err(unaskable)
+        url.as_str().parse().map_err(invalid_request)
     }
 }
 
-/// Whether a path below the server's stays there: the URL has all of the path, which the parser of URLs shortens by dot
-/// segments, and no server finds dot segments in it after decoding it.
-fn is_kept(below: &str, path: &str, in_url: &str) -> bool {
+/// Returns whether a path stays below the server's: the URL contains the whole path, which the URL parser shortens at
+/// dot segments, and decoding it yields no further dot segments.
+fn stays_below(below: &str, path: &str, in_url: &str) -> bool {
     let is_dots = |segment: &[u8]| matches!(segment, b"." | b"..");
     let decoded: Vec<u8> = percent_decode_str(below).collect();
     below.starts_with('/')
@@ -352,21 +362,21 @@ fn is_kept(below: &str, path: &str, in_url: &str) -> bool {
         && !decoded.split(|byte| *byte == b'/').any(is_dots)
 }
 
-/// What can't be put into a request: no server would understand it.
-fn unaskable(error: impl Into<http::Error>) -> listwatch::Error {
+/// Returns the error of a request that can't be encoded.
+fn invalid_request(error: impl Into<http::Error>) -> listwatch::Error {
     let message = format!("the request can't be sent: {}", error.into());
     listwatch::Error::Invalid(listwatch::Status { message, ..listwatch::Status::default() })
 }
 
-/// Shows where it goes, never what it shows there.
+/// Shows the server's URL, never a credential.
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("server", &self.inner.authority).finish_non_exhaustive()
     }
 }
 
-/// Credentials that can't be had, in the words of the seam: as if the server had asked for them.
-fn without_credentials(error: Error) -> listwatch::Error {
+/// Converts a failure to obtain credentials to the error of a server that requires them.
+fn login_error(error: Error) -> listwatch::Error {
     let message = match error {
         Error::Credentials(why) => format!("Unable to connect to the server: {why}"),
         other => other.to_string(),
@@ -374,8 +384,8 @@ fn without_credentials(error: Error) -> listwatch::Error {
     listwatch::Error::Unauthorized(listwatch::Status { message, ..listwatch::Status::default() })
 }
 
-/// Whether a server that refuses a request so has taken the credentials: it asks who we are before what we want.
-fn proves_who_we_are(code: StatusCode) -> bool {
+/// Returns whether a server with this refusal has accepted the credentials: authentication precedes authorization.
+fn is_authenticated(code: StatusCode) -> bool {
     matches!(code.as_u16(), 403 | 404 | 409 | 410 | 429)
 }
 
@@ -390,7 +400,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_arrives_with_path_prefix_query_and_our_name() {
+    async fn request_has_path_prefix_query_and_user_agent() {
         let server = TestServer::start(|_| json(200, "{}")).await;
         let request = Request::new("/api/v1/pods")
             .query("labelSelector", "app in (a, b)")
@@ -399,20 +409,23 @@ mod tests {
         let response = client(&format!("{}/k8s/c-1/", server.url)).send(&request).await.unwrap();
         assert_eq!(response.header("content-type"), Some("application/json"));
         assert_eq!(response.body(10).await.unwrap(), "{}");
-        let asked = server.requests().concat();
+        let http_request = server.requests().concat();
         assert!(
-            asked.starts_with(
+            http_request.starts_with(
                 "GET /k8s/c-1/api/v1/pods?labelSelector=app+in+%28a%2C+b%29&limit=5 HTTP/1.1\r\n"
             ),
-            "{asked}"
+            "{http_request}"
         );
-        assert!(asked.contains(&format!("user-agent: kdelta/{} (", env!("CARGO_PKG_VERSION"))), "{asked}");
-        assert!(asked.contains("accept: application/json;as=Table\r\n"), "{asked}");
-        assert!(asked.contains("accept-encoding: gzip\r\n"), "{asked}");
+        assert!(
+            http_request.contains(&format!("user-agent: kdelta/{} (", env!("CARGO_PKG_VERSION"))),
+            "{http_request}"
+        );
+        assert!(http_request.contains("accept: application/json;as=Table\r\n"), "{http_request}");
+        assert!(http_request.contains("accept-encoding: gzip\r\n"), "{http_request}");
     }
 
     #[tokio::test]
-    async fn a_path_that_leaves_the_servers_is_not_sent() {
+    async fn path_outside_the_servers_is_not_sent() {
         let server = TestServer::start(|_| json(200, "{}")).await;
         let client = client(&format!("{}/base", server.url));
         for path in [
@@ -436,8 +449,8 @@ mod tests {
         assert!(server.requests().concat().starts_with("GET /base//127.0.0.1:1/a/b..c/... HTTP/1.1\r\n"));
     }
 
-    /// An answer to be taken as it is packed.
-    fn packed(coding: &str, body: &[u8]) -> Vec<u8> {
+    /// A compressed response.
+    fn compressed(coding: &str, body: &[u8]) -> Vec<u8> {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
             body.len()
@@ -452,7 +465,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_packed_is_unpacked_and_what_does_not_is_left_alone() {
+    async fn compressed_bodies_are_decompressed_and_others_unchanged() {
         let text = "[1]".repeat(100_000);
         for (coding, body, wanted) in [
             ("gzip", gzipped(text.as_bytes()), &*text),
@@ -463,7 +476,7 @@ mod tests {
             ("gzip", Vec::new(), ""),
             ("identity", b"{}".to_vec(), "{}"),
         ] {
-            let server = TestServer::start(move |_| packed(coding, &body)).await;
+            let server = TestServer::start(move |_| compressed(coding, &body)).await;
             let response = client(&server.url).send(&Request::new("/")).await.unwrap();
             assert_eq!(response.header("content-encoding").is_some(), coding == "identity");
             assert!(response.body(1 << 20).await.unwrap() == wanted, "{coding}: {} bytes", wanted.len());
@@ -471,24 +484,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_packed_wrongly_is_told_from_what_broke_off() {
+    async fn corrupted_and_truncated_bodies_differ() {
         let whole = gzipped(b"{}");
         for (body, wanted) in [
             (b"{}".to_vec(), "is damaged: "),
             ([&whole, &b"{}"[..]].concat(), "is damaged: "),
             (whole[..20].to_vec(), " broke: the answer ended in the middle"),
         ] {
-            let server = TestServer::start(move |_| packed("gzip", &body)).await;
+            let server = TestServer::start(move |_| compressed("gzip", &body)).await;
             let response = client(&server.url).send(&Request::new("/")).await.unwrap();
             let error = response.body(1 << 20).await.unwrap_err();
             assert!(matches!(error, listwatch::Error::Transport(_)), "{error:?}");
-            let told = error.to_string();
-            assert!(told.contains(wanted) && told.contains("packed by gzip"), "{told}");
+            let reported = error.to_string();
+            assert!(reported.contains(wanted) && reported.contains("packed by gzip"), "{reported}");
         }
     }
 
     #[tokio::test]
-    async fn nothing_is_asked_to_be_packed_where_that_is_not_wanted() {
+    async fn disabled_compression_is_not_requested() {
         let server = TestServer::start(|_| json(200, "{}")).await;
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("config");
@@ -506,7 +519,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_over_the_limit_is_an_error() {
+    async fn body_over_the_limit_is_an_error() {
         let server = TestServer::start(|_| json(200, "0123456789")).await;
         let response = client(&server.url).send(&Request::new("/")).await.unwrap();
         let error = response.body(9).await.unwrap_err();
@@ -514,7 +527,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_carries_meaning_and_retry_after() {
+    async fn refusal_has_meaning_and_retry_after() {
         let server = TestServer::start(|_| with_headers(429, "Retry-After: 7\r\n", "slow down")).await;
         let error = client(&server.url).send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::TooManyRequests { .. }), "{error:?}");
@@ -522,21 +535,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_server_warns_of_is_told() {
+    async fn server_warnings_are_reported() {
         let server =
             TestServer::start(|_| with_headers(200, "Warning: 299 - \"v1 X is deprecated\"\r\n", "{}")).await;
-        let (tell, told) = std::sync::mpsc::channel();
+        let (report, reported) = std::sync::mpsc::channel();
         let config = Config::for_server(&server.url).unwrap();
-        let client = Client::with_notices(&config, move |notice| tell.send(format!("{notice:?}")).unwrap());
+        let client = Client::with_notices(&config, move |notice| report.send(format!("{notice:?}")).unwrap());
         let client = client.unwrap();
         for _ in 0..2 {
             client.send(&Request::new("/")).await.unwrap();
         }
-        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["Warning(\"v1 X is deprecated\")"]);
+        assert_eq!(reported.try_iter().collect::<Vec<_>>(), ["Warning(\"v1 X is deprecated\")"]);
     }
 
     #[tokio::test]
-    async fn a_plain_request_to_a_tls_server_is_told_as_such() {
+    async fn plain_request_to_a_tls_server_is_reported() {
         let server =
             TestServer::start(|_| with_headers(400, "", "Client sent an HTTP request to an HTTPS server.\n"))
                 .await;
@@ -548,7 +561,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_listening_is_told_in_kubectls_words() {
+    async fn refused_connection_has_kubectls_message() {
         let error = client("http://127.0.0.1:1").send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Refused(_)), "{error:?}");
         assert_eq!(
@@ -558,7 +571,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn https_spoken_to_a_plain_server_is_a_tls_error() {
+    async fn https_to_a_plain_server_is_a_tls_error() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let task = tokio::spawn(async move {
@@ -574,7 +587,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_takes_longer_than_allowed_is_a_timeout() {
+    async fn slow_response_is_a_timeout() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let request = Request::new("/").timeout(Some(Duration::from_millis(20)));
@@ -584,7 +597,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_breaks_off_is_a_transport_error() {
+    async fn truncated_body_is_a_transport_error() {
         let server = TestServer::start(|_| {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nXX".to_owned()
         })
@@ -603,11 +616,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_on_a_connection_that_the_server_just_closed_is_sent_again() {
+    async fn request_on_a_closed_connection_is_sent_again() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let task = tokio::spawn(async move {
-            // Each connection is good for one answer, which does not say so, and closes with the next request.
+            // Each connection serves one response without announcing its end, and closes with the next request.
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut request = [0; 4096];
                 let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
@@ -622,23 +635,23 @@ mod tests {
         task.abort();
     }
 
-    /// What else finds a peer that is gone: HTTP/1.1 has no pings. The user timeout that ends the probing early can't be
-    /// seen from outside.
+    /// HTTP/1.1 has no pings, so TCP keep-alive detects a lost peer. The user timeout that shortens the probing is
+    /// not visible from outside.
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn a_silent_connection_is_probed_by_the_system() {
+    async fn silent_connection_is_probed_by_tcp_keep_alive() {
         let server = TestServer::start(|_| json(200, "{}")).await;
         let port: u16 = server.url.rsplit(':').next().unwrap().parse().unwrap();
         let response = client(&server.url).send(&Request::new("/")).await.unwrap();
         let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let to_server = format!("0100007F:{port:04X}");
         let ours = sockets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        // Established (01): one that is over may be left of an earlier server on the same port.
+        // Established (01): a connection that is over may be left of an earlier server on the same port.
         let mut ours: Vec<_> = ours.filter(|fields| fields[2] == to_server && fields[3] == "01").collect();
         // A table that changes while it is read shows some lines twice.
         ours.dedup_by_key(|fields| fields[1]);
         let [socket] = &ours[..] else { panic!("one connection: {ours:?}") };
-        // Which timer runs, and for how many hundredths of a second more: 02 is that of the probes.
+        // The active timer and its rest in hundredths of a second: 02 is that of the probes.
         let (timer, left) = socket[5].split_once(':').unwrap();
         let left = u64::from_str_radix(left, 16).unwrap();
         assert!(timer == "02" && left <= 3000, "{socket:?}");
@@ -646,7 +659,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn refused_credentials_are_renewed_once_and_the_request_is_sent_again() {
+    async fn refused_credentials_are_renewed_once_and_the_request_repeated() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("token");
         std::fs::write(&path, "old").unwrap();
@@ -670,7 +683,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_fixed_token_that_is_refused_is_not_sent_again() {
+    async fn refused_fixed_token_is_not_sent_again() {
         let server = TestServer::start(|_| json(401, "{}")).await;
         let mut config = Config::for_server(&server.url).unwrap();
         config.user_mut().token = Some("t".to_owned().into());
@@ -680,7 +693,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_streams_than_one_connection_takes_get_another_one() {
+    async fn excess_streams_get_another_connection() {
         let connection_pool =
             ConnectionPool::open(&Config::for_server("http://127.0.0.1:1").unwrap()).unwrap();
         let places: Vec<_> = (0..81).map(|_| connection_pool.transport().1).collect();
@@ -690,20 +703,22 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_the_request_is_none_of_the_credentials() {
+    fn refused_request_counts_as_accepted_credentials() {
         for (code, expected) in
             [(401, false), (403, true), (404, true), (410, true), (429, true), (500, false), (503, false)]
         {
-            assert_eq!(proves_who_we_are(StatusCode::from_u16(code).unwrap()), expected, "{code}");
+            assert_eq!(is_authenticated(StatusCode::from_u16(code).unwrap()), expected, "{code}");
         }
     }
 
-    /// A server of which watches are silent, and that answers three times whether it lives.
+    /// A server with silent watches that responds to three probes.
     #[tokio::test]
-    async fn a_silent_watch_ends_when_its_server_lives_no_more_and_nobody_in_particular_asks() {
-        let asked = std::sync::atomic::AtomicUsize::new(0);
+    async fn silent_watch_ends_when_probes_without_credentials_fail() {
+        let http_request = std::sync::atomic::AtomicUsize::new(0);
         let server = TestServer::start(move |head| match () {
-            () if head.contains("/livez") && asked.fetch_add(1, Ordering::Relaxed) < 3 => json(200, "ok"),
+            () if head.contains("/livez") && http_request.fetch_add(1, Ordering::Relaxed) < 3 => {
+                json(200, "ok")
+            }
             () if head.contains("/refused") => json(503, "{}"),
             () if head.contains("/begun") => "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".to_owned(),
             () => String::new(),
@@ -724,7 +739,7 @@ mod tests {
         assert!(silent.contains("nothing was heard of it"), "{silent}");
         let never_begun = client.send(&watch("/never")).await.err().unwrap().to_string();
         assert!(never_begun.contains("nothing was heard of it"), "{never_begun}");
-        // What stands before the server may have refused that: it says nothing of the server.
+        // A proxy in front of the server may have refused that: it says nothing about the server.
         assert!(client.send(&watch("/refused")).await.is_err());
         let never_begun = tokio::time::timeout(Duration::from_mins(1), client.send(&watch("/never"))).await;
         assert!(never_begun.is_ok_and(|refused| refused.is_err()), "it is still judged by its silence");

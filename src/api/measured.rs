@@ -1,4 +1,4 @@
-//! What the benches measure of this room that has no public name.
+//! Access for benchmarks to internals of this room.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::object::{Ingest, Object};
 use crate::wire::Representation;
 use crate::wire::decode::{Decoder, Naming};
 
-/// The objects of the items of a list in Protocol Buffers, or why one is refused.
+/// Decodes the items of a list in Protocol Buffers.
 pub fn protobuf_objects<'a>(
     items: impl IntoIterator<Item = &'a [u8]>,
     ingest: Ingest,

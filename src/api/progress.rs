@@ -1,12 +1,12 @@
-//! How far a server has come, asked in a way that costs it next to nothing.
+//! The current resource version of a server, requested at the lowest cost.
 //!
-//! The most recent state is said only after a server has asked its storage and its memory has caught up with that: on one
-//! that is busy, seconds later than it tells the events of a watch. What it has in its memory it says at once (Kubernetes
-//! API concepts, "The resourceVersion parameter": version 0 is any), and it had told nothing that is not there. So for who
-//! was told something a moment ago the memory is enough where it goes as far, and what the storage has need not be known.
-//! It may be behind where another server of the cluster answers, or where the server was restored from a backup; then the
-//! most recent state says which. Who lost sight of the server wants that from the beginning: the memory of another server
-//! of a cluster may still be of before the backup.
+//! A server returns its most recent state only after asking its storage and waiting for its watch cache to catch up:
+//! on a busy server, seconds after it has sent the events of a watch. The version of its cache it returns at once
+//! (Kubernetes API concepts, "The resourceVersion parameter": version 0 is any), and the cache contains everything
+//! that its watches have sent. So for a caller with a recent event the cache is sufficient if it has reached that
+//! version. It may be behind when another server of the cluster responds, or when the server was restored from a
+//! backup; then the most recent state decides. A caller that lost its connection requests that from the start: the
+//! cache of another server may still be from before the backup.
 
 use std::cmp::Ordering;
 
@@ -15,29 +15,31 @@ use crate::listwatch::{Error, ListOptions};
 use crate::object::ResourceVersion;
 use crate::wire::decode::Naming;
 
-/// No object by this name is needed, and one does no harm: one object is found by its name, however many there are.
+/// An object of this name need not exist, and one does no harm: looking up one name is cheap however many objects
+/// there are.
 const ANY_NAME: &str = "metadata.name=kdelta";
-/// Whoever may list all namespaces may list this one; one object by its name is found at once only within a namespace.
+/// A caller that may list all namespaces may list this one; a lookup by name is cheap only within a namespace.
 const ANY_NAMESPACE: &str = "default";
 
 impl ResourceClient {
-    /// What the memory of the server says, unless that is before this version or can't be had; then the most recent state.
+    /// Returns the version of the server's cache, unless that is older than `seen` or unavailable; then that of the
+    /// most recent state.
     pub(super) async fn progress_since(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
-        // Nothing is after what has no order.
+        // A version without an order can't be compared.
         if seen.compare(seen).is_err() {
-            return self.most_recent().await;
+            return self.latest_version().await;
         }
-        match self.remembered().await {
+        match self.cached_version().await {
             Ok(version) if matches!(version.compare(seen), Ok(Ordering::Equal | Ordering::Greater)) => {
                 Ok(version)
             }
-            Err(error) if is_about_who_answers(&error) => Err(error),
-            Ok(_) | Err(_) => self.most_recent().await,
+            Err(error) if is_about_the_server(&error) => Err(error),
+            Ok(_) | Err(_) => self.latest_version().await,
         }
     }
 
-    /// Up to where the server's memory goes, which may be anything behind. The limit is for who has no memory.
-    async fn remembered(&self) -> Result<ResourceVersion, Error> {
+    /// Returns the version of the server's cache, which may be old. The limit is for servers without a cache.
+    async fn cached_version(&self) -> Result<ResourceVersion, Error> {
         let any = ListOptions { resource_version: ResourceVersion::ANY, limit: 1, ..ListOptions::default() };
         let mut one = self.clone().label_selector("");
         if one.scope().is_empty() {
@@ -49,10 +51,10 @@ impl ResourceClient {
         one.version_of(&any).await
     }
 
-    /// The version of the most recent state. Without selectors, of which the version is none: a server that looks for the
-    /// first object that matches may have to read them all. One object by its name is found at once, and somebody may be
-    /// allowed to list nothing else.
-    async fn most_recent(&self) -> Result<ResourceVersion, Error> {
+    /// Returns the version of the most recent state. Without selectors, since the version does not depend on them,
+    /// and a server that searches for the first matching object may have to read all objects. One object by its name
+    /// is cheap, and the user may be allowed to list nothing else.
+    async fn latest_version(&self) -> Result<ResourceVersion, Error> {
         let mut any = self.clone().label_selector("");
         if !self.is_by_name() {
             any = any.field_selector("");
@@ -60,16 +62,18 @@ impl ResourceClient {
         any.version_of(&ListOptions { limit: 1, ..ListOptions::default() }).await
     }
 
-    /// The version of a list.
+    /// Returns the version of a list.
     async fn version_of(&self, options: &ListOptions) -> Result<ResourceVersion, Error> {
-        let mut page = self.items(self.wanted().whole(), Naming::RequestedNamespace, options).await?;
+        let mut page =
+            self.items(self.requested_representation().whole(), Naming::RequestedNamespace, options).await?;
         while page.next().await?.is_some() {}
         Ok(page.meta().resource_version.clone())
     }
 }
 
-/// Whether another question is better not asked at once: nobody is there, is able to answer, or knows who asks.
-fn is_about_who_answers(error: &Error) -> bool {
+/// Returns whether another request should not be sent at once: the server is unreachable or overloaded, or does not
+/// accept the credentials.
+fn is_about_the_server(error: &Error) -> bool {
     matches!(
         error,
         Error::Refused(_)
@@ -104,13 +108,12 @@ mod tests {
         resource(server, "pods", "Pod", true)
     }
 
-    /// A server whose memory goes up to version 8, and which has come to version 9; or which answers that instead of what
-    /// is in its memory.
-    async fn server(instead: Option<(u16, &'static str)>) -> TestServer {
+    /// A server whose cache has version 8 and whose storage has version 9, or which sends `response` for its cache.
+    async fn server(response: Option<(u16, &'static str)>) -> TestServer {
         let list = |version: u8| {
             json(200, &format!(r#"{{"metadata":{{"resourceVersion":"{version}"}},"items":[]}}"#))
         };
-        TestServer::start(move |head| match (head.contains("resourceVersion=0"), instead) {
+        TestServer::start(move |head| match (head.contains("resourceVersion=0"), response) {
             (true, Some((code, reason))) => json(
                 code,
                 &format!(r#"{{"kind":"Status","reason":"{reason}","message":"no","code":{code}}}"#),
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_servers_memory_says_is_enough_where_it_goes_as_far() {
+    async fn cached_version_suffices_if_it_is_recent_enough() {
         let by_default = "?fieldSelector=metadata.name%3Dkdelta&limit=1&resourceVersion=0";
         let server = server(None).await;
         for (resource, target) in [
@@ -144,7 +147,7 @@ mod tests {
                 pods(&server).representation(Representation::Table(IncludeObject::None)),
                 format!("/api/v1/namespaces/default/pods?includeObject=None&{}", &by_default[1..]),
             ),
-            // Somebody may be allowed to list nothing else.
+            // The user may be allowed to list nothing else.
             (
                 pods(&server).field_selector("metadata.name=a"),
                 "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Da&limit=1&resourceVersion=0"
@@ -160,8 +163,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_most_recent_state_is_asked_for_where_the_memory_is_behind_or_was_not_to_be_had() {
-        for (instead, seen) in [
+    async fn latest_state_is_requested_if_the_cache_is_behind_or_unavailable() {
+        for (response, seen) in [
             (None, "9"),
             (None, "10"),
             (Some((400, "BadRequest")), "8"),
@@ -169,7 +172,7 @@ mod tests {
             (Some((404, "NotFound")), "8"),
             (Some((500, "InternalError")), "8"),
         ] {
-            let server = server(instead).await;
+            let server = server(response).await;
             let pods = pods(&server).namespace(Some("shop".into())).field_selector("status.phase=x");
             assert_eq!(pods.progress_since(&seen.into()).await.expect("a version"), "9".into());
             let targets = targets(&server);
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_seen_nothing_that_has_an_order_is_told_of_the_most_recent_state() {
+    async fn version_without_order_yields_the_latest_state() {
         for seen in [ResourceVersion::UNSET, ResourceVersion::ANY, "not a number".into()] {
             let server = server(None).await;
             let by_name = pods(&server).field_selector("metadata.name=a");
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_can_not_answer_is_not_asked_another_question() {
+    async fn unavailable_server_gets_no_second_request() {
         let server = server(Some((401, "Unauthorized"))).await;
         let refused = pods(&server).progress_since(&"8".into()).await;
         assert!(matches!(refused, Err(Error::Unauthorized(_))), "{refused:?}");
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_the_question_is_no_word_about_who_answers() {
+    fn errors_about_the_request_are_not_about_the_server() {
         let (status, text) = (crate::listwatch::Status::default, String::new);
         let retry_after = None;
         for error in [
@@ -208,7 +211,7 @@ mod tests {
             Error::TooManyRequests { status: status(), retry_after },
             Error::Unavailable { status: status(), retry_after },
         ] {
-            assert!(is_about_who_answers(&error), "{error:?}");
+            assert!(is_about_the_server(&error), "{error:?}");
         }
         for error in [
             Error::Expired(status()),
@@ -220,7 +223,7 @@ mod tests {
             Error::Invalid(status()),
             Error::Decode(text()),
         ] {
-            assert!(!is_about_who_answers(&error), "{error:?}");
+            assert!(!is_about_the_server(&error), "{error:?}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! What has to hold for any bytes that a server, a file or a person gives: once, for the tests that draw them at random
-//! and for the fuzzer that looks for worse ones.
+//! Properties that hold for any bytes from a server, a file or a user, for the property tests and the fuzzer.
 
 use std::path::Path;
 
@@ -20,14 +19,14 @@ use crate::wire::frames::{
 use crate::wire::representation::{IncludeObject, Representation};
 use crate::wire::{Limits, protobuf, status};
 
-/// Small enough to be met.
+/// Small enough to be reached.
 const LIMITS: Limits = Limits { frame: 4096, depth: 32 };
 
-/// A watch gives the same frames, and the same verdict, whole or cut between any two bytes; what is read of a frame is
-/// what it says.
+/// A watch gives the same frames and the same result, whole or cut between any two bytes, and a frame's quick parse
+/// equals its full parse.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn frames(body: &[u8]) {
     let (whole, whole_ended) = split(body, body.len().max(1));
     let (cut, cut_ended) = split(body, 1);
@@ -45,7 +44,7 @@ pub fn frames(body: &[u8]) {
     }
 }
 
-/// The frames of a stream in chunks of so many bytes, and whether it ended well.
+/// Splits a stream in chunks of that size into frames; also returns whether it ended without error.
 fn split(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = WatchSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| splitter.next(chunk).map(|frame| frame.map(<[u8]>::to_vec));
@@ -53,7 +52,7 @@ fn split(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (frames, whole && splitter.finish().is_ok())
 }
 
-/// What `next` takes out of a body that comes in chunks of so many bytes, and whether none of it was refused.
+/// Collects the results of `next` for a body in chunks of that size, and whether none was refused.
 fn in_chunks<E>(
     body: &[u8],
     size: usize,
@@ -72,10 +71,10 @@ fn in_chunks<E>(
     (pieces, true)
 }
 
-/// A refusal, whatever its body is, has a sentence for people and a Status for programs.
+/// A refusal with any body has a sentence for users and a Status for programs.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn refusal(code: u16, body: &[u8]) {
     let error = failure::of_response(code, None, body, &Redaction::default());
     assert!(!error.to_string().is_empty(), "a refusal without a word");
@@ -87,10 +86,10 @@ pub fn refusal(code: u16, body: &[u8]) {
     assert!(!status::from_status_json(body).to_string().is_empty(), "a trouble without a word");
 }
 
-/// The rows of a Table are the same, whole or cut between any two bytes, with any of its objects.
+/// The rows of a Table are the same, whole or cut between any two bytes, with any part of their objects.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn table_rows(body: &[u8]) {
     for include in [IncludeObject::None, IncludeObject::Metadata, IncludeObject::Object] {
         let whole = rows(body, body.len().max(1), include);
@@ -98,11 +97,11 @@ pub fn table_rows(body: &[u8]) {
     }
 }
 
-/// The objects of a list are the same, read where they stand or followed to their ends, whole or cut. Of what is read where
-/// it stands more may be taken: managedFields that are wrong, and not kept.
+/// The objects of a list are the same, decoded in place or scanned to their ends, whole or cut. Decoding in place may
+/// accept more: invalid managedFields, which are dropped.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn items(body: &[u8]) {
     let (followed, ended) = objects(body, 1);
     for size in [body.len().max(1), 64] {
@@ -112,8 +111,8 @@ pub fn items(body: &[u8]) {
     }
 }
 
-/// Key and text of each object of a list in chunks of so many bytes, and whether the list ended well. In chunks of one byte
-/// all are followed.
+/// Returns key and text of each object of a list in chunks of that size, and whether the list ended without error. In
+/// chunks of one byte all objects are scanned.
 fn objects(body: &[u8], size: usize) -> (Vec<(String, Vec<u8>)>, bool) {
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let epoch = || Timestamp::UNIX_EPOCH;
@@ -137,7 +136,7 @@ fn objects(body: &[u8], size: usize) -> (Vec<(String, Vec<u8>)>, bool) {
     (objects, splitter.finish().is_ok())
 }
 
-/// Name and cells of each row, and whether the list ended well.
+/// Returns name and cells of each row, and whether the list ended without error.
 fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<String>)>, bool) {
     let ingest = Ingest::of(resource("", "pods", "Pod").type_meta());
     let mut decoder = Decoder::new(
@@ -169,11 +168,12 @@ fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<S
     (rows, splitter.finish().is_ok())
 }
 
-/// A list in Protocol Buffers gives the same objects, and the same verdict, whole or cut between any two bytes, and so does
-/// a watch its events; what is read of an object for its names is what its JSON says, and an event is read or refused.
+/// A list in Protocol Buffers gives the same objects and the same result, whole or cut between any two bytes, and so
+/// does a watch its events; the identifying fields of an object equal those of its JSON, and an event is decoded or
+/// refused.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn protobuf(body: &[u8]) {
     let (whole, cut) = (protobuf_items(body, body.len().max(1)), protobuf_items(body, 1));
     assert_eq!(whole, cut, "cuts make a difference");
@@ -207,7 +207,7 @@ pub fn protobuf(body: &[u8]) {
     }
 }
 
-/// The events of a watch in chunks of so many bytes, and whether it ended well.
+/// Splits a watch in chunks of that size into events; also returns whether it ended without error.
 fn protobuf_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = ProtobufWatchSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| splitter.next(chunk).map(|frame| frame.map(<[u8]>::to_vec));
@@ -215,7 +215,7 @@ fn protobuf_frames(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (frames, whole && splitter.finish().is_ok())
 }
 
-/// The items of a list in chunks of so many bytes, and whether it ended well.
+/// Splits a list in chunks of that size into items; also returns whether it ended without error.
 fn protobuf_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     let mut splitter = ProtobufListSplitter::new(LIMITS);
     let next = |chunk: &mut &[u8]| loop {
@@ -230,10 +230,11 @@ fn protobuf_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (items, whole && splitter.finish().is_ok())
 }
 
-/// A word names what is called so and can be listed, or nothing; then at most three words are near to it.
+/// A word resolves to a resource with that name that can be listed, or to nothing; then at most three words are
+/// similar.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn resource_word(word: &str) {
     let catalog = catalog();
     let name = word.to_lowercase();
@@ -249,7 +250,7 @@ pub fn resource_word(word: &str) {
                     || one.short_names.iter().any(|short| short == name)
                     || one.categories.iter().any(|category| category == word);
                 assert!(called && one.can("list"), "{word:?} is not {resource}");
-                assert!(!catalog.passed_over(word).contains(&one.resource.group_resource()));
+                assert!(!catalog.alternatives(word).contains(&one.resource.group_resource()));
             }
         }
         Err(_) => assert!(catalog.near(word).len() <= 3, "too many words near {word:?}"),
@@ -284,13 +285,13 @@ fn catalog() -> Catalog {
     Catalog::new(all, Vec::new())
 }
 
-/// A kubeconfig can be used or is refused in one line, and neither shows a credential. `file` is written for it.
+/// A kubeconfig is usable or refused in one line, and neither shows a credential. `file` is overwritten.
 ///
 /// # Errors
 /// The file can't be written.
 ///
 /// # Panics
-/// It does not hold.
+/// The property does not hold.
 pub fn kubeconfig(text: &[u8], file: &Path) -> std::io::Result<()> {
     std::fs::write(file, text)?;
     let options = ConfigOptions { kubeconfig: Some(file.to_owned()), ..ConfigOptions::default() };
@@ -300,13 +301,16 @@ pub fn kubeconfig(text: &[u8], file: &Path) -> std::io::Result<()> {
             let user = config.user();
             for secret in [&user.token, &user.password].into_iter().flatten() {
                 let secret = secret.expose();
-                // A short one may stand anywhere by chance.
+                // A short one may occur by chance.
                 assert!(secret.len() < 8 || !shown.contains(secret), "a credential is shown");
             }
         }
         Err(error) => {
-            let told = error.to_string();
-            assert!(!told.is_empty() && !told.contains(['\n', '\u{1b}']), "not one plain line: {told:?}");
+            let message = error.to_string();
+            assert!(
+                !message.is_empty() && !message.contains(['\n', '\u{1b}']),
+                "not one plain line: {message:?}"
+            );
         }
     }
     Ok(())
@@ -324,10 +328,10 @@ mod tests {
     const LIST: &str = r#"{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","labels":{"a":"\u0062"},"managedFields":[{"fieldsV1":{"f:a":{}}}]},"spec":{"n":[1,-2.5e3,true]}},{"kind":"Pod","metadata":{"name":"b","namespace":"ü"}},{"metadata":{"name":"c"}}]}"#;
     const CONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: k, cluster: {server: 'https://h:1'}}]\nusers: [{name: u, user: {token: s3cret-s3cret, username: n, password: p4ssw0rd}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n";
 
-    // Two items, of which the second has a label; and what a server writes behind a list.
-    const PACKED: &str = "k8s\0\n\u{4}\n\u{2}v1\u{12}\"\n\u{3}\u{12}\u{1}7\u{12}\u{8}\n\u{6}\n\u{1}a2\u{1}5\u{12}\u{11}\n\u{f}\n\u{1}b\u{1a}\u{1}nZ\u{7}\n\u{1}k\u{12}\u{2}vw\u{1a}\0\"\0";
+    // Two items, of which the second has a label, and the end of a list as servers write it.
+    const PROTOBUF: &str = "k8s\0\n\u{4}\n\u{2}v1\u{12}\"\n\u{3}\u{12}\u{1}7\u{12}\u{8}\n\u{6}\n\u{1}a2\u{1}5\u{12}\u{11}\n\u{f}\n\u{1}b\u{1a}\u{1}nZ\u{7}\n\u{1}k\u{12}\u{2}vw\u{1a}\0\"\0";
 
-    /// Any bytes; or what is right, twice, with a few bytes of it changed.
+    /// Any bytes; or valid input, twice, with a few bytes changed.
     fn near(right: &'static str) -> impl Strategy<Value = Vec<u8>> {
         let edits = prop::collection::vec((0..2 * right.len(), any::<u8>()), 0..4);
         let edited = edits.prop_map(move |edits| {
@@ -348,17 +352,17 @@ mod tests {
         }
 
         #[test]
-        fn every_refusal_has_words_and_a_status(code in 0..1000_u16, body in near(STATUS)) {
+        fn every_refusal_has_a_message_and_a_status(code in 0..1000_u16, body in near(STATUS)) {
             refusal(code, &body);
         }
 
         #[test]
-        fn packed_lists_do_not_depend_on_cuts(body in near(PACKED)) {
+        fn protobuf_lists_do_not_depend_on_cuts(body in near(PROTOBUF)) {
             protobuf(&body);
         }
 
         #[test]
-        fn items_do_not_depend_on_where_they_are_read(body in near(LIST)) {
+        fn items_do_not_depend_on_in_place_decoding(body in near(LIST)) {
             items(&body);
         }
 
@@ -368,20 +372,20 @@ mod tests {
         }
 
         #[test]
-        fn a_word_names_what_is_called_so(word in "(p|po|pods?|Deploy|deployments|all|sar|é|İ)?\\.?(v1|apps|metrics)?\\.?[a-z.]{0,4}|\\PC{0,12}") {
+        fn word_resolves_to_a_resource_with_that_name(word in "(p|po|pods?|Deploy|deployments|all|sar|é|İ)?\\.?(v1|apps|metrics)?\\.?[a-z.]{0,4}|\\PC{0,12}") {
             resource_word(&word);
         }
 
         #[test]
-        fn a_kubeconfig_is_used_or_refused_and_never_shown(text in near(CONFIG)) {
+        fn kubeconfig_is_used_or_refused_and_never_shown(text in near(CONFIG)) {
             let folder = tempfile::tempdir().unwrap();
             kubeconfig(&text, &folder.path().join("config")).unwrap();
         }
     }
 
     #[test]
-    fn the_packed_list_that_is_broken_here_is_right() {
-        let (items, ended) = protobuf_items(PACKED.as_bytes(), 7);
+    fn protobuf_sample_is_valid() {
+        let (items, ended) = protobuf_items(PROTOBUF.as_bytes(), 7);
         let names = items.iter().map(|item| protobuf::names(item).expect("names").name);
         assert_eq!((names.collect::<Vec<_>>(), ended), (vec!["a".into(), "b".into()], true));
     }

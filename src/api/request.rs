@@ -1,4 +1,4 @@
-//! What is asked of a server: always a GET.
+//! A request to a server, which is always a GET.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use std::time::Duration;
 pub struct Request {
     /// The path below the server's URL, with its leading `/` and already escaped.
     pub path: String,
-    /// Query parameters, not yet escaped, in the order they are sent.
+    /// Query parameters, not yet escaped, in order.
     pub query: Vec<(Cow<'static, str>, String)>,
-    /// The representations asked for, best first.
+    /// The accepted representations, in order of preference.
     pub accept: Cow<'static, str>,
-    /// How long the answer may take, its body included; `None` is as long as it takes.
+    /// The time limit for the response with its body; `None` is unlimited.
     pub timeout: Option<Duration>,
 }
 
 impl Request {
-    /// A request for plain JSON without parameters.
+    /// Returns a request for plain JSON without parameters.
     #[must_use]
     pub fn new(path: impl Into<String>) -> Self {
         Self {
@@ -28,26 +28,26 @@ impl Request {
         }
     }
 
-    /// The same, asking for these representations.
+    /// Sets the accepted representations.
     #[must_use]
     pub fn accept(mut self, accept: impl Into<Cow<'static, str>>) -> Self {
         self.accept = accept.into();
         self
     }
 
-    /// The same with one more query parameter.
+    /// Adds a query parameter.
     #[must_use]
     pub fn query(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
     }
 
-    /// Whether it asks for a watch, whose answer goes on.
+    /// Returns whether it requests a watch, whose response is endless.
     pub(super) fn is_watch(&self) -> bool {
         self.query.iter().any(|(name, value)| name == "watch" && value == "true")
     }
 
-    /// The same with a limit on the time of the whole answer.
+    /// Sets the time limit for the whole response.
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;

@@ -1,4 +1,4 @@
-//! One collection of objects on a server as a [`ListerWatcher`]: its URLs, and the streams of its lists and watches.
+//! One collection of objects on a server as a [`ListerWatcher`]: its URLs, and its lists and watches.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-use super::row_list::{Bare, Pace};
+use super::row_list::{ArrivalTime, RowList};
 use super::streams::{Items, ResourceList, ResourceWatch};
 use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, Status, WatchOptions};
@@ -16,7 +16,7 @@ use crate::wire::Limits;
 use crate::wire::decode::{Decoder, Naming};
 use crate::wire::representation::{IncludeObject, Representation, RequestKind};
 
-/// Lists and watches one resource, in one namespace or in all, with the same selectors each time.
+/// Lists and watches one resource, in one namespace or in all, always with the same selectors.
 #[derive(Clone)]
 pub struct ResourceClient {
     client: Client,
@@ -30,12 +30,12 @@ pub struct ResourceClient {
     request_timeout: Option<Duration>,
     limits: Limits,
     now: fn() -> Timestamp,
-    /// What lists of several requests take before they begin.
-    pace: Pace,
+    /// The time that lists of several requests take before they begin.
+    arrival_time: ArrivalTime,
 }
 
 impl ResourceClient {
-    /// All objects of a resource, whole, without managedFields.
+    /// Selects all objects of a resource, complete, without managedFields.
     #[must_use]
     pub fn new(client: Client, resource: ApiResource) -> Self {
         Self {
@@ -50,19 +50,19 @@ impl ResourceClient {
             request_timeout: None,
             limits: Limits::default(),
             now: Timestamp::now,
-            pace: Pace::default(),
+            arrival_time: ArrivalTime::default(),
         }
     }
 
-    /// Only those of this namespace; `None`, or an empty one, is all. Means nothing to a resource that is not
-    /// namespaced.
+    /// Selects the objects of this namespace; `None`, or an empty one, selects all. Ignored for resources without
+    /// namespaces.
     #[must_use]
     pub fn namespace(mut self, namespace: Option<String>) -> Self {
         self.namespace = namespace.filter(|namespace| !namespace.is_empty());
         self
     }
 
-    /// Only the object of this name; `None` is all. The field selector holds as well. A name that no object can have is
+    /// Selects the object of this name; `None` selects all. The field selector applies as well. An invalid name is
     /// [`Error::Invalid`] when it is requested.
     #[must_use]
     pub fn named(mut self, name: Option<String>) -> Self {
@@ -70,77 +70,77 @@ impl ResourceClient {
         self
     }
 
-    /// Only those whose labels the server finds to match; empty is all.
+    /// Selects objects by their labels, as evaluated by the server; empty selects all.
     #[must_use]
     pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
         self.label_selector = selector.into();
         self
     }
 
-    /// Only those whose fields the server finds to match; empty is all.
+    /// Selects objects by their fields, as evaluated by the server; empty selects all.
     #[must_use]
     pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
         self.field_selector = selector.into();
         self
     }
 
-    /// In this form.
+    /// Sets the representation.
     #[must_use]
     pub fn representation(mut self, representation: Representation) -> Self {
         self.representation = representation;
         self
     }
 
-    /// Whether `metadata.managedFields` stays.
+    /// Sets whether `metadata.managedFields` is kept.
     #[must_use]
     pub fn keep_managed_fields(mut self, keep: bool) -> Self {
         self.ingest.keep_managed_fields = keep;
         self
     }
 
-    /// How long a list, or one object, may take with its whole body. Watches are not bounded by it.
+    /// Sets the time limit for a list, or one object, with its whole body. Watches are not limited.
     #[must_use]
     pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.request_timeout = timeout;
         self
     }
 
-    /// How much the server may ask us to hold.
+    /// Sets the limits for the size of values.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The clock for the ages of objects whose server renders no Tables.
+    /// Sets the clock for the ages of objects whose server renders no Tables.
     #[must_use]
     pub fn now(mut self, now: fn() -> Timestamp) -> Self {
         self.now = now;
         self
     }
 
-    /// In which form.
+    /// Returns the requested representation.
     #[must_use]
-    pub fn wanted(&self) -> Representation {
+    pub fn requested_representation(&self) -> Representation {
         self.representation
     }
 
-    /// The resource this speaks of.
+    /// Returns the resource.
     #[must_use]
     pub fn resource(&self) -> &ApiResource {
         &self.resource
     }
 
-    /// Whether the server has responded to any request of this client, if only with a refusal.
+    /// Returns whether the server has responded to any request of this client, if only with a refusal.
     #[must_use]
     pub fn has_response(&self) -> bool {
         self.client.has_response()
     }
 
-    /// One object by its name, in the representation asked for; selectors play no part.
+    /// Requests one object by its name, in the selected representation; selectors do not apply.
     ///
     /// # Errors
-    /// What the server refused, [`Error::NotFound`] above all; [`Error::Invalid`] for a name that can't be one.
+    /// The server's refusal, often [`Error::NotFound`]; [`Error::Invalid`] for an invalid name.
     pub async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
         let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
         let whole = self.representation.whole();
@@ -151,7 +151,7 @@ impl ResourceClient {
         self.decoder(whole, Naming::RequestedNamespace).one(&body).map_err(|error| redaction.error(error))
     }
 
-    /// `/api/v1/…` or `/apis/GROUP/VERSION/…`. Every part of it is one segment of a path.
+    /// Returns `/api/v1/…` or `/apis/GROUP/VERSION/…`. Each name is one segment of the path.
     fn path(&self) -> Result<String, Error> {
         if !self.resource.has_valid_names() {
             let (version, resource) = (self.resource.api_version(), &self.resource.resource);
@@ -168,12 +168,12 @@ impl ResourceClient {
         }
     }
 
-    /// The namespace of the request; empty for all of them, or none.
+    /// Returns the namespace of the request; empty for all or none.
     pub(super) fn scope(&self) -> &str {
         self.namespace.as_deref().filter(|_| self.resource.namespaced).unwrap_or_default()
     }
 
-    /// Whether it is about objects of one name.
+    /// Returns whether it selects objects of one name.
     pub(super) fn is_by_name(&self) -> bool {
         self.name.is_some() || self.field_selector.starts_with("metadata.name=")
     }
@@ -248,12 +248,12 @@ impl ResourceClient {
         Decoder::new(self.ingest.clone(), form, self.scope().to_owned(), naming, self.now)
     }
 
-    /// What counts the time of lists that take several requests.
-    pub(super) fn pace(&self) -> &Pace {
-        &self.pace
+    /// Returns the time that lists of several requests take before they begin.
+    pub(super) fn arrival_time(&self) -> &ArrivalTime {
+        &self.arrival_time
     }
 
-    /// The items of a page in that form.
+    /// Requests a page in that representation.
     pub(super) async fn items(
         &self,
         form: Representation,
@@ -265,7 +265,7 @@ impl ResourceClient {
     }
 }
 
-/// Shows what is asked for, and of whom.
+/// Shows the request and the server.
 impl fmt::Debug for ResourceClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResourceClient")
@@ -281,7 +281,7 @@ impl fmt::Debug for ResourceClient {
 }
 
 impl ListWatch<(), ()> {
-    /// The objects of a resource in one namespace (an empty one is all of them) that a field selector matches.
+    /// Selects the objects of a resource in one namespace (an empty one is all of them) that match a field selector.
     /// (client-go: `NewListWatchFromClient`.)
     #[must_use]
     pub fn from_client(
@@ -304,9 +304,9 @@ impl ListerWatcher for ResourceClient {
         let is_whole = options.limit == 0 && options.continue_token.is_empty();
         let knows_namespace = !self.resource.namespaced || !self.scope().is_empty();
         let form = match self.representation {
-            Representation::Names => return Ok(Bare::names(self, options).await?.into()),
+            Representation::Names => return Ok(RowList::names(self, options).await?.into()),
             Representation::Rows if knows_namespace => Representation::Table(IncludeObject::None),
-            Representation::Rows if is_whole => return Ok(Bare::joined(self, options).await?.into()),
+            Representation::Rows if is_whole => return Ok(RowList::join(self, options).await?.into()),
             other => other.whole(),
         };
         Ok(self.items(form, Naming::RequestedNamespace, options).await?.into())
@@ -330,9 +330,9 @@ impl ListerWatcher for ResourceClient {
         self.client.supports_watch_list(&self.resource)
     }
 
-    /// A log-in, and parts of an answer that come in before the list begins: neither is silence.
+    /// Logins, and parts of a response that arrive before the list begins: neither is silence of the server.
     fn external_wait(&self) -> Duration {
-        self.client.external_wait() + self.pace.spent()
+        self.client.external_wait() + self.arrival_time.spent()
     }
 
     fn disable_watch_list(&self) {
@@ -340,7 +340,7 @@ impl ListerWatcher for ResourceClient {
     }
 }
 
-/// The characters of a name that a path does not carry as they are, by the rule of Go's `net/url`.
+/// The characters of a name that are escaped in a path, by the rule of Go's `net/url`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -358,7 +358,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 /// Encodes a name as one segment of a path.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a name that can't be one, in client-go's words. The server knows the other rules.
+/// [`Error::Invalid`] for an invalid name, in client-go's words. The server checks the other rules.
 fn path_segment<'a>(what: &str, name: &'a str) -> Result<PercentEncode<'a>, Error> {
     let problems = path_segment_problems(name);
     match () {
@@ -370,7 +370,7 @@ fn path_segment<'a>(what: &str, name: &'a str) -> Result<PercentEncode<'a>, Erro
     }
 }
 
-/// A value as a term of a field selector has it.
+/// Escapes a value for a term of a field selector.
 fn escaped_value(value: &str) -> String {
     value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=")
 }
@@ -414,7 +414,7 @@ mod tests {
         Client::new(&Config::for_server(url).expect("a config")).expect("a client")
     }
 
-    /// A 200 whose body comes in these chunks; ended properly, or left open.
+    /// A 200 whose body comes in these chunks, and ends or stays open.
     fn chunked(chunks: &[&str], ended: bool) -> String {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
         let chunks = chunks.iter().map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()));
@@ -422,7 +422,7 @@ mod tests {
         if ended { answer + "0\r\n\r\n" } else { answer }
     }
 
-    /// What a request looks like on the wire: its target, and its Accept header.
+    /// Returns the target and the Accept header of a request.
     fn seen(server: &TestServer) -> (String, String) {
         let head = server.requests().pop().expect("a request");
         let target = head.split(' ').nth(1).expect("a target").to_owned();
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_through_a_watch_is_known_to_all_of_one_server_and_resource() {
+    fn missing_watch_list_is_remembered_per_server_and_resource() {
         let client = client("http://127.0.0.1:1");
         let of = |resource: ApiResource| ResourceClient::new(client.clone(), resource);
         of(deployments()).namespace(Some("a".into())).disable_watch_list();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_asks_for_what_the_options_say() {
+    async fn list_options_become_query_parameters() {
         let server = TestServer::start(|_| json(200, r#"{"items":[]}"#)).await;
         let all = ResourceClient::new(client(&server.url), deployments());
         let some = all.clone().namespace(Some("shop".into())).label_selector("app in (a, b),x!=1");
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_watch_asks_for_what_the_options_say() {
+    async fn watch_options_become_query_parameters() {
         let server = TestServer::start(|_| json(200, "")).await;
         let table = Representation::Table(IncludeObject::Object);
         let resource =
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn items_arrive_while_the_body_does_and_metadata_may_come_last() {
+    async fn items_arrive_with_the_body_and_metadata_may_come_last() {
         let server = TestServer::start(|_| {
             chunked(
                 &[
@@ -540,9 +540,9 @@ mod tests {
         assert!(list.next().await.expect("the end again").is_none());
     }
 
-    /// As servers write it; so the next page can be asked for.
+    /// In the order of servers; it allows requesting the next page early.
     #[tokio::test]
-    async fn metadata_that_comes_first_is_there_with_the_first_item() {
+    async fn leading_metadata_is_available_with_the_first_item() {
         let server = TestServer::start(|_| {
             let head = r#"{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"t"},"items":[{"metadata":{"name":"a"}},"#;
             chunked(&[head], false)
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_that_is_cut_off_or_no_list_is_an_error() {
+    async fn truncated_page_and_other_bodies_are_errors() {
         for (body, decode) in
             [(r#"{"items":[{"metadata":{"name":"a"}}"#, false), ("<html>log in</html>", true), ("{}", true)]
         {
@@ -575,7 +575,7 @@ mod tests {
         }
     }
 
-    /// The items of a list, by name and kind, or its error.
+    /// Returns the items of a list by name and kind, or its error.
     async fn items_of(server: &TestServer, representation: Representation) -> Result<Vec<String>, Error> {
         let nodes = ResourceClient::new(client(&server.url), nodes()).representation(representation);
         let mut list = nodes.list(&ListOptions::default()).await?;
@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn untyped_items_of_a_list_of_another_kind_are_refused() {
+    async fn untyped_items_of_another_kind_are_refused() {
         let item = r#"{"metadata":{"name":"a"}}"#;
         for (list_type, expected) in [
             (r#""kind":"NodeList","apiVersion":"v1""#, Some("Node a")),
@@ -618,7 +618,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn items_of_a_list_with_a_name_of_its_own_are_what_they_say() {
+    async fn items_with_their_own_type_keep_it() {
         let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}"#;
         for body in [
             format!(r#"{{"apiVersion":"v1","kind":"NodesList","items":[{node}],"metadata":{{}}}}"#),
@@ -642,7 +642,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_protobuf_list_of_another_kind_is_refused() {
+    async fn protobuf_list_of_another_kind_is_refused() {
         let metadata = field(1, &[field(1, b"a"), field(6, b"7")].concat());
         let list = [field(1, &field(2, b"7")), field(2, &metadata)].concat();
         for (api_version, kind, expected) in [
@@ -703,7 +703,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_watch_tells_events_bookmarks_and_its_end() {
+    async fn watch_returns_events_bookmarks_and_its_end() {
         let server = TestServer::start(|_| {
             chunked(
                 &[
@@ -735,7 +735,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_watch_ends_with_its_first_error() {
+    async fn watch_ends_with_its_first_error() {
         for (frames, wanted) in [
             (
                 r#"{"type":"ERROR","object":{"kind":"Status","reason":"Expired","code":410}}{"type":"ADDED"}"#,
@@ -757,7 +757,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dropped_next_loses_no_event() {
+    async fn dropped_next_loses_no_event() {
         let server = TestServer::start(|_| {
             chunked(
                 &[r#"{"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"ADDED","object":{"#],
@@ -770,7 +770,7 @@ mod tests {
             .await
             .expect("a watch");
         let polled = AtomicUsize::new(0);
-        // Polls once and drops, until an event is there.
+        // Polls once and drops, until there is an event.
         let event = loop {
             let once = futures_util::FutureExt::now_or_never(watch.next());
             polled.fetch_add(1, Ordering::Relaxed);
@@ -784,7 +784,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_keeps_its_meaning() {
+    async fn refusal_keeps_its_meaning() {
         let server = TestServer::start(|_| {
             json(404, r#"{"kind":"Status","message":"nodes \"x\" not found","reason":"NotFound","code":404}"#)
         })
@@ -798,7 +798,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_stays_inside_its_place_in_the_path() {
+    async fn name_stays_within_its_path_segment() {
         let server = TestServer::start(|_| json(200, r#"{"metadata":{"name":"a"}}"#)).await;
         let resource = ResourceClient::new(client(&server.url), nodes());
         for name in ["", ".", "..", "a/b", "a%2fb"] {
@@ -812,9 +812,9 @@ mod tests {
         assert!(matches!(elsewhere.list(&ListOptions::default()).await, Err(Error::Invalid(_))));
     }
 
-    /// A URL of HTTP takes a backslash for a slash, and drops tabs and newlines.
+    /// An HTTP URL parser takes a backslash for a slash, and drops tabs and newlines.
     #[tokio::test]
-    async fn what_a_url_parser_would_take_for_something_else_is_encoded() {
+    async fn characters_special_to_url_parsers_are_encoded() {
         let server = TestServer::start(|_| json(200, r#"{"metadata":{"name":"a"}}"#)).await;
         let resource = ResourceClient::new(client(&format!("{}/base", server.url)), nodes());
         for (name, segment) in [
@@ -823,7 +823,7 @@ mod tests {
             ("a\nb", "a%0Ab"),
             ("ü@:,;=$&+", "%C3%BC@:,;=$&+"),
         ] {
-            // The answer is of another name.
+            // The response has another name.
             let _ = resource.get_named(name).await;
             assert_eq!(seen(&server).0, format!("/base/api/v1/nodes/{segment}"), "{name:?}");
         }
@@ -834,7 +834,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_resource_with_a_name_that_is_no_part_of_a_url_is_refused() {
+    async fn resource_with_an_unusable_name_is_refused() {
         let server = TestServer::start(|_| json(200, r#"{"items":[]}"#)).await;
         let resources = [
             ApiResource { group: "../../../gr".into(), ..deployments() },
@@ -856,7 +856,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_objects_of_one_name_are_selected_by_it_alone() {
+    async fn objects_of_one_name_are_selected_by_name() {
         let server = TestServer::start(|_| json(200, r#"{"items":[]}"#)).await;
         let named = |name: &str| {
             let client = ResourceClient::new(client(&server.url), nodes()).field_selector("spec.x=y");

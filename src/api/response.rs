@@ -1,4 +1,4 @@
-//! An answer whose body arrives in chunks.
+//! A response whose body arrives in chunks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,28 +15,28 @@ use crate::client::redaction::Redaction;
 use crate::client::silence::SilentBody;
 use crate::listwatch::Error;
 
-/// A 2xx answer, its body still to come. Dropping it ends the exchange.
+/// A 2xx response whose body is still to come. Dropping it ends the exchange.
 pub struct Response {
     inner: IncomingResponse,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
-    /// When something of the body was read last, or asked for first.
+    /// The time of the last chunk, or of the first read.
     heard: Instant,
-    /// Keeps the place on the connection occupied for as long as the body may arrive.
+    /// Counts against the connection's capacity for as long as the body may arrive.
     _permit: Arc<()>,
     retired: CancellationToken,
-    /// Counts the bytes of all answers.
+    /// Counts the bytes of all responses.
     received: Arc<AtomicU64>,
     /// The credentials that the server may repeat.
     redaction: Redaction,
-    /// Of a watch whose connection has no pings.
-    pulse: Option<LivenessCheck>,
-    /// Of a response that is to come without long pauses.
+    /// For a watch whose connection has no pings.
+    liveness_check: Option<LivenessCheck>,
+    /// For a response without long pauses.
     silence: Option<SilentBody>,
 }
 
 impl Response {
-    /// `retired` tells when its connection is not to be used any longer than needs be.
+    /// `retired` is cancelled when its connection should no longer be used.
     pub(super) fn new(
         inner: IncomingResponse,
         authority: Arc<str>,
@@ -53,17 +53,17 @@ impl Response {
             retired,
             received,
             redaction,
-            pulse: None,
+            liveness_check: None,
             silence: None,
         }
     }
 
-    /// The same, looked after in its silence.
-    pub(super) fn with_pulse(self, pulse: Option<LivenessCheck>) -> Self {
-        Self { pulse, ..self }
+    /// Adds the liveness check.
+    pub(super) fn with_liveness_check(self, liveness_check: Option<LivenessCheck>) -> Self {
+        Self { liveness_check, ..self }
     }
 
-    /// The same, which reports a long pause.
+    /// Adds the report of long pauses.
     pub(super) fn with_silence(self, silence: Option<SilentBody>) -> Self {
         Self { silence, ..self }
     }
@@ -76,53 +76,53 @@ impl Response {
         &self.inner.head.headers
     }
 
-    /// The first value of a header, when it is there and is text. The name is in lower case.
+    /// Returns the first value of a header, if it is text. The name is in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.inner.head.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The texts of the warnings that the server sent along (`Warning: 299 - "text"`), in order. Credentials
-    /// of the client are masked.
+    /// Returns the texts of the server's warnings (`Warning: 299 - "text"`), in order. The client's credentials are
+    /// masked.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let texts = warnings(self.headers()).into_iter();
         texts.map(|text| self.redaction.apply(&text).into_owned()).collect()
     }
 
-    /// The credentials to mask in errors that are made from the body.
+    /// Returns the credentials to mask in errors that are made from the body.
     pub(super) fn redaction(&self) -> &Redaction {
         &self.redaction
     }
 
-    /// The next bytes of the body, decompressed; `None` at its end. Dropping the future loses nothing.
+    /// Returns the next bytes of the body, decompressed; `None` at its end. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// [`Error::Transport`] when the connection broke, or the server behind it gives no sign of life,
-    /// [`Error::Timeout`] when the request's time is over.
+    /// [`Error::Transport`] when the connection broke, or the server fails its liveness check; [`Error::Timeout`]
+    /// when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        let chunk = unless_unresponsive(&mut self.pulse, self.heard, self.inner.chunk());
+        let chunk = unless_unresponsive(&mut self.liveness_check, self.heard, self.inner.chunk());
         let chunk = match &mut self.silence {
             Some(silence) => silence.before_part(chunk).await,
             None => chunk.await,
         };
-        self.took(chunk)
+        self.record(chunk)
     }
 
-    /// As [`Response::chunk`], and also `None` once the connection is not to be used any longer: for a body that can be
-    /// gone on with elsewhere.
+    /// Returns the next chunk as [`Response::chunk`] does, and also `None` once the connection should no longer be
+    /// used: for a body that can be continued on another connection.
     pub(super) async fn chunk_while_in_use(&mut self) -> Result<Option<Bytes>, Error> {
         let chunk = tokio::select! {
             biased;
-            // Its client certificate has been replaced, perhaps because it was taken back.
+            // The client certificate was replaced, perhaps because it was revoked.
             () = self.retired.cancelled() => return Ok(None),
-            chunk = unless_unresponsive(&mut self.pulse, self.heard, self.inner.chunk()) => chunk,
+            chunk = unless_unresponsive(&mut self.liveness_check, self.heard, self.inner.chunk()) => chunk,
         };
-        self.took(chunk)
+        self.record(chunk)
     }
 
-    /// What was read, or that nothing is to come.
-    fn took(&mut self, chunk: Option<Result<Option<Bytes>, BoxError>>) -> Result<Option<Bytes>, Error> {
+    /// Records the result of a read. `None` means that the server fails its liveness check.
+    fn record(&mut self, chunk: Option<Result<Option<Bytes>, BoxError>>) -> Result<Option<Bytes>, Error> {
         let silent = self.heard.elapsed();
         self.heard += silent;
         let chunk = chunk.ok_or_else(|| failure::silence(&self.authority, silent))?;
@@ -132,10 +132,10 @@ impl Response {
         Ok(chunk)
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     ///
     /// # Errors
-    /// Those of [`Response::chunk`], and [`Error::Decode`] when there is more than `limit` bytes.
+    /// Those of [`Response::chunk`], and [`Error::Decode`] when there are more than `limit` bytes.
     pub async fn body(mut self, limit: usize) -> Result<Bytes, Error> {
         let mut body = BytesMut::new();
         while let Some(chunk) = self.chunk().await? {
@@ -147,7 +147,7 @@ impl Response {
         Ok(body.freeze())
     }
 
-    /// At most `limit` bytes of the body, whatever happens to the rest: enough to say why a server refused.
+    /// Reads at most `limit` bytes of the body and ignores errors: enough for the reason of a refusal.
     pub(super) async fn prefix(mut self, limit: usize) -> BytesMut {
         let mut body = BytesMut::new();
         while let Ok(Some(chunk)) = self.chunk().await {
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warning_is_its_quoted_text() {
+    fn warning_is_its_quoted_text() {
         assert_eq!(
             warning(r#"299 - "v1 ComponentStatus is deprecated in v1.19+""#).as_deref(),
             Some("v1 ComponentStatus is deprecated in v1.19+")

@@ -1,7 +1,6 @@
 //! The bodies of lists and watches as streams of objects and events.
 //!
-//! Both wait for chunks and for nothing else, and a chunk is kept from the moment it is there: dropping a `next` loses
-//! nothing.
+//! Both wait for chunks only, and a chunk is stored as soon as it arrives: dropping a `next` future loses nothing.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes};
 
 use super::Response;
-use super::row_list::Bare;
+use super::row_list::RowList;
 use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use crate::object::{Object, ResourceVersion, TypeMeta};
 use crate::wire::decode::{Decoder, Naming, list_meta, protobuf_list_meta};
@@ -24,10 +23,10 @@ use crate::wire::{Limits, protobuf};
 pub struct ResourceList(Kind);
 
 enum Kind {
-    /// As the server sends it.
+    /// In the server's representation.
     Items(Box<Items>),
-    /// Put together from what it sends.
-    Bare(Box<Bare>),
+    /// Joined from several responses.
+    Rows(Box<RowList>),
 }
 
 impl From<Items> for ResourceList {
@@ -36,9 +35,9 @@ impl From<Items> for ResourceList {
     }
 }
 
-impl From<Bare> for ResourceList {
-    fn from(bare: Bare) -> Self {
-        Self(Kind::Bare(Box::new(bare)))
+impl From<RowList> for ResourceList {
+    fn from(rows: RowList) -> Self {
+        Self(Kind::Rows(Box::new(rows)))
     }
 }
 
@@ -46,33 +45,33 @@ impl ListStream for ResourceList {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         match &mut self.0 {
             Kind::Items(items) => items.next().await,
-            Kind::Bare(bare) => bare.next().await,
+            Kind::Rows(rows) => rows.next().await,
         }
     }
 
     fn meta(&self) -> &ListMeta {
         match &self.0 {
             Kind::Items(items) => items.meta(),
-            Kind::Bare(bare) => bare.meta(),
+            Kind::Rows(rows) => rows.meta(),
         }
     }
 }
 
-/// The answer to one request for a list.
+/// The response to one request for a list.
 pub(super) struct Items {
     response: Response,
     splitter: Splitter,
     decoder: Decoder,
-    /// What is not yet read of the last chunk.
+    /// The unread rest of the last chunk.
     chunk: Bytes,
     meta: ListMeta,
     list_type: ListType,
     ended: bool,
-    /// Whether an object came as itself: it says its own names and version.
+    /// Whether an object came by itself, with its own names and version.
     any_item: bool,
 }
 
-/// By what the server's words are told apart.
+/// The splitter of the response's format.
 enum Splitter {
     Json(ListSplitter),
     Protobuf(ProtobufListSplitter),
@@ -94,26 +93,26 @@ impl Items {
         Self { response, splitter, decoder, chunk, meta, list_type, ended: false, any_item: false }
     }
 
-    /// The same, its rows named so.
-    pub(super) fn named_by(mut self, naming: Naming) -> Self {
+    /// Sets the source of the rows' names.
+    pub(super) fn with_naming(mut self, naming: Naming) -> Self {
         self.decoder.naming = naming;
         self
     }
 
-    /// The register that its rows are named by.
-    pub(super) fn register_mut(&mut self) -> Option<&mut RowMatcher> {
+    /// Returns the matcher for the rows' names.
+    pub(super) fn matcher_mut(&mut self) -> Option<&mut RowMatcher> {
         match &mut self.decoder.naming {
             Naming::Matcher(matcher) => Some(matcher),
             Naming::RequestedNamespace | Naming::Cell => None,
         }
     }
 
-    /// Whether what came so far is of that version, or says itself which.
+    /// Returns whether all items so far have that version, or carry versions of their own.
     pub(super) fn is_at(&self, version: &ResourceVersion) -> bool {
         self.any_item || self.meta.resource_version == *version
     }
 
-    /// Whether there was a row for each entry of the register, or none was needed.
+    /// Returns whether each entry of the matcher had a row, or none was needed.
     pub(super) fn is_exhausted(&self) -> bool {
         match &self.decoder.naming {
             Naming::Matcher(matcher) => self.any_item || matcher.is_exhausted(),
@@ -125,7 +124,7 @@ impl Items {
         &self.meta
     }
 
-    /// The next object.
+    /// Returns the next object.
     pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         let next = self.next_object().await;
         next.map_err(|error| self.response.redaction().error(error))
@@ -142,9 +141,9 @@ impl Items {
         }
     }
 
-    /// Reads what there is for its names only, and waits for more; answers whether some came. Dropping the future loses
-    /// nothing.
-    pub(super) async fn matcher(&mut self, matcher: &mut RowMatcher) -> Result<bool, Error> {
+    /// Reads only the names of the available items into `matcher`, then waits for more; returns whether there were
+    /// any. Dropping the future loses nothing.
+    pub(super) async fn read_names_into(&mut self, matcher: &mut RowMatcher) -> Result<bool, Error> {
         let more = self.fill_names(matcher).await;
         more.map_err(|error| self.response.redaction().error(error))
     }
@@ -154,12 +153,12 @@ impl Items {
         self.fill().await
     }
 
-    /// Waits for more to read; answers whether there is any.
+    /// Waits for the next chunk; returns whether there was one.
     async fn fill(&mut self) -> Result<bool, Error> {
         if self.ended {
             return Ok(false);
         }
-        // Its room serves for the next one once nobody holds it.
+        // The buffer is reused for the next chunk once it is dropped everywhere.
         self.chunk = Bytes::new();
         if let Some(chunk) = self.response.chunk().await? {
             self.chunk = chunk;
@@ -173,9 +172,9 @@ impl Items {
         Ok(false)
     }
 
-    /// The next object that is wholly there.
+    /// Returns the next object that is complete.
     fn read(&mut self) -> Result<Option<Arc<Object>>, Error> {
-        // A part that ends with its chunk may be found only with the next, which may be the end.
+        // A piece that ends with its chunk may be found only with the next one, which may be the end.
         while !self.chunk.is_empty() {
             let mut input = &self.chunk[..];
             let object = match &mut self.splitter {
@@ -216,7 +215,7 @@ impl Items {
         Ok(None)
     }
 
-    /// Takes the names of the next object that is wholly there; answers whether there was one.
+    /// Reads the names of the next complete object; returns whether there was one.
     fn read_names(&mut self, matcher: &mut RowMatcher) -> Result<bool, Error> {
         let Splitter::Protobuf(splitter) = &mut self.splitter else {
             let object = self.read()?;
@@ -245,7 +244,7 @@ impl Items {
     }
 }
 
-/// The object of a piece, if it is one.
+/// Returns the object of a piece, if it is one.
 fn take(
     piece: Piece<'_>,
     decoder: &mut Decoder,
@@ -265,7 +264,7 @@ fn take(
     Ok(None)
 }
 
-/// Takes the type of a list, and returns that of items that name none.
+/// Sets the type of a list, and returns that of items without one.
 fn protobuf_type(message: &[u8], list_type: &mut ListType) -> Result<Arc<TypeMeta>, Error> {
     let name = protobuf::type_name(message)?;
     list_type.set_kind(Some(name.kind.into_owned()));
@@ -275,23 +274,23 @@ fn protobuf_type(message: &[u8], list_type: &mut ListType) -> Result<Arc<TypeMet
 /// The events of a watch as they arrive.
 pub struct ResourceWatch {
     response: Response,
-    splitter: WatchedBy,
+    splitter: EventSplitter,
     decoder: Decoder,
-    /// What is not yet read of the last chunk.
+    /// The unread rest of the last chunk.
     chunk: Bytes,
-    /// The body ended, or an error was told: there is nothing more.
+    /// Whether the body ended, or an error was returned: nothing follows.
     ended: bool,
 }
 
-/// By what the events are told apart.
-enum WatchedBy {
+/// The splitter of the events' format.
+enum EventSplitter {
     /// Boxed: futures hold it.
     Json(Box<WatchSplitter>),
     Protobuf(ProtobufWatchSplitter),
 }
 
-impl WatchedBy {
-    /// Whether all that came is whole frames.
+impl EventSplitter {
+    /// Checks that the body ended after a complete frame.
     fn finish(&self) -> Result<(), Error> {
         match self {
             Self::Json(splitter) => splitter.finish(),
@@ -303,19 +302,19 @@ impl WatchedBy {
 impl ResourceWatch {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
         let splitter = if is_packed(&response) {
-            WatchedBy::Protobuf(ProtobufWatchSplitter::new(limits))
+            EventSplitter::Protobuf(ProtobufWatchSplitter::new(limits))
         } else {
-            WatchedBy::Json(Box::new(WatchSplitter::new(limits)))
+            EventSplitter::Json(Box::new(WatchSplitter::new(limits)))
         };
         Self { response, splitter, decoder, chunk: Bytes::new(), ended: false }
     }
 
-    /// The next event that is wholly there.
+    /// Returns the next event that is complete.
     fn read(&mut self) -> Result<Option<WatchEvent>, Error> {
         let mut input = &self.chunk[..];
         let event = match &mut self.splitter {
-            WatchedBy::Json(splitter) => {
-                // One of the two is called: a cell settles whose turn it is.
+            EventSplitter::Json(splitter) => {
+                // Only one of the two closures is called; the cell lends the decoder to it.
                 let decoder = RefCell::new(&mut self.decoder);
                 splitter.read(
                     &mut input,
@@ -323,7 +322,7 @@ impl ResourceWatch {
                     |frame| decoder.borrow_mut().frame(frame),
                 )?
             }
-            WatchedBy::Protobuf(splitter) => {
+            EventSplitter::Protobuf(splitter) => {
                 splitter.next(&mut input)?.map(|frame| self.decoder.protobuf_frame(frame)).transpose()?
             }
         };
@@ -337,9 +336,9 @@ impl ResourceWatch {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
-            // Its room serves for the next one once nobody holds it.
+            // The buffer is reused for the next chunk once it is dropped everywhere.
             self.chunk = Bytes::new();
-            // Between two frames nothing is lost by going on with the rest over another connection.
+            // Between two frames nothing is lost by continuing on another connection.
             let chunk = match self.splitter.finish() {
                 Ok(()) => self.response.chunk_while_in_use().await?,
                 Err(_) => self.response.chunk().await?,

@@ -1,9 +1,10 @@
-//! Did you mean: the nearest of many words. Pure.
+//! The nearest of many words, for suggestions. Pure.
 
-/// How many suggestions are worth reading.
-const MOST: usize = 3;
+/// The maximum number of suggestions.
+const MAX_SUGGESTIONS: usize = 3;
 
-/// The labels of the choices that have a name near to the word, the nearest first; in their order when equally near.
+/// Returns the labels of the choices with a name similar to the word, the nearest first; equally near ones in their
+/// order.
 #[must_use]
 pub fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
     let allowed = match word.chars().count() {
@@ -20,10 +21,15 @@ pub fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>)
     }
     found.sort_by_key(|(near, _)| *near);
     let best = found.first().map(|(near, _)| *near);
-    found.into_iter().filter(|(near, _)| Some(*near) == best).take(MOST).map(|(_, label)| label).collect()
+    found
+        .into_iter()
+        .filter(|(near, _)| Some(*near) == best)
+        .take(MAX_SUGGESTIONS)
+        .map(|(_, label)| label)
+        .collect()
 }
 
-/// How many letters have to be changed, added, taken out or swapped with their neighbour.
+/// Returns the number of letters to change, add, remove or swap with a neighbor.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before_last: Vec<usize> = Vec::new();
@@ -61,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_nearest_are_suggested_and_short_words_get_no_guesses() {
+    fn only_the_nearest_are_suggested_and_short_words_get_none() {
         let choices = || {
             [
                 ("pods", vec!["pods", "po"]),

@@ -1,5 +1,4 @@
-//! What a server offered a while ago, in a file of its own. A file that is old, broken or of another server counts as
-//! none.
+//! A server's catalog in a cache file. A file that is old, invalid or of another server is ignored.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,15 +8,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::Told;
+use super::FetchedCatalog;
 use super::catalog::Catalog;
 use super::version::ServerVersion;
 use crate::kubeconfig::local_file;
 use crate::object::ApiResource;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 
-/// Counts up with every change of the form below.
-const FORM: u32 = 1;
+/// The version of the format below.
+const FORMAT_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -49,7 +48,7 @@ struct StoredResource {
 /// The largest file that is read or written: ten times what a cluster with 2,000 CRDs takes.
 const LIMIT: u64 = 16 << 20;
 
-/// Where and for how long a server's catalog is kept.
+/// The file and lifetime of a server's catalog.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     file: PathBuf,
@@ -65,15 +64,15 @@ impl Cache {
         Self { file: folder.join(format!("{name}.json")), server: server.to_owned(), life }
     }
 
-    /// What the server told and how long ago, when that is young enough.
-    pub(super) fn read(&self, now: SystemTime) -> Option<(Told, Duration)> {
+    /// Returns the catalog and its age, if it is recent enough.
+    pub(super) fn read(&self, now: SystemTime) -> Option<(FetchedCatalog, Duration)> {
         let stored: Stored = serde_json::from_slice(&local_file::read(&self.file, LIMIT).ok()?).ok()?;
         let age = seconds(now).checked_sub(stored.written)?;
-        if stored.form != FORM || stored.server != self.server || age >= self.life.as_secs() {
+        if stored.form != FORMAT_VERSION || stored.server != self.server || age >= self.life.as_secs() {
             return None;
         }
         let resources: Vec<_> = stored.resources.into_iter().map(StoredResource::load).collect();
-        // None was written with such a name.
+        // This program writes no such name.
         if !resources.iter().all(|found| found.resource.has_valid_names()) {
             return None;
         }
@@ -82,15 +81,18 @@ impl Cache {
             resources,
             missing.map(|(group, version, reason)| UnavailableGroup { group, version, reason }).collect(),
         );
-        Some((Told { catalog: Arc::new(catalog), version: stored.version }, Duration::from_secs(age)))
+        Some((
+            FetchedCatalog { catalog: Arc::new(catalog), version: stored.version },
+            Duration::from_secs(age),
+        ))
     }
 
-    /// Keeps what a server told: readers see the old file or the new one, never a part, and nobody else reads either.
-    pub(super) fn write(&self, told: &Told, now: SystemTime) -> io::Result<()> {
-        let Told { catalog, version } = told;
+    /// Writes a catalog atomically: readers see the old file or the new one, and other users neither.
+    pub(super) fn write(&self, fetched: &FetchedCatalog, now: SystemTime) -> io::Result<()> {
+        let FetchedCatalog { catalog, version } = fetched;
         let missing = catalog.missing.iter();
         let stored = Stored {
-            form: FORM,
+            form: FORMAT_VERSION,
             server: self.server.clone(),
             written: seconds(now),
             version: *version,
@@ -110,7 +112,7 @@ impl Cache {
             .and_then(|mut file| file.write_all(&text))
             .and_then(|()| fs::rename(&draft, &self.file));
         if kept.is_err() {
-            // Best effort: the draft may not even be there.
+            // Best effort: the temporary file may not exist.
             let _ = fs::remove_file(&draft);
         }
         kept

@@ -1,4 +1,4 @@
-//! What a server offers, in the order in which words are looked up in it. Pure.
+//! The resources of a server, in the order in which words are resolved. Pure.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,10 +6,8 @@ use crate::api::suggest::nearest;
 use crate::object::ApiResource;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 
-/// Everything a server offers.
-///
-/// The order is that of preference: the core group first, then the groups in the server's order, in each group the
-/// preferred version first.
+/// All resources of a server, in order of preference: the core group first, then the groups in the server's order, in
+/// each group the preferred version first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
     pub(super) resources: Vec<DiscoveredResource>,
@@ -20,9 +18,9 @@ pub struct Catalog {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     name: String,
-    /// Version and group, when the first of what follows the name is taken as a version.
+    /// Version and group, if the first part after the name is taken as a version.
     version_and_group: Option<(String, String)>,
-    /// Everything after the first dot; empty when there is none.
+    /// Everything after the first dot; empty without one.
     group: String,
 }
 
@@ -36,9 +34,9 @@ impl Word {
     }
 }
 
-/// Whether a group is one that a server of Kubernetes has by itself. Those without a dot nobody else can define; among
-/// those of `k8s.io` are definitions that come and go (`gateway.networking.k8s.io`) and servers of others
-/// (`metrics.k8s.io`), so they are told by their names.
+/// Returns whether a group is built into Kubernetes. Groups without a dot can't be defined otherwise; groups of
+/// `k8s.io` may be custom resources (`gateway.networking.k8s.io`) or aggregated servers (`metrics.k8s.io`), so the
+/// built-in ones are listed by name.
 pub(super) fn is_built_in(group: &str) -> bool {
     let Some(name) = group.strip_suffix(".k8s.io") else { return !group.contains('.') };
     matches!(
@@ -64,18 +62,18 @@ pub(super) fn is_built_in(group: &str) -> bool {
     )
 }
 
-/// Why a word names nothing.
+/// Why a word resolves to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoMatch {
     Unknown,
-    /// It names something that has no list.
+    /// The resource can't be listed.
     NotListable(ApiResource),
 }
 
 impl Catalog {
-    /// Puts the parts in order: what the server told, group by group and version by version, preferred ones first.
+    /// Orders the server's resources, group by group and version by version, preferred ones first.
     pub(crate) fn new(mut resources: Vec<DiscoveredResource>, missing: Vec<UnavailableGroup>) -> Self {
-        // Stable, so only the core group moves.
+        // Stable: only the core group moves.
         resources.sort_by_key(|found| !found.resource.group.is_empty());
         let mut seen = BTreeSet::new();
         for found in &mut resources {
@@ -84,24 +82,24 @@ impl Catalog {
         Self { resources, missing }
     }
 
-    /// Everything in every version, in the order of preference.
+    /// Returns all resources in every version, in order of preference.
     #[must_use]
     pub fn resources(&self) -> &[DiscoveredResource] {
         &self.resources
     }
 
-    /// Every resource once, in its preferred version: what `api-resources` shows.
+    /// Returns every resource once, in its preferred version, as `api-resources` shows them.
     pub fn preferred(&self) -> impl Iterator<Item = &DiscoveredResource> {
         self.resources.iter().filter(|found| found.preferred)
     }
 
-    /// What could not be asked. A word that was not found may be there.
+    /// Returns the groups whose resources are unknown. A word that was not found may be in one of them.
     #[must_use]
     pub fn missing(&self) -> &[UnavailableGroup] {
         &self.missing
     }
 
-    /// What a word names, among what can be listed: a category, or one resource.
+    /// Resolves a word among the resources that can be listed: a category, or one resource.
     pub(crate) fn find(&self, text: &str) -> Result<Vec<DiscoveredResource>, NoMatch> {
         let members = self.category(text);
         if !members.is_empty() {
@@ -117,17 +115,18 @@ impl Catalog {
         }
     }
 
-    /// Whether a word names one resource for as long as the server is not replaced by one of another version: what is
-    /// built in can't be taken away, nor moved into a namespace, and comes before what anybody defines. Where a part was
-    /// missing, the word may have been meant to name what is in it.
-    pub(super) fn is_lasting(&self, text: &str) -> bool {
+    /// Returns whether a word names the same resource until the server is upgraded: built-in resources can't be
+    /// removed or change their scope, and precede custom ones. With a group unavailable, the word may have been meant
+    /// for a resource in it.
+    pub(super) fn is_stable(&self, text: &str) -> bool {
         let is_one = self.missing.is_empty() && self.category(text).is_empty();
         is_one && self.find(text).is_ok_and(|found| found.iter().all(|one| is_built_in(&one.resource.group)))
     }
 
-    /// Resources of other groups that a short name could mean as well, as `group_resource`; none for every other word.
+    /// Returns the resources of other groups that a short name could mean as well, as `group_resource`; empty for
+    /// other words.
     #[must_use]
-    pub fn passed_over(&self, text: &str) -> Vec<String> {
+    pub fn alternatives(&self, text: &str) -> Vec<String> {
         let word = Word::new(text);
         let named = self.named(&word);
         let Some((first, others)) = named.split_first() else { return Vec::new() };
@@ -149,7 +148,7 @@ impl Catalog {
         over
     }
 
-    /// Whether a word stands for the resources of a category, as `all`.
+    /// Returns whether a word is a category, such as `all`.
     #[must_use]
     pub fn is_category(&self, word: &str) -> bool {
         !self.category(word).is_empty()
@@ -165,8 +164,8 @@ impl Catalog {
             .collect()
     }
 
-    /// What a word may mean, the best first: a full or singular name before a short one before a kind, an exact group
-    /// before the beginning of one. What comes later is meant only when nothing before it fits.
+    /// Returns the resources that a word may mean, the best match first: a full or singular name, then a short name,
+    /// then a kind; an exact group, then the start of one.
     fn named(&self, word: &Word) -> Vec<&DiscoveredResource> {
         let by_name: [fn(&DiscoveredResource, &str) -> bool; 3] = [
             |found, name| found.resource.resource == name || found.singular == name,
@@ -191,7 +190,7 @@ impl Catalog {
         Vec::new()
     }
 
-    /// Words near to one that names nothing, the nearest first, at most three.
+    /// Returns up to three names similar to a word, the nearest first.
     pub(crate) fn near(&self, text: &str) -> Vec<String> {
         let word = Word::new(text);
         let listable = self.preferred().filter(|found| found.can("list"));

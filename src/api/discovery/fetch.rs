@@ -1,4 +1,5 @@
-//! Asks a server what it offers: all at once, or group version by group version where it can't tell all at once.
+//! Requests the discovery documents of a server: aggregated, or one per group version from servers without the
+//! aggregated form.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use serde::de::DeserializeOwned;
 
-use super::Told;
+use super::FetchedCatalog;
 use super::catalog::Catalog;
 use super::version::{Info, ServerVersion};
 use crate::api::{Client, Request};
@@ -16,47 +17,47 @@ use crate::listwatch::Error;
 use crate::wire::discovery::{DiscoveryDocument, GroupVersion, ResourceList, Root, UnusableNames};
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 
-/// Both forms of the aggregated answer, then whatever the server has.
+/// Both versions of the aggregated form, then any JSON.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-/// The size of an answer that is read: two bytes of JSON may become hundreds of memory.
+/// The limits of a document: two bytes of JSON may become hundreds in memory.
 struct Limits {
-    /// Decompressed.
+    /// Bytes after decompression.
     bytes: usize,
     objects: usize,
     members: usize,
 }
 
-/// Of everything at once. A cluster with 2,000 CRDs tells 10 MB; 100,000 types with two subresources each are 500,000
-/// objects.
-const WHOLE: Limits = Limits { bytes: 64 << 20, objects: 1_000_000, members: 8_000_000 };
-/// Of one group version, of which several are read at the same time.
-const PART: Limits = Limits { bytes: 8 << 20, objects: 100_000, members: 1_000_000 };
-/// The types that are kept of those that are asked for one by one.
-const MOST_TYPES: usize = 200_000;
-/// The group versions that are asked for one by one: a server that can't tell them at once has a hundred.
-const MOST_PARTS: usize = 2_000;
-/// Tries of a request that the server wants to be repeated later, as many as kubectl makes.
+/// For an aggregated document. A cluster with 2,000 CRDs sends 10 MB; 100,000 types with two subresources each are
+/// 500,000 objects.
+const AGGREGATED_LIMITS: Limits = Limits { bytes: 64 << 20, objects: 1_000_000, members: 8_000_000 };
+/// For the document of one group version, of which several are read at the same time.
+const GROUP_VERSION_LIMITS: Limits = Limits { bytes: 8 << 20, objects: 100_000, members: 1_000_000 };
+/// The maximum number of resources from separate documents.
+const MAX_RESOURCES: usize = 200_000;
+/// The maximum number of separate documents: a server without the aggregated form has about a hundred group versions.
+const MAX_GROUP_VERSIONS: usize = 2_000;
+/// The number of tries for a request that the server wants to be repeated, as in kubectl.
 const TRIES: u32 = 10;
-/// The shortest wait between them, whatever the server says.
+/// The shortest wait between tries, whatever the server says.
 const SHORTEST_WAIT: Duration = Duration::from_millis(800);
-/// Group versions asked for at a time.
-const AT_A_TIME: usize = 8;
-/// How long a server may take to say its version, which only helps to choose among good ways.
+/// The number of concurrent requests for group versions.
+const CONCURRENCY: usize = 8;
+/// The time limit for the server's version, which only helps to choose among equivalent requests.
 const VERSION_LIMIT: Duration = Duration::from_secs(2);
 
-/// Everything a server offers, and which it is. A part that can't be had is carried as missing; names that can't stand in
-/// a URL are left out.
+/// Requests all resources of a server, and its version. Unavailable group versions are returned separately; names
+/// that are not valid in a URL are skipped.
 ///
 /// # Errors
-/// When neither the core group nor the others answer: what the core group failed with.
+/// The error of the core group, when neither it nor the other groups are available.
 pub(super) async fn fetch(
     client: &Client,
     timeout: Option<Duration>,
-) -> Result<(Told, UnusableNames), Error> {
+) -> Result<(FetchedCatalog, UnusableNames), Error> {
     let version = async { Ok(version(client, timeout).await) };
     let ((catalog, unusable), version) = tokio::try_join!(catalog(client, timeout), version)?;
-    Ok((Told { catalog: Arc::new(catalog), version }, unusable))
+    Ok((FetchedCatalog { catalog: Arc::new(catalog), version }, unusable))
 }
 
 async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog, UnusableNames), Error> {
@@ -84,26 +85,29 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog,
     Ok((Catalog::new(found, missing), unusable))
 }
 
-/// Which version the server is, where it says so in time.
+/// Returns the server's version, if it responds in time.
 async fn version(client: &Client, timeout: Option<Duration>) -> Option<ServerVersion> {
     let timeout = timeout.map_or(VERSION_LIMIT, |timeout| timeout.min(VERSION_LIMIT));
-    ask::<Info>(client, &Request::new("/version").timeout(Some(timeout)), &PART).await.ok()?.version()
+    request_document::<Info>(client, &Request::new("/version").timeout(Some(timeout)), &GROUP_VERSION_LIMITS)
+        .await
+        .ok()?
+        .version()
 }
 
-/// What `/api` or `/apis` leads to.
+/// Requests `/api` or `/apis`, and the documents that they refer to.
 async fn root(
     client: &Client,
     path: &str,
     timeout: Option<Duration>,
 ) -> Result<(Vec<DiscoveredResource>, Vec<UnavailableGroup>, UnusableNames), Error> {
     let request = Request::new(path).accept(ACCEPT).timeout(timeout);
-    let root: Root = ask(client, &request, &WHOLE).await?;
+    let root: Root = request_document(client, &request, &AGGREGATED_LIMITS).await?;
     let mut unusable = UnusableNames::default();
     let (found, missing) = match root.read(&mut unusable).map_err(Error::Decode)? {
         DiscoveryDocument::Aggregated(found, missing) => (found, missing),
-        DiscoveryDocument::GroupVersions(parts) if parts.len() > MOST_PARTS => {
+        DiscoveryDocument::GroupVersions(parts) if parts.len() > MAX_GROUP_VERSIONS => {
             return Err(Error::Decode(format!(
-                "the answer to {path} names more than {MOST_PARTS} group versions"
+                "the answer to {path} names more than {MAX_GROUP_VERSIONS} group versions"
             )));
         }
         DiscoveryDocument::GroupVersions(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
@@ -117,21 +121,22 @@ async fn one_by_one(
     timeout: Option<Duration>,
     unusable: &mut UnusableNames,
 ) -> (Vec<DiscoveredResource>, Vec<UnavailableGroup>) {
-    let as_request = parts.into_iter().map(|part| async move {
-        let answer: Result<ResourceList, Error> =
-            ask(client, &Request::new(part.path()).timeout(timeout), &PART).await;
-        (part, answer)
+    let requests = parts.into_iter().map(|part| async move {
+        let response: Result<ResourceList, Error> =
+            request_document(client, &Request::new(part.path()).timeout(timeout), &GROUP_VERSION_LIMITS)
+                .await;
+        (part, response)
     });
     let (mut found, mut missing) = (Vec::new(), Vec::new());
-    // In the order asked, which is that of preference.
-    let mut answers = stream::iter(as_request).buffered(AT_A_TIME);
-    while let Some((part, answer)) = answers.next().await {
-        if found.len() > MOST_TYPES {
-            let reason = format!("the server names more than {MOST_TYPES} types: the others are left out");
+    // In the order of the requests, which is that of preference.
+    let mut responses = stream::iter(requests).buffered(CONCURRENCY);
+    while let Some((part, response)) = responses.next().await {
+        if found.len() > MAX_RESOURCES {
+            let reason = format!("the server names more than {MAX_RESOURCES} types: the others are left out");
             missing.push(UnavailableGroup { group: String::new(), version: String::new(), reason });
             break;
         }
-        match answer {
+        match response {
             Ok(list) => found.extend(list.read(&part, unusable)),
             Err(error) => {
                 let (group, version) = part.into_names();
@@ -142,9 +147,13 @@ async fn one_by_one(
     (found, missing)
 }
 
-/// Requests one document, again while the server refuses it and says when to return, as kubectl does. All tries together
-/// take no longer than the request may.
-async fn ask<T: DeserializeOwned>(client: &Client, request: &Request, limits: &Limits) -> Result<T, Error> {
+/// Requests one document, and repeats it while the server refuses it with a time to wait, as kubectl does. All tries
+/// together are bounded by the request's timeout.
+async fn request_document<T: DeserializeOwned>(
+    client: &Client,
+    request: &Request,
+    limits: &Limits,
+) -> Result<T, Error> {
     let due = request.timeout.map(|timeout| TokioClock.now() + timeout);
     for _ in 1..TRIES {
         let left = due.map(|due| due.saturating_duration_since(TokioClock.now()));
@@ -186,7 +195,8 @@ async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &
     })
 }
 
-/// Whether JSON has few enough parts to be kept in memory. Texts count as well: discovery has no long ones.
+/// Returns whether JSON has few enough parts to be kept in memory. Separators within strings count as well: discovery
+/// documents have no long ones.
 fn is_small(json: &[u8], limits: &Limits) -> bool {
     let (mut objects, mut members) = (0, 0);
     for byte in json {
@@ -214,15 +224,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn small_answers_that_would_take_much_memory_are_refused() {
-        let types = "{},".repeat(WHOLE.objects) + "{}";
-        let told = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{types}]}}"#)).await;
-        assert_eq!(told, "the answer to /api has too many parts");
-        let verbs = "0,".repeat(WHOLE.members);
-        let told = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{verbs}0]}}"#)).await;
-        assert_eq!(told, "the answer to /api has too many parts");
-        let versions = r#""v1","#.repeat(MOST_PARTS);
-        let told = refused(format!(r#"{{"kind":"APIVersions","versions":[{versions}"v1"]}}"#)).await;
-        assert_eq!(told, "the answer to /api names more than 2000 group versions");
+    async fn small_responses_that_need_much_memory_are_refused() {
+        let types = "{},".repeat(AGGREGATED_LIMITS.objects) + "{}";
+        let fetched = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{types}]}}"#)).await;
+        assert_eq!(fetched, "the answer to /api has too many parts");
+        let verbs = "0,".repeat(AGGREGATED_LIMITS.members);
+        let fetched = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{verbs}0]}}"#)).await;
+        assert_eq!(fetched, "the answer to /api has too many parts");
+        let versions = r#""v1","#.repeat(MAX_GROUP_VERSIONS);
+        let fetched = refused(format!(r#"{{"kind":"APIVersions","versions":[{versions}"v1"]}}"#)).await;
+        assert_eq!(fetched, "the answer to /api names more than 2000 group versions");
     }
 }

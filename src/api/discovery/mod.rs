@@ -1,7 +1,7 @@
-//! What a server offers, and what a word means there.
+//! Discovery: the resources of a server, and the resolution of words to resources.
 //!
-//! A server is asked once; the answer is kept in memory and, where a folder is given, on disk for a short time. A word
-//! that is not found is looked for once more in a fresh answer: its resource may have been defined a moment ago.
+//! The server is asked once; the result is kept in memory and, if a folder is configured, on disk for a short time. A
+//! word that is not found is resolved again after a new request: its resource may have been defined a moment ago.
 
 mod cache;
 mod catalog;
@@ -31,15 +31,15 @@ use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
 use catalog::NoMatch;
 
-/// How discovery works.
+/// The options of discovery.
 #[derive(Debug, Clone)]
 pub struct DiscoveryOptions {
-    /// The folder for one file per server; `None` keeps nothing on disk.
+    /// The folder of the cache files, one per server; `None` disables them.
     pub cache_folder: Option<PathBuf>,
-    /// How long such a file counts for every question. For 6 hours, as long as kubectl's, it is enough for a word that
-    /// names one resource which only a new version of the server could change.
+    /// The age up to which a cache file is used for every word. Up to 6 hours, as in kubectl, it is also used for a
+    /// word that names a resource which only an upgrade of the server could change.
     pub cache_life: Duration,
-    /// How long each request may take.
+    /// The time limit of each request.
     pub timeout: Option<Duration>,
 }
 
@@ -53,35 +53,36 @@ impl Default for DiscoveryOptions {
     }
 }
 
-/// How long a file counts for whoever finds in it what is asked for, and can [`Discovery::doubt`] it later.
-const USABLE: Duration = Duration::from_hours(6);
+/// The age up to which a cache file is used for words that are found in it; [`Discovery::revalidate`] checks them
+/// later.
+const USABLE_AGE: Duration = Duration::from_hours(6);
 
-/// Why a word could not be turned into a resource.
+/// Why a word was not resolved to a resource.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// The server offers nothing of that name.
+    /// The server has no resource with that name.
     #[error("the server doesn't have a resource type {name:?}")]
     Unknown {
         /// The name without its group.
         name: String,
-        /// What was given after the first dot; empty when nothing was.
+        /// The part after the first dot; empty without one.
         group: String,
-        /// Resources with a name near to it.
+        /// Resources with a similar name.
         near: Vec<String>,
-        /// What could not be asked, so that the word may be there all the same.
+        /// The groups whose resources are unknown; the word may be in one of them.
         missing: Vec<UnavailableGroup>,
     },
-    /// What the word names has no list.
+    /// The resource can't be listed.
     #[error("the server does not allow this method on the requested resource: {0} can't be listed")]
     NotListable(String),
-    /// The server could not be asked.
+    /// Discovery failed.
     #[error(transparent)]
     Discovery(#[from] Error),
 }
 
 impl ResolveError {
-    /// A second line that may help: a word that was perhaps meant, or what could not be asked.
+    /// Returns a hint: a similar word, or the groups that are unavailable.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let Self::Unknown { name, group, near, missing } = self else { return None };
@@ -100,7 +101,7 @@ impl ResolveError {
     }
 }
 
-/// What one server offers. Cheap to clone; clones share what they learn.
+/// The resources of one server. Cheap to clone; clones share the result.
 #[derive(Clone)]
 pub struct Discovery {
     inner: Arc<Inner>,
@@ -110,23 +111,23 @@ struct Inner {
     client: Client,
     timeout: Option<Duration>,
     cache: Option<Cache>,
-    /// An async lock, held while the server is asked: of many who want to know, one asks and the others wait.
+    /// An async lock, held during a request to the server: of several callers one sends it and the others wait.
     known: Mutex<Option<Known>>,
-    /// How long what a file says counts for every question.
+    /// The age up to which a cache file is used for every word.
     cache_life: Duration,
-    /// Whether the listener knows that names were left out: a watch of every kind discovers again and again. Relaxed: no
-    /// other memory depends on it.
+    /// Whether skipped names were reported: a watch of every kind repeats discovery. Relaxed: no other memory depends
+    /// on it.
     reported_unusable: AtomicBool,
 }
 
-/// What a server told.
+/// The catalog and the version of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Told {
+struct FetchedCatalog {
     catalog: Arc<Catalog>,
     version: Option<ServerVersion>,
 }
 
-/// What is known, and from whom.
+/// The present catalog and its source.
 #[derive(Clone)]
 struct Known {
     catalog: Arc<Catalog>,
@@ -138,17 +139,17 @@ struct Known {
 enum Source {
     Server,
     File,
-    /// One that is no longer young.
+    /// A cache file beyond its lifetime.
     OldFile,
 }
 
 impl Discovery {
-    /// Discovery by this client. Asks nothing yet.
+    /// Returns discovery through this client. Sends no request yet.
     #[must_use]
     pub fn new(client: &Client, options: &DiscoveryOptions) -> Self {
         let folder = options.cache_folder.as_deref();
-        let cache =
-            folder.map(|folder| Cache::new(folder, client.config().server(), USABLE.max(options.cache_life)));
+        let cache = folder
+            .map(|folder| Cache::new(folder, client.config().server(), USABLE_AGE.max(options.cache_life)));
         let inner = Inner {
             client: client.clone(),
             timeout: options.timeout,
@@ -160,108 +161,108 @@ impl Discovery {
         Self { inner: Arc::new(inner) }
     }
 
-    /// What the server offers: what is known, else what a young file says, else what the server says.
+    /// Returns the server's catalog from memory, else from a recent cache file, else from the server.
     ///
     /// # Errors
-    /// [`Error::Server`] when it had to be asked and could not be.
+    /// [`Error::Server`] when a request was needed and failed.
     pub async fn catalog(&self) -> Result<Arc<Catalog>, Error> {
         let mut known = self.inner.known.lock().await;
-        self.young(&mut known).await
+        self.recent_catalog(&mut known).await
     }
 
-    /// What the server offers now, asked anew.
+    /// Requests the server's catalog again.
     ///
     /// # Errors
-    /// [`Error::Server`] when it could not be asked; what was known stays.
+    /// [`Error::Server`] when the request failed; the previous catalog is kept.
     pub async fn refresh(&self) -> Result<Arc<Catalog>, Error> {
         let mut known = self.inner.known.lock().await;
-        Ok(self.ask(&mut known).await?.catalog)
+        Ok(self.request_document(&mut known).await?.catalog)
     }
 
-    /// The listable resources that a word names: all of a category, or one resource by its plural, singular or short
-    /// name or its kind in any case, alone (core group first, then the server's order), as `type.group`,
-    /// `type.version.group`, or with the beginning of a group. Of several versions the server's preferred one.
+    /// Resolves a word to resources that can be listed: all of a category, or one resource by its plural, singular or
+    /// short name or its kind in any case, alone (core group first, then the server's order), as `type.group`,
+    /// `type.version.group`, or with the start of a group. Of several versions the server's preferred one.
     ///
     /// # Errors
-    /// [`ResolveError`]; unknown only after the server was asked anew.
+    /// [`ResolveError`]; unknown only after a new request to the server.
     pub async fn resolve(&self, word: &str) -> Result<Vec<DiscoveredResource>, ResolveError> {
         let mut known = self.inner.known.lock().await;
         let was_known = known.is_some();
         let Known { mut catalog, told_by, .. } = self.known(&mut known).await?;
-        if told_by == Source::OldFile && !catalog.is_lasting(word) {
-            catalog = self.ask(&mut known).await?.catalog;
+        if told_by == Source::OldFile && !catalog.is_stable(word) {
+            catalog = self.request_document(&mut known).await?.catalog;
             return catalog.find(word).map_err(|why| refusal(why, word, &catalog));
         }
         let mut found = catalog.find(word);
         let is_new = told_by == Source::Server && !was_known;
         if found == Err(NoMatch::Unknown) && !is_new {
-            catalog = self.ask(&mut known).await?.catalog;
+            catalog = self.request_document(&mut known).await?.catalog;
             found = catalog.find(word);
         }
         found.map_err(|why| refusal(why, word, &catalog))
     }
 
-    /// Which version the server is. Asks nothing: `None` before anything else was asked, and where the server does not say
-    /// it.
+    /// Returns the server's version. Sends no request: `None` before other requests, and if the server does not
+    /// report it.
     pub async fn server_version(&self) -> Option<ServerVersion> {
         self.inner.known.lock().await.as_ref().and_then(|known| known.version)
     }
 
-    /// Resources of other groups that a word which was resolved could mean as well: [`Catalog::passed_over`].
-    pub async fn passed_over(&self, word: &str) -> Vec<String> {
+    /// Returns the resources of other groups that a resolved word could mean as well: [`Catalog::alternatives`].
+    pub async fn alternatives(&self, word: &str) -> Vec<String> {
         let known = self.inner.known.lock().await;
-        known.as_ref().map(|known| known.catalog.passed_over(word)).unwrap_or_default()
+        known.as_ref().map(|known| known.catalog.alternatives(word)).unwrap_or_default()
     }
 
-    /// A resource that was resolved is not there. Unless the server itself has told what is known, it is asked anew;
-    /// answers whether a word may name something else by now.
+    /// Called when a resolved resource is missing. Repeats the request unless the catalog came from the server
+    /// itself; returns whether a word may resolve differently now.
     ///
     /// # Errors
     /// As [`Discovery::refresh`].
-    pub async fn doubt(&self, resource: &ApiResource) -> Result<bool, Error> {
+    pub async fn revalidate(&self, resource: &ApiResource) -> Result<bool, Error> {
         let mut known = self.inner.known.lock().await;
         let Some(before) = known.clone() else { return Ok(false) };
         if before.told_by == Source::Server {
-            // It was asked for the sake of another word, after this one was found in a file.
+            // The catalog was refreshed for another word, after this one was found in a cache file.
             return Ok(before.catalog.resources.iter().all(|found| found.resource != *resource));
         }
-        Ok(self.ask(&mut known).await?.catalog != before.catalog)
+        Ok(self.request_document(&mut known).await?.catalog != before.catalog)
     }
 
-    /// What is known and good for every question.
-    async fn young(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
+    /// Returns a catalog that is recent enough for every word.
+    async fn recent_catalog(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
         match self.known(known).await? {
-            Known { told_by: Source::OldFile, .. } => Ok(self.ask(known).await?.catalog),
-            young => Ok(young.catalog),
+            Known { told_by: Source::OldFile, .. } => Ok(self.request_document(known).await?.catalog),
+            recent_catalog => Ok(recent_catalog.catalog),
         }
     }
 
-    /// What is known, be it old.
+    /// Returns the present catalog, which may be old.
     async fn known(&self, known: &mut Option<Known>) -> Result<Known, Error> {
         if let Some(known) = known {
             return Ok(known.clone());
         }
         if let Some(cache) = self.inner.cache.clone() {
-            // A file of some megabytes at most; read off the async threads and awaited here.
+            // A file of some megabytes at most; read on a blocking thread and awaited here.
             let read = tokio::task::spawn_blocking(move || cache.read(SystemTime::now())).await;
-            if let Ok(Some((Told { catalog, version }, age))) = read {
+            if let Ok(Some((FetchedCatalog { catalog, version }, age))) = read {
                 debug!(resources = catalog.resources.len(), ?age, "discovery from a file");
                 let told_by = if age < self.inner.cache_life { Source::File } else { Source::OldFile };
                 return Ok(known.insert(Known { catalog, version, told_by }).clone());
             }
         }
-        self.ask(known).await
+        self.request_document(known).await
     }
 
-    async fn ask(&self, known: &mut Option<Known>) -> Result<Known, Error> {
-        // Boxed: it is rarely run, and would be part of all that asks.
-        let (told, unusable) = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
+    async fn request_document(&self, known: &mut Option<Known>) -> Result<Known, Error> {
+        // Boxed: it runs rarely, and would enlarge every future that calls it.
+        let (fetched, unusable) = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
         if let Some(example) = &unusable.example
             && !self.inner.reported_unusable.swap(true, Ordering::Relaxed)
         {
             self.inner.client.report_unusable_names(unusable.count, example);
         }
-        let catalog = &told.catalog;
+        let catalog = &fetched.catalog;
         debug!(
             resources = catalog.resources.len(),
             missing = catalog.missing.len(),
@@ -269,14 +270,14 @@ impl Discovery {
         );
         let whole = !catalog.missing.iter().any(|missing| missing.version.is_empty());
         if let Some(cache) = self.inner.cache.clone().filter(|_| whole) {
-            let told = told.clone();
-            // As the reading; a file that can't be written costs the next process a request.
-            let written = tokio::task::spawn_blocking(move || cache.write(&told, SystemTime::now())).await;
+            let fetched = fetched.clone();
+            // On a blocking thread like the read; a failed write costs the next process a request.
+            let written = tokio::task::spawn_blocking(move || cache.write(&fetched, SystemTime::now())).await;
             if let Ok(Err(error)) = written {
                 debug!(%error, "discovery could not be kept");
             }
         }
-        let Told { catalog, version } = told;
+        let FetchedCatalog { catalog, version } = fetched;
         Ok(known.insert(Known { catalog, version, told_by: Source::Server }).clone())
     }
 }

@@ -1,4 +1,4 @@
-//! Discovery against a server that answers in each of the forms there are.
+//! Tests of discovery against servers with each form of the documents.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 use super::cache::Cache;
-use super::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion, Told};
+use super::{Catalog, Discovery, DiscoveryOptions, FetchedCatalog, ResolveError, ServerVersion};
 use crate::api::Client;
 use crate::client::test_server::{TestServer, json};
 use crate::kubeconfig::Config;
@@ -48,7 +48,7 @@ fn discovery(server: &TestServer, cache: Option<&TempDir>) -> Discovery {
     Discovery::new(&client, &DiscoveryOptions { cache_folder, ..Default::default() })
 }
 
-/// What it was asked about resources: not which version it is.
+/// Returns the requests for resources, without those for the version.
 fn of_resources(server: &TestServer) -> Vec<String> {
     server.requests().into_iter().filter(|request| !request.starts_with("GET /version ")).collect()
 }
@@ -59,17 +59,17 @@ async fn resolved(discovery: &Discovery, word: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_short_name_that_has_another_meaning_names_it() {
+async fn alternatives_of_a_short_name_are_returned() {
     let server = TestServer::start(aggregated).await;
     let catalog = discovery(&server, None).catalog().await.unwrap();
-    assert_eq!(catalog.passed_over("ev"), ["events.events.k8s.io"]);
+    assert_eq!(catalog.alternatives("ev"), ["events.events.k8s.io"]);
     for word in ["events", "event", "Event", "ev.events", "hpa", "po", "all", "nothing"] {
-        assert_eq!(catalog.passed_over(word), [""; 0], "{word}");
+        assert_eq!(catalog.alternatives(word), [""; 0], "{word}");
     }
 }
 
 #[tokio::test]
-async fn a_word_finds_its_resource_by_every_name_it_has() {
+async fn word_resolves_by_every_name_of_its_resource() {
     let server = TestServer::start(aggregated).await;
     let discovery = discovery(&server, None);
     for (word, expected) in [
@@ -102,28 +102,28 @@ async fn a_word_finds_its_resource_by_every_name_it_has() {
 }
 
 #[tokio::test]
-async fn a_category_is_each_of_its_resources_once() {
+async fn category_resolves_to_each_resource_once() {
     let server = TestServer::start(aggregated).await;
     let found = resolved(&discovery(&server, None), "all").await;
     assert_eq!(found, ["v1 pods", "apps/v1 deployments", "autoscaling/v2 horizontalpodautoscalers"]);
 }
 
 #[tokio::test]
-async fn an_unknown_word_is_told_as_kubectl_tells_it_with_what_was_perhaps_meant() {
+async fn unknown_word_has_kubectls_message_and_a_suggestion() {
     let server = TestServer::start(aggregated).await;
     let discovery = discovery(&server, None);
-    let told = async |word: &str| {
+    let fetched = async |word: &str| {
         let error = discovery.resolve(word).await.unwrap_err();
         (error.to_string(), error.hint())
     };
     let unknown = |what: &str| format!("the server doesn't have a resource type {what}");
-    assert_eq!(told("pdos").await, (unknown("\"pdos\""), Some("did you mean pods?".into())));
-    assert_eq!(told("deploymets").await.1, Some("did you mean deployments.apps?".into()));
+    assert_eq!(fetched("pdos").await, (unknown("\"pdos\""), Some("did you mean pods?".into())));
+    assert_eq!(fetched("deploymets").await.1, Some("did you mean deployments.apps?".into()));
     let stale =
         "metrics.k8s.io/v1beta1 could not be asked: the server is currently unable to handle the request";
-    assert_eq!(told("zzzzzzzz").await, (unknown("\"zzzzzzzz\""), Some(stale.into())));
+    assert_eq!(fetched("zzzzzzzz").await, (unknown("\"zzzzzzzz\""), Some(stale.into())));
     assert_eq!(
-        told("zzzzzzzz.apps").await,
+        fetched("zzzzzzzz.apps").await,
         (unknown("\"zzzzzzzz\""), Some("nothing in group apps is called zzzzzzzz".into()))
     );
     let bindings = discovery.resolve("bindings").await.unwrap_err();
@@ -131,7 +131,7 @@ async fn an_unknown_word_is_told_as_kubectl_tells_it_with_what_was_perhaps_meant
 }
 
 #[tokio::test]
-async fn a_resource_defined_meanwhile_is_found() {
+async fn newly_defined_resource_is_found() {
     let defined = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&defined);
     let folder = TempDir::new().unwrap();
@@ -155,7 +155,7 @@ async fn a_resource_defined_meanwhile_is_found() {
     assert_eq!(of_resources(&server).len(), 4);
 }
 
-/// Discovery whose file counts no longer as young.
+/// Returns discovery with a cache file that is no longer recent.
 fn with_an_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
     let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
     let cache_folder = Some(folder.path().join("discovery"));
@@ -165,7 +165,7 @@ fn with_an_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
     )
 }
 
-/// The same where nothing is missing.
+/// The same responses with every group available.
 fn nothing_missing(head: &str) -> String {
     if !head.starts_with("GET /apis ") {
         return aggregated(head);
@@ -177,7 +177,7 @@ fn nothing_missing(head: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_old_file_is_enough_for_the_name_of_one_built_in_resource_and_for_nothing_else() {
+async fn old_file_is_used_only_for_names_of_built_in_resources() {
     let server = TestServer::start(nothing_missing).await;
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
@@ -185,24 +185,24 @@ async fn an_old_file_is_enough_for_the_name_of_one_built_in_resource_and_for_not
     for word in ["pods", "deploy", "hpa", "events.events.k8s.io", "deployments.v1.apps"] {
         let old = with_an_old_file(&server, &folder);
         assert_eq!(resolved(&old, word).await.len(), 1);
-        assert_eq!(old.passed_over(word).await, Vec::<String>::new());
+        assert_eq!(old.alternatives(word).await, Vec::<String>::new());
     }
     assert_eq!(of_resources(&server).len(), 2, "no request for a name that is known");
-    // What belongs to a category may be more by now, and what somebody defined may be something else.
-    let mut asked = 2;
+    // A category may have grown, and a custom resource may have changed.
+    let mut requests = 2;
     for (word, found) in [("all", 3), ("widgets", 1), ("WidgetThing", 1)] {
         assert_eq!(resolved(&with_an_old_file(&server, &folder), word).await.len(), found);
-        asked += 2;
-        assert_eq!(of_resources(&server).len(), asked, "{word}");
+        requests += 2;
+        assert_eq!(of_resources(&server).len(), requests, "{word}");
     }
     assert!(with_an_old_file(&server, &folder).resolve("nothing").await.is_err());
-    assert_eq!(of_resources(&server).len(), asked + 2);
+    assert_eq!(of_resources(&server).len(), requests + 2);
     with_an_old_file(&server, &folder).catalog().await.unwrap();
-    assert_eq!(of_resources(&server).len(), asked + 4);
+    assert_eq!(of_resources(&server).len(), requests + 4);
 }
 
 #[tokio::test]
-async fn an_old_file_in_which_something_is_missing_is_enough_for_nothing() {
+async fn old_file_with_unavailable_groups_is_not_used() {
     let server = TestServer::start(aggregated).await;
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
@@ -213,7 +213,7 @@ async fn an_old_file_in_which_something_is_missing_is_enough_for_nothing() {
 }
 
 #[tokio::test]
-async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
+async fn revalidation_checks_a_cache_file_once() {
     let gone = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&gone);
     let server = TestServer::start(move |head| {
@@ -226,11 +226,11 @@ async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
     let folder = TempDir::new().unwrap();
     let first = discovery(&server, Some(&folder));
     let widgets = first.resolve("widgets").await.unwrap().remove(0).resource;
-    assert!(!first.doubt(&widgets).await.unwrap(), "the server itself has said it");
+    assert!(!first.revalidate(&widgets).await.unwrap(), "the server itself has said it");
     assert_eq!(of_resources(&server).len(), 2);
     let second = discovery(&server, Some(&folder));
     assert_eq!(resolved(&second, "widgets").await.len(), 1);
-    assert!(!second.doubt(&widgets).await.unwrap(), "it says the same");
+    assert!(!second.revalidate(&widgets).await.unwrap(), "it says the same");
     assert_eq!(of_resources(&server).len(), 4);
     let another_word = discovery(&server, Some(&folder));
     gone.store(true, Ordering::SeqCst);
@@ -238,19 +238,19 @@ async fn what_a_file_says_is_checked_once_when_it_is_doubted() {
     for discovery in [&another_word, &third] {
         assert_eq!(resolved(discovery, "widgets").await.len(), 1);
     }
-    assert!(third.doubt(&widgets).await.unwrap());
+    assert!(third.revalidate(&widgets).await.unwrap());
     assert_eq!(of_resources(&server).len(), 6);
-    assert!(!third.doubt(&first.resolve("pods").await.unwrap()[0].resource).await.unwrap());
+    assert!(!third.revalidate(&first.resolve("pods").await.unwrap()[0].resource).await.unwrap());
     assert!(third.resolve("widgets").await.is_err());
-    // The server was asked for a word that no file has; what was found in the file before is doubtful all the same.
+    // The request was for a word that no file has; the word found in the file before is still unconfirmed.
     assert!(another_word.resolve("nothing").await.is_err());
-    let asked = of_resources(&server).len();
-    assert!(another_word.doubt(&widgets).await.unwrap());
-    assert_eq!(of_resources(&server).len(), asked);
+    let requests = of_resources(&server).len();
+    assert!(another_word.revalidate(&widgets).await.unwrap());
+    assert_eq!(of_resources(&server).len(), requests);
 }
 
 #[tokio::test]
-async fn a_server_that_can_not_tell_all_at_once_is_asked_part_by_part() {
+async fn server_without_aggregated_discovery_is_asked_per_group_version() {
     let server = TestServer::start(|head| match head.split_whitespace().nth(1).unwrap() {
         "/api" => json(200, r#"{"kind":"APIVersions","versions":["v1"]}"#),
         "/apis" => json(
@@ -284,7 +284,7 @@ async fn a_server_that_can_not_tell_all_at_once_is_asked_part_by_part() {
 }
 
 #[tokio::test]
-async fn one_half_of_the_server_is_enough_and_none_is_an_error() {
+async fn one_of_two_roots_suffices_and_none_is_an_error() {
     let server = TestServer::start(|head| {
         if head.starts_with("GET /apis ") { json(503, "not today") } else { aggregated(head) }
     })
@@ -304,7 +304,7 @@ async fn one_half_of_the_server_is_enough_and_none_is_an_error() {
 }
 
 #[tokio::test]
-async fn the_version_of_the_server_is_told_and_kept_with_what_it_offers() {
+async fn server_version_is_returned_and_cached() {
     let folder = TempDir::new().unwrap();
     let silent = TestServer::start(aggregated).await;
     let unknown = discovery(&silent, None);
@@ -325,9 +325,9 @@ async fn the_version_of_the_server_is_told_and_kept_with_what_it_offers() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_late_with_its_version_is_not_waited_for() {
+async fn late_server_version_is_not_awaited() {
     let server = TestServer::start(|head| match head.split_whitespace().nth(1) {
-        // An answer that does not come to its end.
+        // An endless response.
         Some("/version") => "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{".to_owned(),
         _ => aggregated(head),
     })
@@ -339,18 +339,18 @@ async fn a_server_that_is_late_with_its_version_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_file_is_private_and_counts_only_while_young_whole_and_of_this_server() {
+async fn cache_file_is_private_and_must_be_recent_valid_and_of_this_server() {
     let server = TestServer::start(aggregated).await;
     let catalog: Arc<Catalog> = discovery(&server, None).catalog().await.unwrap();
-    let told = Told { catalog, version: Some(ServerVersion { major: 1, minor: 33 }) };
+    let fetched = FetchedCatalog { catalog, version: Some(ServerVersion { major: 1, minor: 33 }) };
     let folder = TempDir::new().unwrap();
     let life = Duration::from_mins(1);
     let cache = Cache::new(folder.path(), "https://host:6443/prefix", life);
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     assert_eq!(cache.read(now), None);
-    cache.write(&told, now).unwrap();
+    cache.write(&fetched, now).unwrap();
     let kept = cache.read(now + life / 2);
-    assert_eq!(kept, Some((told.clone(), life / 2)));
+    assert_eq!(kept, Some((fetched.clone(), life / 2)));
     assert_eq!(cache.read(now + life), None, "old");
     assert_eq!(cache.read(now - life), None, "from the future");
     assert_eq!(
@@ -368,6 +368,6 @@ async fn a_file_is_private_and_counts_only_while_young_whole_and_of_this_server(
     let text = std::fs::read(&file).unwrap();
     std::fs::write(&file, &text[..text.len() / 2]).unwrap();
     assert_eq!(cache.read(now), None, "broken");
-    cache.write(&told, now).unwrap();
+    cache.write(&fetched, now).unwrap();
     assert!(cache.read(now).is_some());
 }

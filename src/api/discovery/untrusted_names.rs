@@ -9,7 +9,7 @@ use crate::client::test_server::{TestServer, json};
 use crate::kubeconfig::Config;
 use crate::listwatch::{ListOptions, ListerWatcher};
 
-/// Names that are no part of a URL, in every role.
+/// Names that are not valid in a URL, in every role.
 const HOSTILE: [&str; 12] = [
     "../../../gr",
     "../v1",
@@ -31,7 +31,7 @@ fn with_base(server: &TestServer) -> Config {
     config
 }
 
-/// A discovery, and the notices of its client.
+/// Discovery, and the notices of its client.
 fn discovery(server: &TestServer, cache: Option<&TempDir>) -> (Discovery, std::sync::mpsc::Receiver<String>) {
     let (tell, notices) = std::sync::mpsc::channel();
     let listen = move |notice: Notice<'_>| tell.send(format!("{notice:?}")).unwrap();
@@ -45,7 +45,7 @@ async fn list_everything(discovery: &Discovery) -> Vec<String> {
     let catalog = discovery.catalog().await.unwrap();
     for found in catalog.resources() {
         let client = ResourceClient::new(discovery.inner.client.clone(), found.resource.clone());
-        // The answer does not matter.
+        // The response does not matter.
         let _ = client.namespace(Some("default".into())).list(&ListOptions::default()).await;
     }
     let name = |found: &super::DiscoveredResource| {
@@ -56,9 +56,9 @@ async fn list_everything(discovery: &Discovery) -> Vec<String> {
 
 /// The targets of all requests, sorted, without the version.
 fn targets(server: &TestServer) -> Vec<String> {
-    let asked = server.requests();
+    let requests = server.requests();
     let mut targets: Vec<String> =
-        asked.iter().map(|head| head.split(' ').nth(1).unwrap_or_default().to_owned()).collect();
+        requests.iter().map(|head| head.split(' ').nth(1).unwrap_or_default().to_owned()).collect();
     targets.retain(|target| target != "/base/version");
     targets.sort();
     targets.dedup();
@@ -69,7 +69,7 @@ fn aggregated_resource(name: &str) -> serde_json::Value {
     serde_json::json!({"resource": name, "responseKind": {"kind": "X"}, "scope": "Namespaced", "verbs": ["list"]})
 }
 
-/// All groups, versions and resources in one answer; `elsewhere` is the `host:port` of another server.
+/// All groups, versions and resources in one response; `elsewhere` is the `host:port` of another server.
 fn aggregated(elsewhere: &str) -> String {
     let version = |version: &str, resources: Vec<serde_json::Value>| serde_json::json!({"version": version, "resources": resources});
     let group = |name: &str, versions: Vec<serde_json::Value>| serde_json::json!({"metadata": {"name": name}, "versions": versions});
@@ -91,10 +91,10 @@ fn aggregated(elsewhere: &str) -> String {
 #[tokio::test]
 async fn no_name_of_an_aggregated_discovery_leaves_the_base_path() {
     let elsewhere = TestServer::start(|_| json(200, "{}")).await;
-    let answer = aggregated(elsewhere.url.trim_start_matches("http://"));
+    let response = aggregated(elsewhere.url.trim_start_matches("http://"));
     let server = TestServer::start(move |head| match head.split_whitespace().nth(1) {
         Some("/base/api") => json(200, r#"{"kind":"APIGroupDiscoveryList","items":[]}"#),
-        Some("/base/apis") => json(200, &answer),
+        Some("/base/apis") => json(200, &response),
         _ => json(404, "{}"),
     })
     .await;
@@ -111,7 +111,7 @@ async fn no_name_of_an_aggregated_discovery_leaves_the_base_path() {
     assert!(notices[0] == "UnusableNames { count: 35, example: \"../../../gr\" }", "{notices:?}");
 }
 
-/// The same names from a server that lists its groups, versions and resources apart.
+/// The same names from a server with separate documents.
 fn apart(head: &str, elsewhere: &str) -> String {
     let outside = format!("//{elsewhere}/x");
     let hostile: Vec<&str> = HOSTILE.into_iter().chain([outside.as_str()]).collect();
@@ -177,7 +177,7 @@ async fn no_name_of_a_discovery_in_parts_leaves_the_base_path() {
 }
 
 #[tokio::test]
-async fn subresources_and_custom_metrics_are_left_out_without_a_notice() {
+async fn subresources_and_custom_metrics_are_skipped_without_notice() {
     let server = TestServer::start(|head| match head.split_whitespace().nth(1) {
         Some("/base/api") => json(200, r#"{"kind":"APIVersions","versions":["v1"]}"#),
         Some("/base/apis") => json(200, r#"{"kind":"APIGroupList","groups":[]}"#),
@@ -195,7 +195,7 @@ async fn subresources_and_custom_metrics_are_left_out_without_a_notice() {
 }
 
 #[tokio::test]
-async fn a_file_with_a_name_that_is_no_part_of_a_url_counts_as_none() {
+async fn cache_file_with_an_unusable_name_is_ignored() {
     let server = TestServer::start(|head| match head.split_whitespace().nth(1) {
         Some("/base/api") => json(
             200,

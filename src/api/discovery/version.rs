@@ -1,11 +1,11 @@
-//! Which version of Kubernetes a server is.
+//! The Kubernetes version of a server.
 
 use serde::{Deserialize, Serialize};
 
 use super::catalog::is_built_in;
 use crate::object::ApiResource;
 
-/// The version of Kubernetes that a server behaves as. Ordered as versions are.
+/// The version of Kubernetes that a server behaves as, ordered by version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerVersion {
     /// `1`.
@@ -15,21 +15,21 @@ pub struct ServerVersion {
 }
 
 impl ServerVersion {
-    /// Whether such a server answers every page of a list of the resource from its memory (KEP-4988). Nothing is known of
-    /// the servers behind other groups; and events are read from etcd.
+    /// Returns whether a server of this version serves every page of a list of the resource from memory (KEP-4988).
+    /// The servers of other groups are unknown, and events are read from etcd.
     #[must_use]
     pub fn has_pages_in_memory(self, resource: &ApiResource) -> bool {
         self >= Self { major: 1, minor: 34 } && is_built_in(&resource.group) && resource.resource != "events"
     }
 }
 
-/// The answer to `/version`, as far as it is read.
+/// The fields of `/version` that are read.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Info {
     major: String,
     minor: String,
-    /// What a newer server behaves as, in the middle of a careful upgrade (KEP-4330).
+    /// The version that a newer server emulates during a staged upgrade (KEP-4330).
     emulation_major: String,
     emulation_minor: String,
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_what_it_behaves_as() {
+    fn emulated_version_is_the_servers_version() {
         let version = |text: &str| serde_json::from_str::<Info>(text).expect("an answer").version();
         let wanted = |minor| Some(ServerVersion { major: 1, minor });
         assert_eq!(version(r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#), wanted(36));
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_in_memory_since_a_version_and_of_what_is_there() {
+    fn pages_in_memory_depend_on_version_and_resource() {
         let of = |minor, group: &str, plural: &str| {
             let (group, resource) = (group.to_owned(), plural.to_owned());
             let resource =

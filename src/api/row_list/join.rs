@@ -1,25 +1,25 @@
-//! The beginning of a join: names, the rows of the same version, and whether they belong together.
+//! The start of a join: names, the rows of the same version, and the check that they match.
 //!
-//! A row says its name and not its namespace, so rows are told apart by their order as well, and nobody promises an order.
-//! Where no name occurs twice, a row whose name is that of the next entry is of that object, whatever the order; then rows
-//! are handed on as they come. Names of the same words in several namespaces (`default`, `kube-root-ca.crt`) could be
-//! exchanged without notice by a server that answers from a hash table, as those before Kubernetes 1.31 do for a version
-//! or a later one. Those rows are asked for at exactly the version, which is read in the order of the keys, and only where
-//! the names came in that order, too; and none is handed on before each has found its name.
+//! A row has its object's name but not its namespace, so rows are also matched by order, which no server guarantees.
+//! If no name occurs twice, a row with the name of the next entry belongs to that object in any order; such rows are
+//! returned as they arrive. Names that occur in several namespaces (`default`, `kube-root-ca.crt`) could be exchanged
+//! without notice by a server that lists from a hash table, as those before Kubernetes 1.31 do for a version or a
+//! later one. Those rows are requested at exactly the version, which servers read in the order of the keys, and only
+//! if the names came in that order as well; and none is returned before all of them have matched.
 //!
-//! Three things make it quick everywhere. What fits a page is asked for at once with its metadata: a small cluster
-//! answers in one round trip. A server answers for exactly one version from its memory only while it remembers a state
-//! of that version, and forgets those of a collection that has been quiet for minutes; else it reads them from its
-//! disk, which takes ten times as long. So, where the order does not matter, it is asked for that version or a later one
-//! first, which quiet collections answer with the very version, and for exactly that one where it has moved on.
+//! Three measures make it fast everywhere. A page is requested with its metadata first: a small cluster responds in
+//! one round trip. A server returns exactly one version from memory only while it remembers a state of that version,
+//! and forgets those of a collection that has been quiet for minutes; otherwise it reads from disk, which takes ten
+//! times as long. So, if the order does not matter, that version or a later one is requested first, which quiet
+//! collections serve with the very version, and exactly that version only if the collection has changed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::pace::{Step, within};
-use super::rest::Told;
-use super::{ROWS, State, is_doubt};
+use super::arrival_time::{ArrivalTimer, within};
+use super::rest::ReturnedObjects;
+use super::{ROWS, State, is_fallback_error};
 use crate::api::resource::ResourceClient;
 use crate::api::streams::Items;
 use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
@@ -28,48 +28,50 @@ use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
 use crate::wire::row_matcher::{Order, RowMatcher};
 
-/// As many rows as kubectl asks for at a time.
+/// The number of rows per page, as in kubectl.
 const PAGE: u32 = 500;
 
-/// How long the names may be silent. Then they are given up for what comes without them, before whoever waits for the
-/// list takes it for dead.
+/// The silence after which the list of names is dropped in favor of a list without it. Shorter than the silence after
+/// which callers consider a list dead.
 const NAMES_SILENT: Duration = Duration::from_secs(45);
 
-/// Asks until it is known how the objects come.
-pub(super) async fn begin(
+/// Sends requests until it is known how the objects will arrive.
+pub(super) async fn start(
     client: &ResourceClient,
     options: &ListOptions,
 ) -> Result<(State, ListMeta), Error> {
-    let mut pace = client.pace().start();
-    // From its memory, which any version allows, a server sends all there is, whatever the limit.
+    let mut arrival_time = client.arrival_time().start();
+    // From its memory, which any version allows, a server sends all objects, whatever the limit.
     if options.resource_version.is_unset()
-        && let Some(page) = page(client, options, &mut pace).await?
+        && let Some(page) = page(client, options, &mut arrival_time).await?
     {
         return Ok((page, ListMeta::default()));
     }
-    if let Some((matcher, meta)) = names(client, options, &mut pace).await?
-        && let Some(rows) = rows(client, &meta, matcher, &mut pace).await?
+    if let Some((matcher, meta)) = names(client, options, &mut arrival_time).await?
+        && let Some(rows) = rows(client, &meta, matcher, &mut arrival_time).await?
     {
         return Ok((rows, meta));
     }
-    pace.came();
-    let whole = client.items(client.wanted().whole(), Naming::RequestedNamespace, options).await?;
+    arrival_time.record();
+    let whole =
+        client.items(client.requested_representation().whole(), Naming::RequestedNamespace, options).await?;
     Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
 }
 
-/// A page with metadata, if it is all there is, or the beginning of all.
+/// Requests a page with metadata: the whole list, or proof that there is more.
 async fn page(
     client: &ResourceClient,
     options: &ListOptions,
-    pace: &mut Step,
+    arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
     let options = ListOptions { limit: PAGE, ..options.clone() };
-    let mut items = client.items(client.wanted().whole(), Naming::RequestedNamespace, &options).await?;
+    let mut items =
+        client.items(client.requested_representation().whole(), Naming::RequestedNamespace, &options).await?;
     let mut ready = VecDeque::new();
     while ready.len() <= PAGE as usize {
-        pace.came();
+        arrival_time.record();
         let next = items.next().await?;
-        // Servers say before the first object that there is more than fits: then nobody needs to read the page.
+        // Servers announce a further page before the first object: then this page need not be read.
         if !items.meta().continue_token.is_empty() {
             return Ok(None);
         }
@@ -81,19 +83,19 @@ async fn page(
     Ok(Some(State::Whole(ready, items)))
 }
 
-/// All names and the version they are of, if they come and there is one.
+/// Requests all names, and their version if there is one.
 async fn names(
     client: &ResourceClient,
     options: &ListOptions,
-    pace: &mut Step,
+    arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
-    let asked = client.items(Representation::Metadata, Naming::RequestedNamespace, options);
-    let Some(asked) = within(NAMES_SILENT, asked).await else { return Ok(None) };
-    let mut items = asked?;
+    let requests = client.items(Representation::Metadata, Naming::RequestedNamespace, options);
+    let Some(requests) = within(NAMES_SILENT, requests).await else { return Ok(None) };
+    let mut items = requests?;
     let mut matcher = RowMatcher::default();
     loop {
-        pace.came();
-        match within(NAMES_SILENT, items.matcher(&mut matcher)).await {
+        arrival_time.record();
+        match within(NAMES_SILENT, items.read_names_into(&mut matcher)).await {
             Some(Ok(true)) => {}
             Some(Ok(false)) => break,
             None | Some(Err(Error::Timeout(_))) => return Ok(None),
@@ -105,12 +107,12 @@ async fn names(
     Ok(is_whole.then_some((matcher, meta)))
 }
 
-/// The rows of these names, if they surely are.
+/// Requests the rows of these names, if they can be matched with certainty.
 async fn rows(
     client: &ResourceClient,
     meta: &ListMeta,
     mut matcher: RowMatcher,
-    pace: &mut Step,
+    arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
     let order = matcher.order();
     let ways: &[_] = match order {
@@ -119,31 +121,31 @@ async fn rows(
         Order::Random => &[],
     };
     for how in ways {
-        pace.came();
-        let asked = match client.items(ROWS, Naming::RequestedNamespace, &at(meta, *how)).await {
-            Err(error) if is_doubt(&error) => continue,
-            asked => asked?,
+        arrival_time.record();
+        let requests = match client.items(ROWS, Naming::RequestedNamespace, &at(meta, *how)).await {
+            Err(error) if is_fallback_error(&error) => continue,
+            requests => requests?,
         };
         matcher.rewind();
-        let mut items = asked.named_by(Naming::Matcher(matcher));
-        if let Some(ready) = lined_up(&mut items, &meta.resource_version, order, pace).await? {
-            return Ok(Some(State::Rows(ready, items, Told::Rows(0))));
+        let mut items = requests.with_naming(Naming::Matcher(matcher));
+        if let Some(ready) = matched_rows(&mut items, &meta.resource_version, order, arrival_time).await? {
+            return Ok(Some(State::Rows(ready, items, ReturnedObjects::Rows(0))));
         }
-        matcher = items.register_mut().map(std::mem::take).unwrap_or_default();
+        matcher = items.matcher_mut().map(std::mem::take).unwrap_or_default();
     }
     Ok(None)
 }
 
-/// The rows that have to be looked at before one is handed on, if they are those of the names.
-async fn lined_up(
+/// Reads the rows that must be checked before any is returned, if they match the names.
+async fn matched_rows(
     items: &mut Items,
     version: &ResourceVersion,
     order: Order,
-    pace: &mut Step,
+    arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<VecDeque<Arc<Object>>>, Error> {
     let mut ready = VecDeque::new();
     while ready.is_empty() || order != Order::Distinct {
-        pace.came();
+        arrival_time.record();
         match items.next().await {
             Ok(Some(row)) if items.is_at(version) => ready.push_back(row),
             Ok(None) if items.is_exhausted() => break,
@@ -154,7 +156,7 @@ async fn lined_up(
     Ok(Some(ready))
 }
 
-/// How to list at the version of that list.
+/// Returns the options for a list at the version of that list.
 fn at(meta: &ListMeta, how: ResourceVersionMatch) -> ListOptions {
     ListOptions {
         resource_version: meta.resource_version.clone(),

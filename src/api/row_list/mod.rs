@@ -1,17 +1,17 @@
-//! Rows without objects: what a server sends soonest, as far as it can be told whose they are.
+//! Lists of rows without objects: the fastest representation, matched to their objects afterwards.
 //!
-//! A Table without objects costs a server a twentieth of one with their metadata, but its rows say at best a name. Where
-//! the namespace was asked for, or only names are wanted, that is enough. Rows of all namespaces are joined with the
-//! metadata of the same objects at the same version; on any doubt a Table with metadata is asked for in the place of what
-//! has not been handed on.
+//! A Table without objects costs a server a twentieth of one with metadata, but its rows contain only a name at best.
+//! If the namespace is known, or only names are needed, that is enough. Rows of all namespaces are joined with the
+//! metadata of the same objects at the same version; on any doubt a Table with metadata is requested for the objects
+//! that have not been returned yet.
 
+mod arrival_time;
 mod join;
-mod pace;
 mod rest;
 #[cfg(test)]
 mod tests;
 
-pub(super) use pace::Pace;
+pub(super) use arrival_time::ArrivalTime;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,49 +22,49 @@ use crate::listwatch::{Error, ListMeta, ListOptions};
 use crate::object::Object;
 use crate::wire::decode::Naming;
 use crate::wire::representation::{IncludeObject, Representation};
-use rest::Told;
+use rest::ReturnedObjects;
 
-/// Nothing beside the rows.
+/// Rows without any part of their objects.
 const ROWS: Representation = Representation::Table(IncludeObject::None);
 
 /// A list whose rows come without objects.
-pub(super) struct Bare {
+pub(super) struct RowList {
     client: ResourceClient,
     options: ListOptions,
     state: State,
-    /// What the list of the names says of itself, or that of the rows once they have been given up.
+    /// The metadata of the list of names, or of the rows once the names have been dropped.
     meta: ListMeta,
 }
 
-/// Where the objects come from.
+/// The source of the objects.
 enum State {
-    /// What is there already, and what comes in behind it: surely right.
+    /// Complete objects: buffered ones, then those still to arrive. Always correct.
     Whole(VecDeque<Arc<Object>>, Items),
-    /// The same of rows, which may turn out to be no use.
-    Rows(VecDeque<Arc<Object>>, Items, Told),
-    /// They have. These were handed on; the rest is to be asked for.
-    Broken(Told),
-    /// It comes in, behind what has come already.
-    Rest(Items, Told),
+    /// Rows: buffered ones, then those still to arrive, which may fail to match.
+    Rows(VecDeque<Arc<Object>>, Items, ReturnedObjects),
+    /// A row did not match. These objects were returned; the rest must be requested.
+    Mismatched(ReturnedObjects),
+    /// The rest is arriving, after the objects that were returned.
+    Rest(Items, ReturnedObjects),
 }
 
-impl Bare {
-    /// Rows of all namespaces, joined with their metadata. The list must have no limit. Answers when it is known how
-    /// the objects will come, which takes up to four requests: whoever asks again where one is refused needs no more than
-    /// for any other list.
+impl RowList {
+    /// Joins the rows of all namespaces with their metadata. The list must have no limit. Returns once it is known
+    /// how the objects will arrive, after up to four requests. A caller that retries after a refusal needs no more
+    /// care than for any other list.
     ///
     /// # Errors
-    /// One of them is refused.
-    pub(super) async fn joined(client: &ResourceClient, options: &ListOptions) -> Result<Self, Error> {
-        // Several answers are held on the way: what a list of one request waits in stays small.
-        let (state, meta) = Box::pin(join::begin(client, options)).await?;
+    /// One of the requests was refused.
+    pub(super) async fn join(client: &ResourceClient, options: &ListOptions) -> Result<Self, Error> {
+        // Boxed: it holds several responses, and the future of a list with one request stays small.
+        let (state, meta) = Box::pin(join::start(client, options)).await?;
         Ok(Self { client: client.clone(), options: options.clone(), state, meta })
     }
 
-    /// Rows for the sake of their names.
+    /// Lists rows for their names.
     ///
     /// # Errors
-    /// They are refused, and the metadata in their place too.
+    /// The rows were refused, and the metadata in their place as well.
     pub(super) async fn names(client: &ResourceClient, options: &ListOptions) -> Result<Self, Error> {
         let rows = async {
             let mut rows = client.items(ROWS, Naming::Cell, options).await?;
@@ -72,8 +72,8 @@ impl Bare {
             Ok((first, rows))
         };
         let state = match Box::pin(rows).await {
-            Ok((first, rows)) => State::Rows(first.into_iter().collect(), rows, Told::names()),
-            Err(error) if is_doubt(&error) => {
+            Ok((first, rows)) => State::Rows(first.into_iter().collect(), rows, ReturnedObjects::names()),
+            Err(error) if is_fallback_error(&error) => {
                 let whole =
                     client.items(Representation::Names.whole(), Naming::RequestedNamespace, options).await?;
                 State::Whole(VecDeque::new(), whole)
@@ -83,15 +83,15 @@ impl Bare {
         Ok(Self { client: client.clone(), options: options.clone(), state, meta: ListMeta::default() })
     }
 
-    /// What the source said of the list.
+    /// Returns the list's metadata.
     pub(super) fn meta(&self) -> &ListMeta {
         match &self.state {
-            State::Rows(_, _, Told::Rows(_)) | State::Broken(_) => &self.meta,
+            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Mismatched(_) => &self.meta,
             State::Whole(_, items) | State::Rows(_, items, _) | State::Rest(items, _) => items.meta(),
         }
     }
 
-    /// The next object. Dropping the future loses nothing: each step is told by the state before it waits.
+    /// Returns the next object. Dropping the future loses nothing: each step is in the state before it is awaited.
     pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
             match &mut self.state {
@@ -99,57 +99,59 @@ impl Bare {
                     let Some(object) = ready.pop_front() else { return items.next().await };
                     return Ok(Some(object));
                 }
-                State::Rows(ready, items, told) => {
+                State::Rows(ready, items, returned) => {
                     let row = match ready.pop_front() {
                         Some(row) => Ok(Some(row)),
                         None => items.next().await,
                     };
                     match row {
                         Ok(Some(row)) => {
-                            told.add(&row);
+                            returned.add(&row);
                             return Ok(Some(row));
                         }
                         Ok(None) if items.is_exhausted() => return Ok(None),
-                        Ok(None) | Err(Error::Decode(_)) => self.give_up_rows(),
+                        Ok(None) | Err(Error::Decode(_)) => self.drop_rows(),
                         Err(error) => return Err(error),
                     }
                 }
-                State::Broken(told) => {
+                State::Mismatched(returned) => {
                     let options = rest::options(&self.options, &self.meta);
-                    let items = Box::pin(rest::ask(&self.client, &options)).await?;
-                    let told = std::mem::take(told);
-                    self.state = State::Rest(items, told);
+                    let items = Box::pin(rest::request(&self.client, &options)).await?;
+                    let returned = std::mem::take(returned);
+                    self.state = State::Rest(items, returned);
                 }
-                State::Rest(items, told) => {
+                State::Rest(items, returned) => {
                     let object = items.next().await?;
                     if items.meta().resource_version != self.meta.resource_version {
                         return Err(rest::moved_on());
                     }
                     match object {
-                        Some(object) if told.has(&object)? => {}
+                        Some(object) if returned.has(&object)? => {}
                         Some(object) => return Ok(Some(object)),
-                        None => return told.end().map(|()| None),
+                        None => return returned.end().map(|()| None),
                     }
                 }
             }
         }
     }
 
-    /// The rows are no use from here on.
-    fn give_up_rows(&mut self) {
-        let State::Rows(_, items, told) = &mut self.state else { return };
-        let mut told = std::mem::take(told);
-        if let Told::Rows(count) = told {
-            told = Told::Keys(items.register_mut().map(|matcher| matcher.first(count)).unwrap_or_default());
+    /// Drops the rows from here on.
+    fn drop_rows(&mut self) {
+        let State::Rows(_, items, returned) = &mut self.state else { return };
+        let mut returned = std::mem::take(returned);
+        if let ReturnedObjects::Rows(count) = returned {
+            returned = ReturnedObjects::Keys(
+                items.matcher_mut().map(|matcher| matcher.first(count)).unwrap_or_default(),
+            );
         } else {
             self.meta = items.meta().clone();
         }
-        self.state = State::Broken(told);
+        self.state = State::Mismatched(returned);
     }
 }
 
-/// Whether an error means that this way is not open, and another may be.
-fn is_doubt(error: &Error) -> bool {
+/// Returns whether an error means that this way does not work, and another may.
+fn is_fallback_error(error: &Error) -> bool {
     matches!(
         error,
         Error::Expired(_)

@@ -1,44 +1,44 @@
-//! What comes in the place of rows that turned out to be no use after some were handed on.
+//! The list that replaces rows which failed to match after some were returned.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::is_doubt;
-use super::pace::wait;
+use super::arrival_time::wait;
+use super::is_fallback_error;
 use crate::api::resource::ResourceClient;
 use crate::api::streams::Items;
 use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
 use crate::object::Object;
 use crate::wire::decode::Naming;
 
-/// How often it is asked for while the server says how long to wait.
+/// The number of tries while the server sends a time to wait.
 const TRIES: u32 = 10;
 
-/// What has been handed on.
-pub(super) enum Told {
-    /// So many rows of a join.
+/// The objects that have been returned.
+pub(super) enum ReturnedObjects {
+    /// The number of returned rows of a join.
     Rows(usize),
-    /// Those of these namespaces and names.
+    /// The returned objects, by namespace and name.
     Keys(HashSet<(String, String)>),
-    /// Names without namespaces: how many, and a sum of them in their order. They may be millions.
+    /// Returned names without namespaces: their number, and a hash of them in order. There may be millions.
     Names { count: usize, sum: DefaultHasher },
-    /// Of as many the rest has told the names, and this is left.
-    Passing { left: usize, wanted: u64, sum: DefaultHasher },
+    /// While the rest repeats the returned names: how many are left, and the hash so far.
+    Repeating { left: usize, wanted: u64, sum: DefaultHasher },
 }
 
-impl Default for Told {
+impl Default for ReturnedObjects {
     fn default() -> Self {
         Self::Rows(0)
     }
 }
 
-impl Told {
-    /// No name.
+impl ReturnedObjects {
+    /// Returns a record of no names.
     pub(super) fn names() -> Self {
         Self::Names { count: 0, sum: DefaultHasher::new() }
     }
 
-    /// An object is handed on.
+    /// Records a returned object.
     pub(super) fn add(&mut self, object: &Object) {
         match self {
             Self::Rows(count) => *count += 1,
@@ -46,25 +46,25 @@ impl Told {
                 *count += 1;
                 object.name().hash(sum);
             }
-            Self::Keys(_) | Self::Passing { .. } => {}
+            Self::Keys(_) | Self::Repeating { .. } => {}
         }
     }
 
-    /// Whether this one, the next of the rest, was handed on.
+    /// Returns whether this object, the next of the rest, was returned already.
     ///
     /// # Errors
-    /// What was handed on is not what the rest begins with.
+    /// The rest does not begin with the returned objects.
     pub(super) fn has(&mut self, object: &Object) -> Result<bool, Error> {
         if let Self::Names { count, sum } = self {
-            *self = Self::Passing { left: *count, wanted: sum.finish(), sum: DefaultHasher::new() };
+            *self = Self::Repeating { left: *count, wanted: sum.finish(), sum: DefaultHasher::new() };
         }
         match self {
             Self::Keys(keys) => {
                 let key = || (object.namespace().to_owned(), object.name().to_owned());
                 Ok(!keys.is_empty() && keys.remove(&key()))
             }
-            Self::Passing { left: 0, .. } | Self::Rows(_) | Self::Names { .. } => Ok(false),
-            Self::Passing { left, wanted, sum } => {
+            Self::Repeating { left: 0, .. } | Self::Rows(_) | Self::Names { .. } => Ok(false),
+            Self::Repeating { left, wanted, sum } => {
                 object.name().hash(sum);
                 *left -= 1;
                 if *left == 0 && sum.finish() != *wanted { Err(moved_on()) } else { Ok(true) }
@@ -72,21 +72,21 @@ impl Told {
         }
     }
 
-    /// The rest has ended.
+    /// Ends the rest.
     ///
     /// # Errors
-    /// It was without some that were handed on.
+    /// The rest lacks some of the returned objects.
     pub(super) fn end(&self) -> Result<(), Error> {
         match self {
             Self::Keys(keys) if !keys.is_empty() => Err(moved_on()),
-            Self::Passing { left: 1.., .. } | Self::Names { count: 1.., .. } => Err(moved_on()),
+            Self::Repeating { left: 1.., .. } | Self::Names { count: 1.., .. } => Err(moved_on()),
             _ => Ok(()),
         }
     }
 }
 
-/// How to ask for a list that has all that was handed on: in the state that the rows were of. A token says that by
-/// itself.
+/// Returns the options for a list that contains all returned objects: in the state of the rows. A continue token
+/// implies that state.
 pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
     if !first.continue_token.is_empty() || meta.resource_version.is_unset() {
         return first.clone();
@@ -98,15 +98,15 @@ pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
     }
 }
 
-/// Asks for the rest. Objects have been handed on, so nobody else can begin anew: where the server says how long to wait,
-/// it is asked again from here.
-pub(super) async fn ask(client: &ResourceClient, options: &ListOptions) -> Result<Items, Error> {
-    let whole = client.wanted().whole();
+/// Requests the rest. Since objects have been returned, the caller can't start again: after a refusal with a time to
+/// wait, the request is repeated here.
+pub(super) async fn request(client: &ResourceClient, options: &ListOptions) -> Result<Items, Error> {
+    let whole = client.requested_representation().whole();
     for _ in 1..TRIES {
         match client.items(whole, Naming::RequestedNamespace, options).await {
             Err(error) => match error.retry_after() {
                 Some(pause) => wait(pause).await,
-                None if is_doubt(&error) => return Err(moved_on()),
+                None if is_fallback_error(&error) => return Err(moved_on()),
                 None => return Err(error),
             },
             items => return items,
@@ -115,8 +115,8 @@ pub(super) async fn ask(client: &ResourceClient, options: &ListOptions) -> Resul
     client.items(whole, Naming::RequestedNamespace, options).await
 }
 
-/// The error of a list that can't be gone on with. Not that of an expired version: whoever lists anew for one would
-/// hand on twice what has been handed on.
+/// Returns the error of a list that can't be continued. It differs from that of an expired version: a caller that
+/// lists again after that one would return objects twice.
 pub(super) fn moved_on() -> Error {
     Error::Decode(
         "the server's rows can't be read to their end, and what they were of is gone by now: ask again"

@@ -1,4 +1,4 @@
-//! Bare lists from a server that sends what each case needs, and what it is asked for.
+//! Tests of row lists against a server that sends what each case needs and records the requests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -49,8 +49,8 @@ fn whole() -> String {
     table("40", NAMED, &[row("a", "y", 2), row("b", "z", 3), row("a", "x", 1)].join(","))
 }
 
-/// What a list of that form brings, and the targets that were asked for.
-async fn listed(
+/// Returns the list in that representation, and the targets of its requests.
+async fn list_all(
     form: Representation,
     names: String,
     rows: impl Fn(bool) -> (u16, String) + Send + Sync + 'static,
@@ -69,14 +69,17 @@ async fn listed(
         }
     })
     .await;
-    of(&server, form).await
+    list_from(&server, form).await
 }
 
-/// The same of that server.
-async fn of(server: &TestServer, form: Representation) -> (Vec<String>, Vec<String>, Result<(), Error>) {
-    let (found, ended) = taken(&pods(&server.url, form)).await;
+/// The same from that server.
+async fn list_from(
+    server: &TestServer,
+    form: Representation,
+) -> (Vec<String>, Vec<String>, Result<(), Error>) {
+    let (found, end) = collect_all(&pods(&server.url, form)).await;
     let target = |head: &String| head.split(' ').nth(1).expect("a target").replace("/api/v1/pods", "");
-    (found, server.requests().iter().map(target).collect(), ended)
+    (found, server.requests().iter().map(target).collect(), end)
 }
 
 fn pods(url: &str, form: Representation) -> ResourceClient {
@@ -91,8 +94,8 @@ fn pods(url: &str, form: Representation) -> ResourceClient {
     ResourceClient::new(client, pods).representation(form)
 }
 
-/// What a list hands on, and how it ends. A refusal that says how long to wait is asked again, as a reflector does.
-async fn taken(resource: &ResourceClient) -> (Vec<String>, Result<(), Error>) {
+/// Returns the objects of a list and its end. A refusal with a time to wait is repeated, as by a reflector.
+async fn collect_all(resource: &ResourceClient) -> (Vec<String>, Result<(), Error>) {
     let mut list = loop {
         match resource.list(&ListOptions::default()).await {
             Ok(list) => break list,
@@ -101,7 +104,7 @@ async fn taken(resource: &ResourceClient) -> (Vec<String>, Result<(), Error>) {
         }
     };
     let mut found = Vec::new();
-    let ended = loop {
+    let end = loop {
         match list.next().await {
             Ok(Some(object)) => {
                 let cell = object.row().and_then(|row| row.cells().nth(1)).unwrap_or_default();
@@ -111,7 +114,7 @@ async fn taken(resource: &ResourceClient) -> (Vec<String>, Result<(), Error>) {
             Err(error) => break Err(error),
         }
     };
-    (found, ended)
+    (found, end)
 }
 
 const PROBE: &str = "?limit=500";
@@ -119,33 +122,33 @@ const LATER: &str = "?includeObject=None&resourceVersion=40&resourceVersionMatch
 const EXACT: &str = "?includeObject=None&resourceVersion=40&resourceVersionMatch=Exact";
 const JOINED: [&str; 3] = ["a/x 1", "a/y 2", "b/z 3"];
 
-/// The same, whatever version is asked for.
+/// Responds the same for every version.
 fn always(code: u16, text: impl Into<String>) -> impl Fn(bool) -> (u16, String) {
     let text = text.into();
     move |_| (code, text.clone())
 }
 
 #[tokio::test]
-async fn rows_of_all_namespaces_are_joined_with_their_names_at_one_version() {
+async fn rows_of_all_namespaces_join_their_names_at_one_version() {
     let rows = always(200, table("40", NAMED, ROWS));
-    let (found, asked, ended) = listed(Representation::Rows, names(""), rows).await;
+    let (found, requests, end) = list_all(Representation::Rows, names(""), rows).await;
     assert_eq!(found, JOINED);
-    assert_eq!(asked, [PROBE, "", LATER]);
-    assert!(ended.is_ok());
+    assert_eq!(requests, [PROBE, "", LATER]);
+    assert!(end.is_ok());
 }
 
 #[tokio::test]
-async fn what_has_moved_on_is_asked_for_at_exactly_the_version_of_the_names() {
+async fn changed_collection_is_requested_at_the_names_exact_version() {
     for later in [
         (200, table("41", NAMED, ROWS)),
         (504, r#"{"kind":"Status","reason":"Timeout","code":504,"details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}"#.to_owned()),
         (410, EXPIRED.to_owned()),
     ] {
         let rows = move |exact| if exact { (200, table("40", NAMED, ROWS)) } else { later.clone() };
-        let (found, asked, ended) = listed(Representation::Rows, names(""), rows).await;
+        let (found, requests, end) = list_all(Representation::Rows, names(""), rows).await;
         assert_eq!(found, JOINED);
-        assert_eq!(asked, [PROBE, "", LATER, EXACT]);
-        assert!(ended.is_ok());
+        assert_eq!(requests, [PROBE, "", LATER, EXACT]);
+        assert!(end.is_ok());
     }
 }
 
@@ -154,36 +157,36 @@ const ROWS_OF_TWINS: &str = r#"{"cells":["x",1]},{"cells":["y",2]},{"cells":["x"
 const SWAPPED: &str = r#"{"cells":["x",3]},{"cells":["y",2]},{"cells":["x",1]}"#;
 
 #[tokio::test]
-async fn rows_of_names_that_occur_twice_come_from_where_the_order_is_kept() {
+async fn repeated_names_are_joined_in_key_order() {
     let rows = |exact| (200, table("40", NAMED, if exact { ROWS_OF_TWINS } else { SWAPPED }));
-    let (found, asked, ended) = listed(Representation::Rows, names_of("", TWINS), rows).await;
+    let (found, requests, end) = list_all(Representation::Rows, names_of("", TWINS), rows).await;
     assert_eq!(found, ["a/x 1", "a/y 2", "b/x 3"]);
-    assert_eq!(asked, [PROBE, "", EXACT]);
-    assert!(ended.is_ok());
+    assert_eq!(requests, [PROBE, "", EXACT]);
+    assert!(end.is_ok());
 }
 
 #[tokio::test]
-async fn rows_of_names_that_occur_twice_are_not_joined_where_no_order_is_kept() {
+async fn repeated_names_are_not_joined_without_order() {
     let whole_list = ["a/y 2", "b/z 3", "a/x 1"];
     let unsorted = names_of("", [("b", "x"), ("a", "y"), ("a", "x")]);
     let rows = always(200, table("40", NAMED, SWAPPED));
-    let (found, asked, ended) = listed(Representation::Rows, unsorted, rows).await;
+    let (found, requests, end) = list_all(Representation::Rows, unsorted, rows).await;
     assert_eq!(found, whole_list);
-    assert_eq!(asked, [PROBE, "", ""]);
-    assert!(ended.is_ok());
-    // The first row lines up, and is not handed on before the others do.
+    assert_eq!(requests, [PROBE, "", ""]);
+    assert!(end.is_ok());
+    // The first row matches, and is not returned before the others do.
     for rows in [r#"{"cells":["x",3]},{"cells":["x",1]},{"cells":["y",2]}"#, r#"{"cells":["x",3]}"#] {
         let rows = always(200, table("40", NAMED, rows));
-        let (found, asked, ended) = listed(Representation::Rows, names_of("", TWINS), rows).await;
+        let (found, requests, end) = list_all(Representation::Rows, names_of("", TWINS), rows).await;
         assert_eq!(found, whole_list);
-        assert_eq!(asked, [PROBE, "", EXACT, ""]);
-        assert!(ended.is_ok());
+        assert_eq!(requests, [PROBE, "", EXACT, ""]);
+        assert!(end.is_ok());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_of_any_request_of_a_join_is_asked_again() {
-    // The rows end early, so that there is a fourth, behind a row that was handed on.
+async fn refused_request_of_a_join_is_repeated() {
+    // The rows end early, so that there is a fourth request, after a row that was returned.
     for refused in 0..4 {
         let count = AtomicUsize::new(0);
         let server = TestServer::start(move |head| {
@@ -204,14 +207,14 @@ async fn a_refusal_of_any_request_of_a_join_is_asked_again() {
             )
         })
         .await;
-        let (found, asked, ended) = of(&server, Representation::Rows).await;
-        assert_eq!(found, JOINED, "{refused}: {asked:?}");
-        assert!(ended.is_ok(), "{refused}: {ended:?}");
+        let (found, requests, end) = list_from(&server, Representation::Rows).await;
+        assert_eq!(found, JOINED, "{refused}: {requests:?}");
+        assert!(end.is_ok(), "{refused}: {end:?}");
     }
 }
 
 #[tokio::test]
-async fn rows_that_can_not_be_gone_on_with_are_an_error_for_which_nobody_lists_anew() {
+async fn unfinished_rows_are_an_error_that_causes_no_relist() {
     for (code, rest) in [(410, EXPIRED.to_owned()), (200, whole().replace("40", "41"))] {
         let server = TestServer::start(move |head| {
             if head.contains("includeObject=None") {
@@ -225,28 +228,28 @@ async fn rows_that_can_not_be_gone_on_with_are_an_error_for_which_nobody_lists_a
             }
         })
         .await;
-        let (found, _, ended) = of(&server, Representation::Rows).await;
+        let (found, _, end) = list_from(&server, Representation::Rows).await;
         assert_eq!(found, ["a/x 1"]);
-        assert!(matches!(ended, Err(Error::Decode(_))), "{ended:?}");
+        assert!(matches!(end, Err(Error::Decode(_))), "{end:?}");
     }
 }
 
 #[tokio::test]
-async fn names_go_on_from_metadata_where_a_row_has_none() {
+async fn names_continue_from_metadata_after_a_row_without_name() {
     let rows = || always(200, table("40", NAMED, r#"{"cells":["x",1]},{"cells":["",2]}"#));
-    let (found, asked, ended) = listed(Representation::Names, names(""), rows()).await;
+    let (found, requests, end) = list_all(Representation::Names, names(""), rows()).await;
     assert_eq!(found, ["x ", "a/y ", "b/z "]);
-    assert_eq!(asked, ["?includeObject=None", "?resourceVersion=40&resourceVersionMatch=Exact"]);
-    assert!(ended.is_ok());
+    assert_eq!(requests, ["?includeObject=None", "?resourceVersion=40&resourceVersionMatch=Exact"]);
+    assert!(end.is_ok());
     let others = names_of("", [("a", "w"), ("a", "x"), ("b", "z")]);
-    let (found, _, ended) = listed(Representation::Names, others, rows()).await;
+    let (found, _, end) = list_all(Representation::Names, others, rows()).await;
     assert_eq!(found, ["x "]);
-    assert!(matches!(ended, Err(Error::Decode(_))), "{ended:?}");
+    assert!(matches!(end, Err(Error::Decode(_))), "{end:?}");
 }
 
-/// Answers names in three pieces, with that long before each.
-async fn answer_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Result<()> {
-    // The network's own pauses are not those of this clock.
+/// Sends names in three pieces, with that pause before each.
+async fn respond_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Result<()> {
+    // The network's own delays must not count.
     stream.set_nodelay(true)?;
     let mut head = Vec::new();
     loop {
@@ -255,14 +258,14 @@ async fn answer_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Resul
             continue;
         }
         let text = String::from_utf8_lossy(&std::mem::take(&mut head)).into_owned();
-        let answer = if text.contains("includeObject=None") {
+        let response = if text.contains("includeObject=None") {
             json(200, &table("40", NAMED, ROWS))
         } else if text.contains("limit=500") {
             json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
         } else {
-            let answer = json(200, &names(""));
-            for piece in answer.as_bytes().chunks(answer.len().div_ceil(3)) {
-                // In small steps: in each the clock waits for what the network has.
+            let response = json(200, &names(""));
+            for piece in response.as_bytes().chunks(response.len().div_ceil(3)) {
+                // In small steps: in each the clock waits for the network.
                 for _ in 0..pause.as_secs() {
                     sleep(Duration::from_secs(1)).await;
                 }
@@ -270,40 +273,40 @@ async fn answer_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Resul
             }
             continue;
         };
-        stream.write_all(answer.as_bytes()).await?;
+        stream.write_all(response.as_bytes()).await?;
     }
 }
 
-// The clock runs ahead whenever nothing but the network is waited for.
+// The paused clock advances whenever only the network is awaited.
 #[tokio::test(start_paused = true)]
-async fn names_that_come_slowly_are_no_silence() {
+async fn slow_names_are_not_silence() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let pause = Duration::from_secs(35);
     let serving = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer_slowly(stream, pause));
+            tokio::spawn(respond_slowly(stream, pause));
         }
     });
     let resource = pods(&url, Representation::Rows);
-    let (found, ended) = taken(&resource).await;
+    let (found, end) = collect_all(&resource).await;
     assert_eq!(found, JOINED, "{:?}", resource.external_wait());
-    assert!(ended.is_ok(), "{ended:?}");
+    assert!(end.is_ok(), "{end:?}");
     assert!(resource.external_wait() >= pause * 3, "{:?}", resource.external_wait());
     serving.abort();
 }
 
 #[tokio::test]
-async fn what_fits_a_page_is_one_request() {
+async fn single_page_takes_one_request() {
     let server = TestServer::start(|_| json(200, &whole())).await;
-    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    let (found, requests, end) = list_from(&server, Representation::Rows).await;
     assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
-    assert_eq!(asked, [PROBE]);
-    assert!(ended.is_ok());
+    assert_eq!(requests, [PROBE]);
+    assert!(end.is_ok());
 }
 
 #[tokio::test]
-async fn a_page_that_is_not_all_there_is_is_given_up_after_its_first_object() {
+async fn partial_page_is_dropped_after_its_first_object() {
     let server = TestServer::start(|head| {
         if head.contains("limit=500") {
             let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
@@ -316,14 +319,14 @@ async fn a_page_that_is_not_all_there_is_is_given_up_after_its_first_object() {
         json(200, &names(""))
     })
     .await;
-    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    let (found, requests, end) = list_from(&server, Representation::Rows).await;
     assert_eq!(found, JOINED);
-    assert_eq!(asked, [PROBE, "", LATER]);
-    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(requests, [PROBE, "", LATER]);
+    assert!(end.is_ok(), "{end:?}");
 }
 
 #[tokio::test]
-async fn a_page_that_says_at_its_end_that_there_is_more_is_no_whole_list() {
+async fn page_with_a_late_continue_token_is_not_the_whole_list() {
     let server = TestServer::start(|head| {
         if head.contains("limit=500") {
             let rows = r#"{"cells":["y",2],"object":{"metadata":{"name":"y","namespace":"a"}}}"#;
@@ -338,26 +341,26 @@ async fn a_page_that_says_at_its_end_that_there_is_more_is_no_whole_list() {
         json(200, &if head.contains("includeObject=None") { rows } else { names("") })
     })
     .await;
-    let (found, asked, _) = of(&server, Representation::Rows).await;
+    let (found, requests, _) = list_from(&server, Representation::Rows).await;
     assert_eq!(found, JOINED);
-    assert_eq!(asked, [PROBE, "", LATER]);
+    assert_eq!(requests, [PROBE, "", LATER]);
 }
 
 #[tokio::test]
-async fn a_server_that_sends_more_than_a_page_has_sent_all() {
+async fn server_that_ignores_the_limit_has_sent_all() {
     let row = |at: usize| {
         format!(r#"{{"cells":["x{at}",1],"object":{{"metadata":{{"name":"x{at}","namespace":"a"}}}}}}"#)
     };
     let rows: Vec<_> = (0..1200).map(row).collect();
     let server = TestServer::start(move |_| json(200, &table("40", NAMED, &rows.join(",")))).await;
-    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    let (found, requests, end) = list_from(&server, Representation::Rows).await;
     assert_eq!((found.len(), found[1199].as_str()), (1200, "a/x1199 1"));
-    assert_eq!(asked, [PROBE]);
-    assert!(ended.is_ok());
+    assert_eq!(requests, [PROBE]);
+    assert!(end.is_ok());
 }
 
 #[tokio::test]
-async fn on_any_doubt_rows_with_metadata_come_and_none_comes_twice() {
+async fn doubtful_rows_are_replaced_without_repeating_any() {
     let ok = |text: String| (200, text);
     let whole_list = ["a/y 2", "b/z 3", "a/x 1"];
     let then = "?resourceVersion=40&resourceVersionMatch=Exact";
@@ -378,16 +381,16 @@ async fn on_any_doubt_rows_with_metadata_come_and_none_comes_twice() {
             then,
         ),
     ] {
-        let (found, asked, ended) = listed(Representation::Rows, names, always(rows.0, rows.1)).await;
+        let (found, requests, end) = list_all(Representation::Rows, names, always(rows.0, rows.1)).await;
         assert_eq!(found, wanted, "{what}");
-        assert_eq!(asked.last().map(String::as_str), Some(last), "{what}: {asked:?}");
-        assert!(ended.is_ok(), "{what}");
+        assert_eq!(requests.last().map(String::as_str), Some(last), "{what}: {requests:?}");
+        assert!(end.is_ok(), "{what}");
     }
 }
 
-// The clock runs ahead whenever nothing but the network is waited for.
+// The paused clock advances whenever only the network is awaited.
 #[tokio::test(start_paused = true)]
-async fn names_that_do_not_end_are_not_waited_for() {
+async fn endless_names_are_dropped() {
     let server = TestServer::start(|head| {
         if head.contains("as=PartialObjectMetadataList") {
             let headers = "Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
@@ -398,43 +401,43 @@ async fn names_that_do_not_end_are_not_waited_for() {
         json(200, if head.contains("limit=500") { &page } else { &all })
     })
     .await;
-    let (found, asked, ended) = of(&server, Representation::Rows).await;
+    let (found, requests, end) = list_from(&server, Representation::Rows).await;
     assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
-    assert_eq!(asked, [PROBE, "", ""]);
-    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(requests, [PROBE, "", ""]);
+    assert!(end.is_ok(), "{end:?}");
 }
 
 #[tokio::test]
-async fn a_server_without_tables_sends_the_objects_themselves() {
+async fn server_without_tables_sends_objects() {
     for (form, wanted, age) in
         [(Representation::Rows, PROBE, "<unknown>"), (Representation::Names, "?includeObject=None", "")]
     {
         let server = TestServer::start(|_| json(200, &names(""))).await;
-        let (found, asked, ended) = of(&server, form).await;
+        let (found, requests, end) = list_from(&server, form).await;
         assert_eq!(found, ["a/x", "a/y", "b/z"].map(|key| format!("{key} {age}")));
-        assert_eq!(asked, [wanted]);
-        assert!(ended.is_ok());
+        assert_eq!(requests, [wanted]);
+        assert!(end.is_ok());
     }
 }
 
 #[tokio::test]
-async fn names_come_from_the_cell_that_is_said_to_be_one_or_else_from_metadata() {
+async fn names_come_from_the_name_cell_or_from_metadata() {
     let alone = always(200, table("40", NAMED, ROWS));
-    let (found, asked, _) = listed(Representation::Names, names(""), alone).await;
+    let (found, requests, _) = list_all(Representation::Names, names(""), alone).await;
     assert_eq!(found, ["x ", "y ", "z "]);
-    assert_eq!(asked, ["?includeObject=None"]);
+    assert_eq!(requests, ["?includeObject=None"]);
     for (code, text) in
         [(200, table("40", r#"[{"name":"Name"}]"#, ROWS)), (410, EXPIRED.to_owned()), (200, "<html>".into())]
     {
-        let (found, asked, ended) = listed(Representation::Names, names(""), always(code, text)).await;
+        let (found, requests, end) = list_all(Representation::Names, names(""), always(code, text)).await;
         assert_eq!(found, ["a/x ", "a/y ", "b/z "]);
-        assert_eq!(asked, ["?includeObject=None", ""]);
-        assert!(ended.is_ok());
+        assert_eq!(requests, ["?includeObject=None", ""]);
+        assert!(end.is_ok());
     }
 }
 
 #[tokio::test]
-async fn a_refusal_that_holds_for_every_form_is_told_at_once() {
+async fn refusal_of_every_representation_is_returned_at_once() {
     let server = TestServer::start(|_| {
         with_headers(429, "Retry-After: 1\r\n", r#"{"kind":"Status","reason":"TooManyRequests"}"#)
     })

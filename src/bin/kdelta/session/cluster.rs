@@ -143,7 +143,7 @@ impl Cluster {
                 categories.push(word);
                 continue;
             }
-            for other in self.discovery.passed_over(word).await {
+            for other in self.discovery.alternatives(word).await {
                 (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
             }
             named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));

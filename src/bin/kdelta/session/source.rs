@@ -143,13 +143,13 @@ impl PartSource {
     /// Whether the list should come as a single page: its objects are small, and rows can be joined with their names
     /// only as a whole.
     pub(super) fn needs_single_page(&self) -> bool {
-        matches!(self.client.wanted(), Representation::Names | Representation::Rows)
+        matches!(self.client.requested_representation(), Representation::Names | Representation::Rows)
     }
 
     /// Whether the source requests table rows.
     pub(super) fn is_table(&self) -> bool {
         matches!(
-            self.client.wanted(),
+            self.client.requested_representation(),
             Representation::Table(_) | Representation::Names | Representation::Rows
         )
     }

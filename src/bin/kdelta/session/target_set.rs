@@ -200,7 +200,7 @@ impl TargetSet {
     pub(crate) async fn revalidate(&mut self, part: &Part) -> bool {
         let targets = &mut self.clusters[part.cluster];
         // A server that does not respond changes nothing: the type stays missing.
-        let has_changed = targets.cluster.discovery().doubt(&part.resource).await.unwrap_or(false);
+        let has_changed = targets.cluster.discovery().revalidate(&part.resource).await.unwrap_or(false);
         if has_changed {
             targets.is_replanning = true;
             self.watcher.plan(&targets.cluster, self.allow_unmatched, false);
