@@ -15,17 +15,17 @@ use crate::store::{Store, StoreError, Transaction};
 use super::Notification;
 
 /// A notification and its recipients.
-pub(super) enum Tell {
+pub(super) enum Dispatch {
     /// To every handler.
     All(Notification),
     /// Nothing changed: only to those due a resync.
-    Due(Notification),
+    ResyncDue(Notification),
 }
 
 /// What a delta does: at most one change of the store, and the notifications that follow from it.
 struct Effect {
     change: Option<Transaction>,
-    tells: SmallVec<[Tell; 2]>,
+    dispatches: SmallVec<[Dispatch; 2]>,
 }
 
 /// Applies a delta to the store, then passes on the notifications. If the store refuses the object, that is logged, and
@@ -34,17 +34,17 @@ pub(super) fn apply<S: Store + ?Sized>(
     store: &S,
     delta: Delta,
     is_in_initial_list: bool,
-    tell: &mut dyn FnMut(Tell),
+    dispatch: &mut dyn FnMut(Dispatch),
 ) {
     // In an initial list there may be live events of objects that were popped before its end.
     let is_initial = is_in_initial_list && delta.origin == Origin::List;
     let applied = stored(store, &delta).and_then(|stored| {
-        let Effect { change, tells } = effect(stored.as_ref(), delta, is_initial);
+        let Effect { change, dispatches } = effect(stored.as_ref(), delta, is_initial);
         change.map_or(Ok(()), |change| apply_change(store, change))?;
-        Ok(tells)
+        Ok(dispatches)
     });
     match applied {
-        Ok(tells) => tells.into_iter().for_each(tell),
+        Ok(dispatches) => dispatches.into_iter().for_each(dispatch),
         Err(error) => tracing::error!(%error, "the store refused an object"),
     }
 }
@@ -58,15 +58,18 @@ pub(super) fn apply_all<S: Store + ?Sized>(
     all: Vec<Deltas>,
     version: Option<&ResourceVersion>,
     is_resync_due: bool,
-    tell: &mut dyn FnMut(Tell),
+    dispatch: &mut dyn FnMut(Dispatch),
 ) {
-    let (mut changes, mut tells) = (Vec::new(), Vec::new());
+    let (mut changes, mut dispatches) = (Vec::new(), Vec::new());
     for deltas in all {
         match effect_of_all(store, deltas) {
             Ok(effect) => {
                 changes.extend(effect.change);
-                tells.extend(
-                    effect.tells.into_iter().filter(|tell| is_resync_due || matches!(tell, Tell::All(_))),
+                dispatches.extend(
+                    effect
+                        .dispatches
+                        .into_iter()
+                        .filter(|dispatch| is_resync_due || matches!(dispatch, Dispatch::All(_))),
                 );
             }
             Err(error) => tracing::error!(%error, "the store refused an object"),
@@ -74,17 +77,17 @@ pub(super) fn apply_all<S: Store + ?Sized>(
     }
     changes.extend(version.cloned().map(Transaction::Bookmark));
     match store.transaction(changes) {
-        Ok(()) => tells.into_iter().for_each(tell),
+        Ok(()) => dispatches.into_iter().for_each(dispatch),
         Err(error) => tracing::error!(%error, "the store refused a list"),
     }
 }
 
 /// Returns the effect of all deltas of one object: the last change, and all notifications.
 fn effect_of_all<S: Store + ?Sized>(store: &S, deltas: Deltas) -> Result<Effect, StoreError> {
-    let mut all = Effect { change: None, tells: SmallVec::new() };
+    let mut all = Effect { change: None, dispatches: SmallVec::new() };
     let mut current = deltas.first().map_or(Ok(None), |first| stored(store, first))?;
     for delta in deltas {
-        let Effect { change, tells } = effect(current.as_ref(), delta, false);
+        let Effect { change, dispatches } = effect(current.as_ref(), delta, false);
         match &change {
             Some(Transaction::Add(object) | Transaction::Update(object)) => {
                 current = Some(Arc::clone(object));
@@ -93,7 +96,7 @@ fn effect_of_all<S: Store + ?Sized>(store: &S, deltas: Deltas) -> Result<Effect,
             Some(Transaction::Bookmark(_)) | None => {}
         }
         all.change = change.or(all.change);
-        all.tells.extend(tells);
+        all.dispatches.extend(dispatches);
     }
     Ok(all)
 }
@@ -142,29 +145,29 @@ fn put(
     origin: Origin,
     is_in_initial_list: bool,
 ) -> Effect {
-    let added = |object| Tell::All(Notification::Added { object, is_in_initial_list, origin });
+    let added = |object| Dispatch::All(Notification::Added { object, is_in_initial_list, origin });
     let Some(old) = stored.map(Arc::clone) else {
         return Effect {
             change: Some(Transaction::Add(Arc::clone(&object))),
-            tells: smallvec![added(object)],
+            dispatches: smallvec![added(object)],
         };
     };
     if is_unchanged(&old, &object, origin) {
         // The stored object stays: only the index functions could notice a difference, and they would run again.
         let new = Arc::clone(&old);
         let unchanged = Notification::Updated { old, new, origin: Origin::Resync };
-        return Effect { change: None, tells: smallvec![Tell::Due(unchanged)] };
+        return Effect { change: None, dispatches: smallvec![Dispatch::ResyncDue(unchanged)] };
     }
     let change = Some(Transaction::Update(Arc::clone(&object)));
-    let tells = if is_other(&old, &object) {
+    let dispatches = if is_other(&old, &object) {
         // The object was deleted and created again under the same name, and the delete was missed.
         let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
         let gone = DeletedObject::FinalStateUnknown(tombstone);
-        smallvec![Tell::All(Notification::Deleted { object: gone, origin }), added(object)]
+        smallvec![Dispatch::All(Notification::Deleted { object: gone, origin }), added(object)]
     } else {
-        smallvec![Tell::All(Notification::Updated { old, new: object, origin })]
+        smallvec![Dispatch::All(Notification::Updated { old, new: object, origin })]
     };
-    Effect { change, tells }
+    Effect { change, dispatches }
 }
 
 /// Returns true if the two are the same state. The version of a listed object is no proof: a server that was restored from
@@ -190,8 +193,8 @@ fn delete(stored: Option<&Arc<Object>>, deleted: DeletedObject, origin: Origin) 
             (change, DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object }))
         }
     };
-    let deleted = stored.map(|_| Tell::All(Notification::Deleted { object, origin }));
-    Effect { change: Some(change), tells: deleted.into_iter().collect() }
+    let deleted = stored.map(|_| Dispatch::All(Notification::Deleted { object, origin }));
+    Effect { change: Some(change), dispatches: deleted.into_iter().collect() }
 }
 
 #[cfg(test)]
@@ -217,12 +220,12 @@ mod tests {
             [("a", Change::Added as fn(_) -> _), ("odd", Change::Added), ("b", Change::Updated)]
         {
             let delta = Delta { change: change(pod(name, 1)), origin: Origin::Watch };
-            apply(&store, delta, false, &mut |tell| told.push(tell));
+            apply(&store, delta, false, &mut |dispatch| told.push(dispatch));
         }
         let told: Vec<_> = told
             .iter()
-            .map(|tell| match tell {
-                Tell::All(notification) | Tell::Due(notification) => notification.to_string(),
+            .map(|dispatch| match dispatch {
+                Dispatch::All(notification) | Dispatch::ResyncDue(notification) => notification.to_string(),
             })
             .collect();
         assert_eq!(told, ["+a@1 watch", "+b@1 watch"]);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::MutationDetector;
-use super::guarded::HandlerPanicHook;
+use super::handler_call::HandlerPanicHook;
 use super::processor::SharedProcessor;
 use super::pump::Pump;
-use super::shared::{SharedIndexInformer, Source, Start};
+use super::shared::{ReflectorStart, SharedIndexInformer, StartReflector};
 use crate::listwatch::ListerWatcher;
 use crate::object::Compressor;
 use crate::queue::{
@@ -172,16 +172,16 @@ impl<L: ListerWatcher> Builder<L> {
         };
         let clock = Arc::clone(&reflector.clock);
         // The type of the source ends here: an informer is the same type whatever it watches.
-        let source: Source = Box::new(move |start| {
-            let Start { inlet, resync_period, should_resync, observer, stop } = start;
+        let start_reflector: StartReflector = Box::new(move |start| {
+            let ReflectorStart { queue_sink, resync_period, should_resync, observer, stop } = start;
             let observer = observer.or_else(|| reflector.observer.clone());
             let should_resync = Some(should_resync);
             let options = ReflectorOptions { resync_period, should_resync, observer, ..reflector };
-            let reflector = Reflector::new(source, inlet, options);
+            let reflector = Reflector::new(source, queue_sink, options);
             (reflector.handle(), Box::pin(reflector.run(stop)))
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
         let pump = Pump::new(queue, store, processor, mutation_detector);
-        SharedIndexInformer::new(pump, source, clock, resync_check_period, shared_compressor)
+        SharedIndexInformer::new(pump, start_reflector, clock, resync_check_period, shared_compressor)
     }
 }

@@ -17,29 +17,29 @@ pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
 /// of each kind: so it is bounded by the objects there are, and nobody ever waits to put something in.
 ///
 /// What comes out is what a handler could have been told had it looked later: replayed over nothing it gives the same
-/// state, each object is added once, updated from the state told before, and deleted. An object keeps its place in line.
+/// state, each object is added once, updated from the state told before, and deleted. An object keeps its position in line.
 #[derive(Default)]
 pub(super) struct Pending {
     /// A std mutex: nothing under it waits.
     state: Mutex<State>,
     /// The bytes of what was put in since nothing waited. Relaxed: a rough measure of how far behind the reader is.
-    waited: AtomicUsize,
+    bytes_since_empty: AtomicUsize,
     /// Compresses what waits for a reader that is far behind: the objects may be as many as those of the store, and are to
     /// take no more space than there.
     compressor: Option<Arc<Compressor>>,
 }
 
 /// Bytes that wait with their texts at hand.
-const AT_HAND: usize = 8 * 1024 * 1024;
+const UNCOMPRESSED_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Default)]
 struct State {
     snapshot: Option<Snapshot>,
-    next_place: u64,
-    line: BTreeMap<u64, Place>,
-    objects: HashMap<Key, Waiting>,
+    next_position: u64,
+    order: BTreeMap<u64, Slot>,
+    objects: HashMap<Key, PendingObject>,
     /// Where the mark of a gap waits.
-    gap: Option<u64>,
+    gap_position: Option<u64>,
     /// The one reader, where it found nothing. It stands here since that very look, under the same lock, so that nothing
     /// is put in between the two.
     reader: Option<Waker>,
@@ -49,25 +49,25 @@ struct State {
     abandoned: bool,
 }
 
-enum Place {
+enum Slot {
     Object(Key),
     Mark(Mark),
 }
 
-/// What waits for one object: first that one is gone, then how it is now.
-struct Waiting {
-    place: u64,
-    gone: Option<Notification>,
-    now: Option<Notification>,
+/// What waits for one object: first that one is delete, then how it is latest.
+struct PendingObject {
+    position: u64,
+    delete: Option<Notification>,
+    latest: Option<Notification>,
 }
 
 /// What came of one more notification.
 #[derive(Default)]
-struct Merged {
+struct MergeResult {
     /// How many notifications will not be told.
-    untold: u64,
+    coalesced: u64,
     /// Whether one of them was initial.
-    initial: bool,
+    removed_initial: bool,
 }
 
 /// What is to be read next.
@@ -75,7 +75,7 @@ pub(super) enum Next {
     Snapshot(Snapshot),
     One(Notification),
     /// Nothing yet.
-    Nothing,
+    Empty,
     /// Nothing any more.
     End,
 }
@@ -96,27 +96,27 @@ impl Pending {
 
     /// Changes what waits, and wakes the reader once the lock is free.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let (answer, reader) = {
+        let (result, reader) = {
             let mut state = self.lock();
             (change(&mut state), state.reader.take())
         };
         if let Some(reader) = reader {
             reader.wake();
         }
-        answer
+        result
     }
 
-    /// Puts in one more, and counts what it made untold.
+    /// Puts in one more, and counts what it made coalesced.
     pub(super) fn put(&self, notification: Notification, progress: &Progress) {
-        let waited = self.waited.fetch_add(notification.weight(), Ordering::Relaxed);
+        let waited = self.bytes_since_empty.fetch_add(notification.weight(), Ordering::Relaxed);
         let notification = match &self.compressor {
-            Some(compressor) if waited > AT_HAND => compressed(compressor, notification),
+            Some(compressor) if waited > UNCOMPRESSED_BYTES => compressed(compressor, notification),
             _ => notification,
         };
         let merged = self.change(|state| (!state.abandoned).then(|| state.put(notification)));
         let Some(merged) = merged else { return };
-        progress.coalesced(merged.untold);
-        if merged.initial {
+        progress.add_coalesced(merged.coalesced);
+        if merged.removed_initial {
             progress.handled_one();
         }
     }
@@ -132,15 +132,15 @@ impl Pending {
         drop(waited);
     }
 
-    /// What is to be read next, as it is now.
+    /// What is to be read next, as it is latest.
     pub(super) fn take(&self) -> Next {
         self.next(&mut self.lock())
     }
 
     fn next(&self, state: &mut State) -> Next {
         let next = state.next();
-        if state.line.is_empty() {
-            self.waited.store(0, Ordering::Relaxed);
+        if state.order.is_empty() {
+            self.bytes_since_empty.store(0, Ordering::Relaxed);
         }
         next
     }
@@ -149,7 +149,7 @@ impl Pending {
     pub(super) fn poll_take(&self, context: &mut Context<'_>) -> Poll<Next> {
         let mut state = self.lock();
         match self.next(&mut state) {
-            Next::Nothing => {
+            Next::Empty => {
                 state.reader = Some(context.waker().clone());
                 Poll::Pending
             }
@@ -183,11 +183,11 @@ impl State {
         match self.take() {
             Some(notification) => Next::One(notification),
             None if self.closed => Next::End,
-            None => Next::Nothing,
+            None => Next::Empty,
         }
     }
 
-    fn put(&mut self, notification: Notification) -> Merged {
+    fn put(&mut self, notification: Notification) -> MergeResult {
         let key = match &notification {
             Notification::Mark(_) => return self.put_mark(notification),
             Notification::Added { object, .. } | Notification::Updated { new: object, .. } => {
@@ -197,104 +197,101 @@ impl State {
         };
         if let Some(waiting) = self.objects.get_mut(&key) {
             let merged = waiting.merge(notification);
-            if waiting.gone.is_none() && waiting.now.is_none() {
-                self.line.remove(&waiting.place);
+            if waiting.delete.is_none() && waiting.latest.is_none() {
+                self.order.remove(&waiting.position);
                 self.objects.remove(&key);
             }
             return merged;
         }
-        let place = self.append(Place::Object(key.clone()));
-        let (gone, now) = match notification {
+        let position = self.append(Slot::Object(key.clone()));
+        let (delete, latest) = match notification {
             Notification::Deleted { .. } => (Some(notification), None),
             _ => (None, Some(notification)),
         };
-        self.objects.insert(key, Waiting { place, gone, now });
-        Merged::default()
+        self.objects.insert(key, PendingObject { position, delete, latest });
+        MergeResult::default()
     }
 
-    fn put_mark(&mut self, notification: Notification) -> Merged {
-        let Notification::Mark(mark) = notification else { return Merged::default() };
-        let waiting = self.gap.and_then(|place| self.line.get_mut(&place));
+    fn put_mark(&mut self, notification: Notification) -> MergeResult {
+        let Notification::Mark(mark) = notification else { return MergeResult::default() };
+        let waiting = self.gap_position.and_then(|position| self.order.get_mut(&position));
         match (waiting, mark) {
             // Two gaps are one that lasted for both.
-            (
-                Some(Place::Mark(Mark::Gap { to, lasted, .. })),
-                Mark::Gap { to: later, lasted: longer, .. },
-            ) => {
+            (Some(Slot::Mark(Mark::Gap { to, lasted, .. })), Mark::Gap { to: later, lasted: longer, .. }) => {
                 *to = later;
                 *lasted = lasted.saturating_add(longer);
-                Merged { untold: 1, initial: false }
+                MergeResult { coalesced: 1, removed_initial: false }
             }
             (_, mark) => {
                 let is_gap = matches!(mark, Mark::Gap { .. });
-                let place = self.append(Place::Mark(mark));
-                self.gap = if is_gap { Some(place) } else { self.gap };
-                Merged::default()
+                let position = self.append(Slot::Mark(mark));
+                self.gap_position = if is_gap { Some(position) } else { self.gap_position };
+                MergeResult::default()
             }
         }
     }
 
-    fn append(&mut self, place: Place) -> u64 {
-        self.next_place += 1;
-        self.line.insert(self.next_place, place);
-        self.next_place
+    fn append(&mut self, position: Slot) -> u64 {
+        self.next_position += 1;
+        self.order.insert(self.next_position, position);
+        self.next_position
     }
 
     fn take(&mut self) -> Option<Notification> {
-        let (place, first) = self.line.pop_first()?;
+        let (position, first) = self.order.pop_first()?;
         let key = match first {
-            Place::Mark(mark) => return Some(Notification::Mark(mark)),
-            Place::Object(key) => key,
+            Slot::Mark(mark) => return Some(Notification::Mark(mark)),
+            Slot::Object(key) => key,
         };
-        let Waiting { gone, now, .. } = self.objects.remove(&key)?;
-        if gone.is_some() && now.is_some() {
+        let PendingObject { delete, latest, .. } = self.objects.remove(&key)?;
+        if delete.is_some() && latest.is_some() {
             // Its second half goes on waiting where it was.
-            self.line.insert(place, Place::Object(key.clone()));
-            self.objects.insert(key, Waiting { place, gone: None, now });
-            return gone;
+            self.order.insert(position, Slot::Object(key.clone()));
+            self.objects.insert(key, PendingObject { position, delete: None, latest });
+            return delete;
         }
-        gone.or(now)
+        delete.or(latest)
     }
 }
 
-impl Waiting {
-    fn merge(&mut self, notification: Notification) -> Merged {
-        let untold = |untold| Merged { untold, initial: false };
-        match (self.now.take(), notification) {
+impl PendingObject {
+    fn merge(&mut self, notification: Notification) -> MergeResult {
+        let coalesced = |coalesced| MergeResult { coalesced, removed_initial: false };
+        match (self.latest.take(), notification) {
             (None, deleted @ Notification::Deleted { .. }) => {
-                self.gone = Some(deleted);
-                untold(0)
+                self.delete = Some(deleted);
+                coalesced(0)
             }
             (None, next) => {
-                self.now = Some(next);
-                untold(0)
+                self.latest = Some(next);
+                coalesced(0)
             }
             // It was never told that it came, so it is not told that it went.
             (Some(Notification::Added { is_in_initial_list, .. }), Notification::Deleted { .. }) => {
-                Merged { untold: 2, initial: is_in_initial_list }
+                MergeResult { coalesced: 2, removed_initial: is_in_initial_list }
             }
             (Some(_), deleted @ Notification::Deleted { .. }) => {
-                self.gone = Some(deleted);
-                untold(1)
+                self.delete = Some(deleted);
+                coalesced(1)
             }
             (Some(before), Notification::Updated { origin: Origin::Resync, .. }) => {
-                self.now = Some(before);
-                untold(1)
+                self.latest = Some(before);
+                coalesced(1)
             }
             (
                 Some(Notification::Added { is_in_initial_list, origin, .. }),
                 Notification::Updated { new: object, .. },
             ) => {
-                self.now = Some(Notification::Added { object, is_in_initial_list, origin });
-                untold(1)
+                self.latest = Some(Notification::Added { object, is_in_initial_list, origin });
+                coalesced(1)
             }
             (Some(Notification::Updated { old, .. }), Notification::Updated { new, origin, .. }) => {
-                self.now = Some(Notification::Updated { old, new, origin });
-                untold(1)
+                self.latest = Some(Notification::Updated { old, new, origin });
+                coalesced(1)
             }
             (Some(_), next) => {
-                self.now = Some(next);
-                untold(1)
+                self.latest = Some(next);
+                coalesced(1)
             }
         }
     }
@@ -342,7 +339,7 @@ mod tests {
             }
             pending.put(notification, &progress);
         }
-        (told(&pending), progress.untold())
+        (told(&pending), progress.coalesced())
     }
 
     /// An object whose text is mostly that of others.
@@ -368,7 +365,7 @@ mod tests {
             bytes += notification.weight();
             versions.push(notification.to_string());
         }
-        assert!(bytes < 2 * AT_HAND, "{bytes} of {} bytes", OBJECTS * large("n", 1).weight());
+        assert!(bytes < 2 * UNCOMPRESSED_BYTES, "{bytes} of {} bytes", OBJECTS * large("n", 1).weight());
         assert_eq!(versions.len(), OBJECTS);
         assert_eq!(versions[..2], ["-n0@1 watch", "n1@1>2 watch"]);
         // It has read everything: what comes next is given as it is.
@@ -381,7 +378,7 @@ mod tests {
     fn what_waits_is_merged_per_object_and_counted() {
         let [a1, a2, a3, b1] = [pod("a", 1), pod("a", 2), pod("a", 3), pod("b", 1)];
         let again = labelled("a", "other", 9, "");
-        for (notifications, wanted, untold) in [
+        for (notifications, wanted, coalesced) in [
             (vec![added(&a1, true), updated(&a1, &a2), updated(&a2, &a3)], vec!["+a@3! list"], 2),
             (
                 vec![added(&a1, true), added(&b1, true), updated(&a1, &a2)],
@@ -398,7 +395,7 @@ mod tests {
             (vec![deleted(&a2), added(&again, false), deleted(&again)], vec!["-a@2 watch"], 2),
         ] {
             let wanted: Vec<_> = wanted.into_iter().map(str::to_owned).collect();
-            assert_eq!(merged(notifications), (wanted, untold));
+            assert_eq!(merged(notifications), (wanted, coalesced));
         }
     }
 
@@ -425,7 +422,7 @@ mod tests {
             pending.put(deleted(&object), &progress);
         }
         let state = pending.lock();
-        assert_eq!((state.line.len(), state.objects.len(), progress.is_done()), (0, 0, true));
+        assert_eq!((state.order.len(), state.objects.len(), progress.is_done()), (0, 0, true));
     }
 
     /// The reader looks and then waits, while what it waits for is put in: no wake-up may be lost.
@@ -434,18 +431,18 @@ mod tests {
         for _ in 0..50 {
             let (listener, mut inbox) = coalescing(None);
             let sending = tokio::spawn(async move {
-                let hurry = CancellationToken::new();
+                let stopping = CancellationToken::new();
                 let mut before = pod("a", 1);
-                listener.send(added(&before, false), &hurry).await;
+                listener.send(added(&before, false), &stopping).await;
                 for version in 2..=200 {
                     let next = pod("a", version);
-                    listener.send(updated(&before, &next), &hurry).await;
+                    listener.send(updated(&before, &next), &stopping).await;
                     before = next;
                     if version % 10 == 0 {
                         tokio::task::yield_now().await;
                     }
                 }
-                listener.progress.untold()
+                listener.progress.coalesced()
             });
             let (mut reader, mut read) = (Reader::default(), 0);
             while let Some(notification) = inbox.next().await {
@@ -500,7 +497,7 @@ mod tests {
                         held[at] = Some(object);
                     }
                 }
-                let waiting = pending.lock().line.len();
+                let waiting = pending.lock().order.len();
                 prop_assert!(waiting <= 3, "{waiting} places for three objects");
             }
             while let Next::One(notification) = pending.take() {

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::ProcessFunc;
-use super::inlet::Inlet;
-use super::process_loop::{Asked, Work, work_off};
-use super::progress::Telling;
-use super::run::{Running, run_beside};
+use super::process_loop::{FuncProcessor, ItemProcessor, pop_until_closed};
+use super::progress::InitialDelivery;
+use super::queue_sink::QueueSink;
+use super::run::{RunFuture, run_with_consumer};
 use crate::clock::Clock;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
@@ -98,21 +98,21 @@ impl<L> Config<L> {
 /// ```
 #[derive(Clone)]
 pub struct Controller {
-    controlled: Arc<dyn Controlled>,
+    backend: Arc<dyn ControllerBackend>,
 }
 
 /// What stands behind a controller.
-pub(super) trait Controlled: Send + Sync {
+pub(super) trait ControllerBackend: Send + Sync {
     fn has_synced(&self) -> bool;
     fn last_sync_resource_version(&self) -> ResourceVersion;
-    fn start(self: Arc<Self>, stop: CancellationToken) -> Running;
+    fn start(self: Arc<Self>, stop: CancellationToken) -> RunFuture;
 }
 
-struct Parts {
+struct QueueController {
     queue: Arc<dyn Queue>,
     reflector: ReflectorHandle,
     /// Where what is popped is told after the pop.
-    telling: Arc<Telling>,
+    initial_delivery: Arc<InitialDelivery>,
     clock: Arc<dyn Clock>,
     /// Taken by the run. A std mutex: it is held for the take.
     start: Mutex<Option<Start>>,
@@ -120,8 +120,8 @@ struct Parts {
 
 struct Start {
     /// Starts the reflector. The type of the source ends here.
-    reflect: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
-    work: Box<dyn Work>,
+    run_reflector: Box<dyn FnOnce(CancellationToken) -> RunFuture + Send>,
+    processor: Box<dyn ItemProcessor>,
 }
 
 impl Controller {
@@ -129,41 +129,47 @@ impl Controller {
     pub fn new<L: ListerWatcher>(config: Config<L>) -> Self {
         let Config { queue, lister_watcher, process, full_resync_period, retry_on_error, reflector } = config;
         let options = ReflectorOptions { resync_period: full_resync_period, ..reflector };
-        let work = Box::new(Asked::new(process, retry_on_error));
-        Self::with_work(queue, lister_watcher, options, work, Arc::default())
+        let processor = Box::new(FuncProcessor::new(process, retry_on_error));
+        Self::with_processor(queue, lister_watcher, options, processor, Arc::default())
     }
 
-    pub(super) fn with_work<L: ListerWatcher>(
+    pub(super) fn with_processor<L: ListerWatcher>(
         queue: Arc<dyn Queue>,
         source: L,
         options: ReflectorOptions,
-        work: Box<dyn Work>,
-        telling: Arc<Telling>,
+        processor: Box<dyn ItemProcessor>,
+        initial_delivery: Arc<InitialDelivery>,
     ) -> Self {
         let clock = Arc::clone(&options.clock);
-        let reflector = Reflector::new(source, Arc::new(Inlet(Arc::clone(&queue))), options);
+        let reflector = Reflector::new(source, Arc::new(QueueSink(Arc::clone(&queue))), options);
         let handle = reflector.handle();
-        let reflect = Box::new(|stop| Box::pin(reflector.run(stop)) as Running);
-        let start = Mutex::new(Some(Start { reflect, work }));
-        Self::of(Arc::new(Parts { queue, reflector: handle, telling, clock, start }))
+        let run_reflector = Box::new(|stop| Box::pin(reflector.run(stop)) as RunFuture);
+        let start = Mutex::new(Some(Start { run_reflector, processor }));
+        Self::from_backend(Arc::new(QueueController {
+            queue,
+            reflector: handle,
+            initial_delivery,
+            clock,
+            start,
+        }))
     }
 
     /// A handle on that.
-    pub(super) fn of(controlled: Arc<dyn Controlled>) -> Self {
-        Self { controlled }
+    pub(super) fn from_backend(backend: Arc<dyn ControllerBackend>) -> Self {
+        Self { backend }
     }
 
     /// Whether the initial state has been popped and processed; of an [`Informer`](super::Informer) also, whether its
     /// handler has returned from all of it. Never goes back.
     #[must_use]
     pub fn has_synced(&self) -> bool {
-        self.controlled.has_synced()
+        self.backend.has_synced()
     }
 
     /// The version the reflector received last; unset before the first.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
-        self.controlled.last_sync_resource_version()
+        self.backend.last_sync_resource_version()
     }
 
     /// Runs until `stop`, or until the reflector gives up; then what is queued is processed, and it ends. A second run
@@ -175,29 +181,29 @@ impl Controller {
     /// # Panics
     /// Outside of a tokio runtime, and where the source or the process function panicked.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
-        Arc::clone(&self.controlled).start(stop)
+        Arc::clone(&self.backend).start(stop)
     }
 }
 
-impl Controlled for Parts {
-    /// In this order: the queue says so under its lock, under which the telling of the last pop began.
+impl ControllerBackend for QueueController {
+    /// Checks the queue first: it reports the sync under its lock, under which the last initial delivery began.
     fn has_synced(&self) -> bool {
-        self.queue.has_synced() && self.telling.is_over()
+        self.queue.has_synced() && self.initial_delivery.is_done()
     }
 
     fn last_sync_resource_version(&self) -> ResourceVersion {
         self.reflector.last_sync_resource_version()
     }
 
-    fn start(self: Arc<Self>, stop: CancellationToken) -> Running {
+    fn start(self: Arc<Self>, stop: CancellationToken) -> RunFuture {
         Box::pin(async move {
             let start = self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let Some(Start { reflect, mut work }) = start else {
+            let Some(Start { run_reflector, mut processor }) = start else {
                 tracing::warn!("the controller has been started already");
                 return Ok(());
             };
-            let work = work_off(&*self.queue, &mut *work, &*self.clock);
-            run_beside(&*self.queue, reflect(stop), &CancellationToken::new(), work).await
+            let consumer = pop_until_closed(&*self.queue, &mut *processor, &*self.clock);
+            run_with_consumer(&*self.queue, run_reflector(stop), &CancellationToken::new(), consumer).await
         })
     }
 }

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::SharedIndexInformer;
-use super::run::answer;
+use super::run::task_output;
 use crate::listwatch::Error;
 use crate::object::ApiResource;
 use crate::store::index_funcs::{self, NAMESPACE_INDEX};
@@ -200,7 +200,7 @@ impl SharedInformerFactory {
         };
         let mut failed = Vec::new();
         while let Some(ended) = running.join_next().await {
-            if let Some((resource, Err(error))) = answer(ended) {
+            if let Some((resource, Err(error))) = task_output(ended) {
                 failed.push((resource, error));
             }
         }

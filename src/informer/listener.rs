@@ -1,4 +1,4 @@
-//! The way to one handler: a bounded channel with two ends, or what waits merged per object.
+//! The buffer to one handler: a bounded channel with two ends, or what waits merged per object.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::Notification;
 use super::coalesce::{Next, Pending};
 use super::overflow::Overflow;
 use super::progress::Progress;
-use super::weighed_channel::{TrySendError, WeighedReceiver, WeighedSender, weighed_channel};
+use super::weighted_channel::{TrySendError, WeightedReceiver, WeightedSender, weighted_channel};
 use crate::object::{Compressor, Object, Origin};
 use crate::queue::Mark;
 use crate::store::Indexer;
@@ -27,26 +27,26 @@ enum Message {
 
 /// The sending end (client-go: `processorListener`).
 pub(super) struct ProcessorListener {
-    way: Way,
+    buffer: BufferSender,
     pub(super) progress: Arc<Progress>,
     /// Cancelled when the handler is removed: from then on nobody waits for it, wherever it may be stuck.
     pub(super) removed: CancellationToken,
 }
 
-enum Way {
+enum BufferSender {
     Channel {
         /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
         /// informer has stopped, or by the receiving end when the handler is gone.
-        sender: WeighedSender<Message>,
+        sender: WeightedSender<Message>,
         overflow: Arc<Overflow>,
         /// Whether the initial state goes to the overflow when the channel is full, instead of waiting for the reader.
-        has_unbounded_start: bool,
+        has_unbounded_initial_state: bool,
     },
     Pending(Arc<Pending>),
 }
 
 /// Closed like the channel.
-impl Drop for Way {
+impl Drop for BufferSender {
     fn drop(&mut self) {
         if let Self::Pending(pending) = self {
             pending.close();
@@ -56,17 +56,17 @@ impl Drop for Way {
 
 /// The receiving end: gives the snapshot object by object, then the rest in order.
 pub(super) struct Inbox {
-    source: Source,
+    receiver: BufferReceiver,
     snapshot: vec::IntoIter<Arc<Object>>,
     mark: Option<Mark>,
 }
 
-enum Source {
-    Channel { receiver: WeighedReceiver<Message>, overflow: Arc<Overflow> },
+enum BufferReceiver {
+    Channel { receiver: WeightedReceiver<Message>, overflow: Arc<Overflow> },
     Pending(Arc<Pending>),
 }
 
-impl Drop for Source {
+impl Drop for BufferReceiver {
     fn drop(&mut self) {
         match self {
             Self::Channel { receiver, overflow } => {
@@ -78,7 +78,7 @@ impl Drop for Source {
     }
 }
 
-impl Source {
+impl BufferReceiver {
     /// The next message, or `None` when there will be no more.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
         match self {
@@ -86,7 +86,7 @@ impl Source {
                 let waker = context.waker().clone();
                 overflow.next_after(Some(&waker), || receiver.poll_recv(context), Message::One)
             }
-            Self::Pending(pending) => pending.poll_take(context).map(Message::of),
+            Self::Pending(pending) => pending.poll_take(context).map(Message::from_next),
         }
     }
 
@@ -104,73 +104,76 @@ impl Source {
                     Poll::Pending => None,
                 }
             }
-            Self::Pending(pending) => Message::of(pending.take()),
+            Self::Pending(pending) => Message::from_next(pending.take()),
         }
     }
 }
 
 impl Message {
-    fn of(next: Next) -> Option<Self> {
+    fn from_next(next: Next) -> Option<Self> {
         match next {
             Next::Snapshot((objects, mark)) => Some(Self::Snapshot(objects, mark)),
             Next::One(notification) => Some(Self::One(notification)),
-            Next::End | Next::Nothing => None,
+            Next::End | Next::Empty => None,
         }
     }
 }
 
-/// Both ends of a way on which nobody waits: what the handler has not read is merged per object.
+/// Both ends of a buffer on which nobody waits: what the handler has not read is merged per object.
 pub(super) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListener, Inbox) {
     let pending = Arc::new(Pending::new(compressor));
-    let way = Way::Pending(Arc::clone(&pending));
-    (ProcessorListener::new(way), Inbox::new(Source::Pending(pending)))
+    let buffer = BufferSender::Pending(Arc::clone(&pending));
+    (ProcessorListener::new(buffer), Inbox::new(BufferReceiver::Pending(pending)))
 }
 
 /// Returns both ends of a channel that holds `capacity` notifications and `bytes` of objects. A handler that does not keep
 /// up with the initial state holds it up.
 pub(super) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
-    channel_with_start(capacity, bytes, false)
+    channel_with_overflow(capacity, bytes, false)
 }
 
 /// Returns both ends of such a channel for a reader that may begin to read after the informer has synced: an initial state
 /// that exceeds the bounds is kept behind the channel, as references to what the store holds.
 pub(super) fn subscription(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
-    channel_with_start(capacity, bytes, true)
+    channel_with_overflow(capacity, bytes, true)
 }
 
-fn channel_with_start(
+fn channel_with_overflow(
     capacity: usize,
     bytes: usize,
-    has_unbounded_start: bool,
+    has_unbounded_initial_state: bool,
 ) -> (ProcessorListener, Inbox) {
-    let (sender, receiver) = weighed_channel(capacity, bytes);
+    let (sender, receiver) = weighted_channel(capacity, bytes);
     let overflow = Arc::<Overflow>::default();
-    let way = Way::Channel { sender, overflow: Arc::clone(&overflow), has_unbounded_start };
-    (ProcessorListener::new(way), Inbox::new(Source::Channel { receiver, overflow }))
+    let buffer =
+        BufferSender::Channel { sender, overflow: Arc::clone(&overflow), has_unbounded_initial_state };
+    (ProcessorListener::new(buffer), Inbox::new(BufferReceiver::Channel { receiver, overflow }))
 }
 
 impl ProcessorListener {
-    fn new(way: Way) -> Self {
-        Self { way, progress: Arc::default(), removed: CancellationToken::new() }
+    fn new(buffer: BufferSender) -> Self {
+        Self { buffer, progress: Arc::default(), removed: CancellationToken::new() }
     }
 
     /// Puts what the store holds into the channel, before anything else.
     pub(super) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
-        match &self.way {
+        match &self.buffer {
             // The channel is new, so there is room. It weighs nothing: what the store holds is held by the store.
-            Way::Channel { sender, .. } => drop(sender.try_send(Message::Snapshot(objects, synced), 0)),
-            Way::Pending(pending) => pending.replay((objects, synced)),
+            BufferSender::Channel { sender, .. } => {
+                drop(sender.try_send(Message::Snapshot(objects, synced), 0));
+            }
+            BufferSender::Pending(pending) => pending.replay((objects, synced)),
         }
     }
 
-    /// Sends; waits while the channel is full, until `hurry`. A handler that is gone or removed receives nothing.
-    pub(super) async fn send(&self, notification: Notification, hurry: &CancellationToken) {
-        let (sender, overflow) = match &self.way {
-            Way::Channel { sender, overflow, .. } => (sender, overflow),
-            Way::Pending(pending) => return pending.put(notification, &self.progress),
+    /// Sends; waits while the channel is full, until `stopping`. A handler that is gone or removed receives nothing.
+    pub(super) async fn send(&self, notification: Notification, stopping: &CancellationToken) {
+        let (sender, overflow) = match &self.buffer {
+            BufferSender::Channel { sender, overflow, .. } => (sender, overflow),
+            BufferSender::Pending(pending) => return pending.put(notification, &self.progress),
         };
-        if hurry.is_cancelled() {
+        if stopping.is_cancelled() {
             // Not into the channel, whatever room it has by now: the overflow comes after it.
             return overflow.push(notification);
         }
@@ -187,7 +190,7 @@ impl ProcessorListener {
                 }
             }
             () = self.removed.cancelled() => {}
-            () = hurry.cancelled() => overflow.push(notification),
+            () = stopping.cancelled() => overflow.push(notification),
         }
     }
 
@@ -197,13 +200,14 @@ impl ProcessorListener {
         &self,
         notification: Notification,
         store: &dyn Indexer,
-        hurry: &CancellationToken,
+        stopping: &CancellationToken,
     ) {
-        let Way::Channel { sender, overflow, has_unbounded_start: true } = &self.way else {
-            return self.send(notification, hurry).await;
+        let BufferSender::Channel { sender, overflow, has_unbounded_initial_state: true } = &self.buffer
+        else {
+            return self.send(notification, stopping).await;
         };
         let mut notification = notification;
-        if overflow.is_empty() && !hurry.is_cancelled() {
+        if overflow.is_empty() && !stopping.is_cancelled() {
             let weight = notification.weight();
             match sender.try_send(Message::One(notification), weight) {
                 Err(TrySendError::Full(Message::One(full))) => notification = full,
@@ -227,8 +231,8 @@ fn as_stored(notification: Notification, store: &dyn Indexer) -> Notification {
 }
 
 impl Inbox {
-    fn new(source: Source) -> Self {
-        Self { source, snapshot: Vec::new().into_iter(), mark: None }
+    fn new(receiver: BufferReceiver) -> Self {
+        Self { receiver, snapshot: Vec::new().into_iter(), mark: None }
     }
 
     /// The next notification, or `None` when there will be no more. Dropping the future loses nothing.
@@ -242,7 +246,7 @@ impl Inbox {
             if let Some(next) = self.unpacked() {
                 return Poll::Ready(Some(next));
             }
-            let Some(message) = ready!(self.source.poll_next(context)) else { return Poll::Ready(None) };
+            let Some(message) = ready!(self.receiver.poll_next(context)) else { return Poll::Ready(None) };
             if let Some(one) = self.unpack(message) {
                 return Poll::Ready(Some(one));
             }
@@ -255,7 +259,7 @@ impl Inbox {
             if let Some(next) = self.unpacked() {
                 return Some(next);
             }
-            let message = self.source.try_next()?;
+            let message = self.receiver.try_next()?;
             if let Some(one) = self.unpack(message) {
                 return Some(one);
             }
@@ -294,24 +298,24 @@ mod tests {
 
     #[test]
     fn send_does_not_wait_for_a_removed_handler() {
-        let hurry = CancellationToken::new();
+        let stopping = CancellationToken::new();
         // One channel is full by the number of its notifications, the other by their bytes.
         for (capacity, bytes) in [(1, usize::MAX), (100, 1)] {
             let (listener, _unread) = channel(capacity, bytes);
-            assert!(now(listener.send(added(1), &hurry)).is_some());
-            assert!(now(listener.send(added(2), &hurry)).is_none(), "the channel is full");
+            assert!(now(listener.send(added(1), &stopping)).is_some());
+            assert!(now(listener.send(added(2), &stopping)).is_none(), "the channel is full");
             listener.removed.cancel();
-            assert!(now(listener.send(added(2), &hurry)).is_some());
+            assert!(now(listener.send(added(2), &stopping)).is_some());
         }
     }
 
     #[test]
     fn dropped_reader_ends_a_waiting_send() {
-        let hurry = CancellationToken::new();
+        let stopping = CancellationToken::new();
         for (capacity, bytes) in [(1, usize::MAX), (100, 1)] {
             let (listener, inbox) = channel(capacity, bytes);
-            assert!(now(listener.send(added(1), &hurry)).is_some());
-            let mut waiting = Box::pin(listener.send(added(2), &hurry));
+            assert!(now(listener.send(added(1), &stopping)).is_some());
+            let mut waiting = Box::pin(listener.send(added(2), &stopping));
             assert!(now(waiting.as_mut()).is_none(), "the channel is full");
             drop(inbox);
             assert!(now(waiting).is_some());
@@ -320,20 +324,20 @@ mod tests {
 
     #[test]
     fn large_objects_wait_for_the_reader_and_small_ones_for_nobody() {
-        let hurry = CancellationToken::new();
+        let stopping = CancellationToken::new();
         let weight = added(1).weight();
         for (bytes, wanted) in [(usize::MAX, 100), (10 * weight, 10), (1, 1)] {
             let (listener, mut inbox) = channel(100, bytes);
             let mut sent = 0;
-            while sent < 1000 && now(listener.send(added(1), &hurry)).is_some() {
+            while sent < 1000 && now(listener.send(added(1), &stopping)).is_some() {
                 sent += 1;
             }
             assert_eq!(sent, wanted, "at most {bytes} bytes");
-            // Read again, it goes on: by either way of reading.
+            // Read again, it goes on: by either buffer of reading.
             for round in 0..50 {
                 let read = if round % 2 == 0 { inbox.try_next() } else { now(inbox.next()).flatten() };
                 assert!(read.is_some());
-                assert!(now(listener.send(added(1), &hurry)).is_some(), "{bytes} bytes, round {round}");
+                assert!(now(listener.send(added(1), &stopping)).is_some(), "{bytes} bytes, round {round}");
             }
         }
     }
@@ -349,13 +353,13 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_put_aside_comes_after_the_channel() {
-        let hurry = CancellationToken::new();
+        let stopping = CancellationToken::new();
         let (listener, mut inbox) = channel(1, usize::MAX);
         listener.replay(vec![pod("b", 1)], Some(Mark::Synced { resource_version: "1".into() }));
-        tokio::join!(listener.send(added(1), &hurry), async { hurry.cancel() });
+        tokio::join!(listener.send(added(1), &stopping), async { stopping.cancel() });
         assert_eq!(inbox.try_next().map(|it| it.to_string()).as_deref(), Some("+b@1! list"));
         // There is room in the channel again, which must not be used.
-        listener.send(added(2), &hurry).await;
+        listener.send(added(2), &stopping).await;
         drop(listener);
         let mut rest = Vec::new();
         while let Some(next) = inbox.next().await {
@@ -366,14 +370,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_is_gone_is_sent_nothing() {
-        let hurry = CancellationToken::new();
+        let stopping = CancellationToken::new();
         let (listener, inbox) = channel(1, usize::MAX);
-        listener.send(added(1), &hurry).await;
+        listener.send(added(1), &stopping).await;
         drop(inbox);
-        listener.send(added(2), &hurry).await;
-        hurry.cancel();
-        listener.send(added(3), &hurry).await;
-        let Way::Channel { overflow, .. } = &listener.way else { panic!("a channel") };
+        listener.send(added(2), &stopping).await;
+        stopping.cancel();
+        listener.send(added(3), &stopping).await;
+        let BufferSender::Channel { overflow, .. } = &listener.buffer else { panic!("a channel") };
         assert!(overflow.is_empty());
     }
 }

@@ -30,41 +30,43 @@ mod coalesce;
 mod controller;
 mod error;
 mod factory;
-mod guarded;
 mod handler;
-mod inlet;
+mod handler_call;
 mod listener;
 mod mutation;
 mod notification;
-mod one_handler;
 mod overflow;
 mod plain_store;
 mod process_loop;
 mod processor;
 mod progress;
 mod pump;
+mod queue_sink;
 mod registration;
 mod resync;
 mod run;
 mod shared;
-mod weighed_channel;
+mod single_handler;
+mod weighted_channel;
 
 pub use builder::{BodyStorage, Builder, QueueKind};
 pub use controller::{Config, Controller};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};
-pub use guarded::{HandlerPanic, HandlerPanicHook};
 pub use handler::{
     FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
 };
-pub use mutation::{Fingerprinted, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
+pub use handler_call::{HandlerPanic, HandlerPanicHook};
+pub use mutation::{Fingerprint, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
-pub use one_handler::{Informer, new_informer};
 pub use process_loop::{ProcessError, ProcessFunc, process_loop};
 pub use registration::{Registration, Subscription};
-pub(crate) use run::answer;
+pub(crate) use run::task_output;
 pub use shared::{SharedIndexInformer, SharedInformer};
-pub use weighed_channel::{TrySendError, WeighedPermit, WeighedReceiver, WeighedSender, weighed_channel};
+pub use single_handler::{Informer, new_informer};
+pub use weighted_channel::{
+    TrySendError, WeightedPermit, WeightedReceiver, WeightedSender, weighted_channel,
+};
 
 // What the tools above are made with is had from here, so that they know nothing below but the seam and the nouns.
 pub(crate) use crate::store::Indexer;

@@ -28,7 +28,7 @@ pub struct Mutation {
 pub type MutationHook = Arc<dyn Fn(&Mutation) + Send + Sync>;
 
 /// What can be told from a copy of it that was taken earlier.
-pub trait Fingerprinted: Send + Sync + 'static {
+pub trait Fingerprint: Send + Sync + 'static {
     /// Under what it is cached.
     fn key(&self) -> Key;
 
@@ -36,7 +36,7 @@ pub trait Fingerprinted: Send + Sync + 'static {
     fn fingerprint(&self) -> u64;
 }
 
-impl Fingerprinted for Object {
+impl Fingerprint for Object {
     fn key(&self) -> Key {
         Self::key(self).clone()
     }
@@ -83,7 +83,7 @@ struct Cached<T> {
     fingerprint: u64,
 }
 
-impl<T: Fingerprinted> MutationDetector<T> {
+impl<T: Fingerprint> MutationDetector<T> {
     /// A detector that tells this hook, once for each change it finds. They are also errors in the log.
     #[must_use]
     pub fn new(on_mutation: MutationHook) -> Self {
@@ -144,7 +144,7 @@ mod tests {
     /// What an object must never be: it changes behind an `Arc`.
     struct Broken(AtomicU64);
 
-    impl Fingerprinted for Broken {
+    impl Fingerprint for Broken {
         fn key(&self) -> Key {
             "shop/broken".into()
         }

@@ -19,12 +19,12 @@ pub type ProcessError = Box<dyn StdError + Send + Sync>;
 pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
 
 /// What the loop does with what it pops.
-pub(super) trait Work: Send {
+pub(super) trait ItemProcessor: Send {
     /// Processes an item under the queue's lock, and returns the deltas to queue again.
     fn process(&mut self, popped: Popped) -> Vec<Deltas>;
 
     /// After the lock was released.
-    fn released(&mut self) {}
+    fn after_release(&mut self) {}
 
     /// Returns how long the loop pauses before it pops again.
     fn pause(&self) -> Option<Duration> {
@@ -39,20 +39,20 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A function that was asked for.
-pub(super) struct Asked {
+pub(super) struct FuncProcessor {
     pub(super) process: ProcessFunc,
     pub(super) retry_on_error: bool,
     /// The pause that is due since the last failure. A success resets it.
     pause: Option<Duration>,
 }
 
-impl Asked {
+impl FuncProcessor {
     pub(super) fn new(process: ProcessFunc, retry_on_error: bool) -> Self {
         Self { process, retry_on_error, pause: None }
     }
 }
 
-impl Work for Asked {
+impl ItemProcessor for FuncProcessor {
     fn pause(&self) -> Option<Duration> {
         self.pause
     }
@@ -98,14 +98,18 @@ impl Work for Asked {
 /// # }
 /// ```
 pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, retry_on_error: bool) {
-    work_off(queue, &mut Asked::new(process, retry_on_error), &TokioClock).await;
+    pop_until_closed(queue, &mut FuncProcessor::new(process, retry_on_error), &TokioClock).await;
 }
 
 /// Pops until the queue is closed and empty.
-pub(super) async fn work_off<Q: Queue + ?Sized>(queue: &Q, work: &mut dyn Work, clock: &dyn Clock) {
-    while pop_or_requeue(queue, &mut |popped| work.process(popped)).await.is_ok() {
-        work.released();
-        if let Some(pause) = work.pause() {
+pub(super) async fn pop_until_closed<Q: Queue + ?Sized>(
+    queue: &Q,
+    processor: &mut dyn ItemProcessor,
+    clock: &dyn Clock,
+) {
+    while pop_or_requeue(queue, &mut |popped| processor.process(popped)).await.is_ok() {
+        processor.after_release();
+        if let Some(pause) = processor.pause() {
             clock.sleep(pause).await;
         }
         // A full queue must not keep the runtime from its other tasks.

@@ -12,8 +12,8 @@ use tokio::task::coop::consume_budget;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::apply::Tell;
-use super::guarded::{HandlerPanicHook, tell};
+use super::apply::Dispatch;
+use super::handler_call::{HandlerPanicHook, call_handler};
 use super::listener::{Inbox, ProcessorListener};
 use super::progress::Progress;
 use super::resync::{CheckPeriod, ResyncTimer};
@@ -32,7 +32,7 @@ pub(super) struct SharedProcessor {
 }
 
 struct State {
-    listeners: Vec<Registered>,
+    listeners: Vec<RegisteredListener>,
     check: CheckPeriod,
     stage: Stage,
     /// The tasks of handlers. Owned here, awaited by [`SharedProcessor::stop`], aborted when the informer is dropped;
@@ -44,7 +44,7 @@ struct State {
     stopping: Vec<(Arc<Progress>, CancellationToken)>,
 }
 
-struct Registered {
+struct RegisteredListener {
     listener: Arc<ProcessorListener>,
     timer: ResyncTimer,
     /// Ends the task of the handler, when it is removed.
@@ -92,12 +92,12 @@ impl SharedProcessor {
         if matches!(stage, Stage::Stopped) {
             return Err(InformerError::HandlerAfterStop);
         }
-        let timer = check.timer(resync, now);
+        let timer = check.new_timer(resync, now);
         for registered in &mut *listeners {
-            registered.timer.derive(check);
+            registered.timer.update_period(check);
         }
         let removed = removed.clone();
-        listeners.push(Registered { listener: Arc::new(listener), timer, removed });
+        listeners.push(RegisteredListener { listener: Arc::new(listener), timer, removed });
         Ok(())
     }
 
@@ -182,10 +182,10 @@ impl SharedProcessor {
     }
 
     /// Fixes who is told. To be called under the queue's lock: whoever registers later has it in its snapshot.
-    pub(super) fn distribute(&self, tell: Tell, outbox: &mut Outbox) {
-        let (notification, to_all) = match tell {
-            Tell::All(notification) => (notification, true),
-            Tell::Due(notification) => (notification, false),
+    pub(super) fn distribute(&self, dispatch: Dispatch, outbox: &mut Outbox) {
+        let (notification, to_all) = match dispatch {
+            Dispatch::All(notification) => (notification, true),
+            Dispatch::ResyncDue(notification) => (notification, false),
         };
         for registered in &self.lock().listeners {
             if to_all || registered.timer.is_due() {
@@ -207,7 +207,7 @@ impl SharedProcessor {
         let mut state = self.lock();
         let never_run = std::mem::replace(&mut state.stage, Stage::Stopped);
         let listeners = std::mem::take(&mut state.listeners);
-        let stopping = |one: &Registered| (Arc::clone(&one.listener.progress), one.removed.clone());
+        let stopping = |one: &RegisteredListener| (Arc::clone(&one.listener.progress), one.removed.clone());
         state.stopping.extend(listeners.iter().map(stopping));
         let tasks = std::mem::take(&mut state.tasks);
         let tasks_removed = std::mem::take(&mut state.tasks_removed);
@@ -261,7 +261,7 @@ async fn handle_all<H: ResourceEventHandler>(
         };
         let Some(notification) = next else { return };
         let is_initial = notification.is_initial();
-        tell(&handler, notification, on_panic.as_ref());
+        call_handler(&handler, notification, on_panic.as_ref());
         if is_initial {
             progress.0.handled_one();
         }

@@ -1,4 +1,4 @@
-//! How far things have come: whether the informer has synced, and how many initial notifications a handler has left.
+//! How far things have come: whether the informer has synced, and how many initial notifications a handler has remaining.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -24,14 +24,14 @@ impl Synced {
     }
 
     pub(super) fn set(&self) {
-        self.settle(SyncState::Synced);
+        self.set_state(SyncState::Synced);
     }
 
     pub(super) fn end(&self) {
-        self.settle(SyncState::Ended);
+        self.set_state(SyncState::Ended);
     }
 
-    fn settle(&self, to: SyncState) {
+    fn set_state(&self, to: SyncState) {
         self.0.send_if_modified(|state| {
             let waiting = *state == SyncState::Waiting;
             if waiting {
@@ -54,67 +54,68 @@ impl Synced {
 }
 
 #[derive(Debug, Default)]
-struct Left {
+struct Remaining {
     notifications: usize,
     ended: bool,
 }
 
-/// How many initial notifications one handler has left. It goes up under the queue's lock, when the handler is chosen
+/// How many initial notifications one handler has remaining. It goes up under the queue's lock, when the handler is chosen
 /// to be told, and down when the handler is done; so once the informer has synced it only goes down.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    left: watch::Sender<Left>,
+    remaining: watch::Sender<Remaining>,
     /// Notifications that were merged into others. A number to look at: nothing hangs on its order.
-    untold: AtomicU64,
+    coalesced: AtomicU64,
 }
 
 impl Progress {
-    pub(super) fn coalesced(&self, untold: u64) {
-        self.untold.fetch_add(untold, Ordering::Relaxed);
+    pub(super) fn add_coalesced(&self, notifications: u64) {
+        self.coalesced.fetch_add(notifications, Ordering::Relaxed);
     }
 
-    pub(super) fn untold(&self) -> u64 {
-        self.untold.load(Ordering::Relaxed)
+    pub(super) fn coalesced(&self) -> u64 {
+        self.coalesced.load(Ordering::Relaxed)
     }
 
     pub(super) fn expect(&self, notifications: usize) {
-        self.left.send_modify(|left| left.notifications += notifications);
+        self.remaining.send_modify(|remaining| remaining.notifications += notifications);
     }
 
     pub(super) fn handled_one(&self) {
-        self.left.send_modify(|left| left.notifications = left.notifications.saturating_sub(1));
+        self.remaining
+            .send_modify(|remaining| remaining.notifications = remaining.notifications.saturating_sub(1));
     }
 
-    /// The handler is gone: whatever is left stays.
+    /// The handler is gone: whatever is remaining stays.
     pub(super) fn end(&self) {
-        self.left.send_modify(|left| left.ended = true);
+        self.remaining.send_modify(|remaining| remaining.ended = true);
     }
 
     /// Waits until the handler is gone.
     pub(super) async fn wait_for_end(&self) {
-        let mut left = self.left.subscribe();
+        let mut remaining = self.remaining.subscribe();
         // The sender lives as long as `self`, so there is no error to handle.
-        let _ended = left.wait_for(|left| left.ended).await;
+        let _ended = remaining.wait_for(|remaining| remaining.ended).await;
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.left.borrow().notifications == 0
+        self.remaining.borrow().notifications == 0
     }
 
     /// Waits; `false` when the handler was gone first.
     pub(super) async fn wait(&self) -> bool {
-        let mut left = self.left.subscribe();
-        let settled = left.wait_for(|left| left.notifications == 0 || left.ended).await;
-        settled.is_ok_and(|left| left.notifications == 0)
+        let mut remaining = self.remaining.subscribe();
+        let settled = remaining.wait_for(|remaining| remaining.notifications == 0 || remaining.ended).await;
+        settled.is_ok_and(|remaining| remaining.notifications == 0)
     }
 }
 
 /// Whether part of the initial state was popped that the only handler has not returned from. It is set under the queue's
 /// lock; so once the queue has synced it is only cleared.
 #[derive(Debug, Default)]
-pub(super) struct Telling(AtomicBool);
+pub(super) struct InitialDelivery(AtomicBool);
 
-impl Telling {
+impl InitialDelivery {
     /// Relaxed: whoever asks has taken the queue's lock before.
     pub(super) fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -125,7 +126,7 @@ impl Telling {
         self.0.store(false, Ordering::Release);
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         !self.0.load(Ordering::Acquire)
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
-use super::apply::{Tell, apply, apply_all};
+use super::apply::{Dispatch, apply, apply_all};
 use super::listener::ProcessorListener;
 use super::processor::{Outbox, SharedProcessor};
 use super::progress::Synced;
@@ -59,8 +59,8 @@ impl Pump {
         self.applied().version.clone()
     }
 
-    /// Pops until the queue is closed and empty. From `hurry` on it waits for no handler.
-    pub(super) async fn process_loop(&self, hurry: &CancellationToken) {
+    /// Pops until the queue is closed and empty. From `stopping` on it waits for no handler.
+    pub(super) async fn process_loop(&self, stopping: &CancellationToken) {
         let mut outbox = Outbox::new();
         let mut is_initial = false;
         while pop(&*self.queue, &mut |popped| {
@@ -75,9 +75,9 @@ impl Pump {
             }
             for (listener, notification) in outbox.drain(..) {
                 if is_initial {
-                    listener.send_initial(notification, &*self.store, hurry).await;
+                    listener.send_initial(notification, &*self.store, stopping).await;
                 } else {
-                    listener.send(notification, hurry).await;
+                    listener.send(notification, stopping).await;
                 }
             }
             // A full queue that nobody listens to must not keep the runtime from its other tasks.
@@ -88,22 +88,22 @@ impl Pump {
     /// Runs under the queue's lock.
     fn process(&self, popped: Popped, outbox: &mut Outbox) {
         let Popped { item, is_in_initial_list, up_to } = popped;
-        let mut tell = |tell| {
-            self.watch_over(&tell);
-            self.processor.distribute(tell, outbox);
+        let mut dispatch = |dispatch| {
+            self.track_mutations(&dispatch);
+            self.processor.distribute(dispatch, outbox);
         };
         match item {
             Item::Deltas(deltas) => {
                 for delta in deltas {
-                    apply(&*self.store, delta, is_in_initial_list, &mut tell);
+                    apply(&*self.store, delta, is_in_initial_list, &mut dispatch);
                 }
             }
             Item::ReplacedAll(all) => {
-                apply_all(&*self.store, all, up_to.as_ref(), self.processor.is_resync_due(), &mut tell);
+                apply_all(&*self.store, all, up_to.as_ref(), self.processor.is_resync_due(), &mut dispatch);
             }
             Item::Mark(mark) => {
                 self.applied().marked |= matches!(mark, Mark::Synced { .. });
-                tell(Tell::All(Notification::Mark(mark)));
+                dispatch(Dispatch::All(Notification::Mark(mark)));
             }
             Item::Bookmark => {}
         }
@@ -114,9 +114,9 @@ impl Pump {
     }
 
     /// Has the detector watch over what was just stored.
-    fn watch_over(&self, tell: &Tell) {
+    fn track_mutations(&self, dispatch: &Dispatch) {
         let Some(detector) = &self.detector else { return };
-        if let Tell::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) = tell
+        if let Dispatch::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) = dispatch
             // What is stored may be compressed, and so another than what is told.
             && let Ok(Some(stored)) = self.store.get(new)
         {
@@ -268,10 +268,10 @@ mod tests {
     async fn a_late_handler_misses_nothing_and_gets_nothing_twice() {
         for ordered in [false, true] {
             let pump = pump(ordered, Indexers::new());
-            let hurry = CancellationToken::new();
+            let stopping = CancellationToken::new();
             let applying = tokio::spawn({
-                let (pump, hurry) = (Arc::clone(&pump), hurry.clone());
-                async move { pump.process_loop(&hurry).await }
+                let (pump, stopping) = (Arc::clone(&pump), stopping.clone());
+                async move { pump.process_loop(&stopping).await }
             });
             let late = tokio::spawn({
                 let pump = Arc::clone(&pump);

@@ -31,7 +31,7 @@ impl Registration {
     /// two. Always 0 unless it was added with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
     #[must_use]
     pub fn coalesced(&self) -> u64 {
-        self.progress.untold()
+        self.progress.coalesced()
     }
 
     /// Waits until [`Registration::has_synced`]; `false` when the informer or the handler came to its end before.

@@ -40,8 +40,8 @@ impl CheckPeriod {
     }
 
     /// A timer for a handler that asks for this period, by which the informer may come to check more often: those
-    /// that are there are then to be told with [`ResyncTimer::derive`].
-    pub(super) fn timer(&mut self, desired: Option<Duration>, now: Instant) -> ResyncTimer {
+    /// that are there are then to be told with [`ResyncTimer::update_period`].
+    pub(super) fn new_timer(&mut self, desired: Option<Duration>, now: Instant) -> ResyncTimer {
         let desired = desired.filter(|period| !period.is_zero()).map(|period| period.max(MINIMUM_PERIOD));
         if let (Some(desired), Some(check)) = (desired, self.period)
             && desired < check
@@ -56,7 +56,7 @@ impl CheckPeriod {
             tracing::warn!("the informer was made without a resync period, so a handler can't have one");
         }
         let mut timer = ResyncTimer { desired, period: None, next: None, due: false };
-        timer.derive(self);
+        timer.update_period(self);
         timer.set(now);
         timer
     }
@@ -64,7 +64,7 @@ impl CheckPeriod {
 
 impl ResyncTimer {
     /// What the handler gets of what it asked for.
-    pub(super) fn derive(&mut self, check: &CheckPeriod) {
+    pub(super) fn update_period(&mut self, check: &CheckPeriod) {
         self.period = self.desired.and_then(|desired| Some(desired.max(check.period?)));
     }
 
@@ -106,9 +106,9 @@ mod tests {
         let mut timers = Vec::new();
         let (some, more) = (Some(seconds(55)), Some(seconds(5)));
         for (asked, wanted) in [(None, HALF_A_DAY), (MINUTE, MINUTE), (some, some), (more, more)] {
-            timers.push(check.timer(asked, now));
+            timers.push(check.new_timer(asked, now));
             for timer in &mut timers {
-                timer.derive(&check);
+                timer.update_period(&check);
             }
             assert_eq!(check.get(), wanted);
         }
@@ -121,18 +121,18 @@ mod tests {
         let now = Instant::now();
         let mut check = CheckPeriod::new(Some(seconds(10)));
         check.start();
-        assert_eq!(check.timer(Some(seconds(3)), now).period, Some(seconds(10)));
-        assert_eq!(check.timer(Some(seconds(30)), now).period, Some(seconds(30)));
-        assert_eq!(CheckPeriod::new(None).timer(Some(seconds(3)), now).period, None);
+        assert_eq!(check.new_timer(Some(seconds(3)), now).period, Some(seconds(10)));
+        assert_eq!(check.new_timer(Some(seconds(30)), now).period, Some(seconds(30)));
+        assert_eq!(CheckPeriod::new(None).new_timer(Some(seconds(3)), now).period, None);
         let short = Some(Duration::from_millis(5));
-        assert_eq!(CheckPeriod::new(Some(seconds(10))).timer(short, now).period, Some(MINIMUM_PERIOD));
+        assert_eq!(CheckPeriod::new(Some(seconds(10))).new_timer(short, now).period, Some(MINIMUM_PERIOD));
         assert_eq!(CheckPeriod::new(Some(Duration::ZERO)).get(), None);
     }
 
     #[test]
     fn a_period_beyond_all_time_is_never() {
         let now = Instant::now();
-        let mut timer = CheckPeriod::new(Some(seconds(1))).timer(Some(Duration::MAX), now);
+        let mut timer = CheckPeriod::new(Some(seconds(1))).new_timer(Some(Duration::MAX), now);
         assert!(!timer.check(now + Duration::from_hours(1)));
     }
 
@@ -140,7 +140,7 @@ mod tests {
     fn a_timer_is_due_once_a_period() {
         let start = Instant::now();
         let mut check = CheckPeriod::new(Some(seconds(1)));
-        let (mut two, mut never) = (check.timer(Some(seconds(2)), start), check.timer(None, start));
+        let (mut two, mut never) = (check.new_timer(Some(seconds(2)), start), check.new_timer(None, start));
         let at = |seconds| start + Duration::from_secs(seconds);
         let due: Vec<u64> = (1..=6).filter(|second| two.check(at(*second))).collect();
         assert_eq!(due, [2, 4, 6]);

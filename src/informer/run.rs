@@ -10,9 +10,9 @@ use crate::listwatch::Error;
 use crate::queue::Queue;
 
 /// A run, of a reflector or of all that stands behind it.
-pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+pub(super) type RunFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Runs a reflector to its end, then closes the queue and cancels `reflected`, and answers once the work has come to its
+/// Runs a reflector to its end, then closes the queue and cancels `reflector_ended`, and answers once the work has come to its
 /// end as well, which is to be that of the queue. Dropping the future ends both where they are, and closes the queue.
 ///
 /// # Errors
@@ -20,11 +20,11 @@ pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>
 ///
 /// # Panics
 /// Where the reflector did, with its panic.
-pub(super) async fn run_beside(
+pub(super) async fn run_with_consumer(
     queue: &dyn Queue,
-    reflector: Running,
-    reflected: &CancellationToken,
-    work: impl Future<Output = ()>,
+    reflector: RunFuture,
+    reflector_ended: &CancellationToken,
+    consumer: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let closing = CloseOnDrop(queue);
     // A task, so that reading and working have a core each. The set is its owner: it is awaited below, and aborted where
@@ -34,17 +34,17 @@ pub(super) async fn run_beside(
     let reflecting = async {
         let end = task.join_next().await;
         drop(closing);
-        reflected.cancel();
+        reflector_ended.cancel();
         end
     };
-    let (end, ()) = tokio::join!(reflecting, work);
-    end.and_then(answer).unwrap_or(Ok(()))
+    let (end, ()) = tokio::join!(reflecting, consumer);
+    end.and_then(task_output).unwrap_or(Ok(()))
 }
 
 /// What a task answered; none where it was aborted. Its panic goes on here.
-pub(crate) fn answer<T>(ended: Result<T, JoinError>) -> Option<T> {
+pub(crate) fn task_output<T>(ended: Result<T, JoinError>) -> Option<T> {
     match ended {
-        Ok(answer) => Some(answer),
+        Ok(output) => Some(output),
         Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
         Err(_) => None,
     }

@@ -8,12 +8,12 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::builder::Builder;
-use super::controller::Controlled;
-use super::inlet::Inlet;
+use super::controller::ControllerBackend;
 use super::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
 use super::pump::Pump;
+use super::queue_sink::QueueSink;
 use super::registration::{Registration, Subscription};
-use super::run::{Running, run_beside};
+use super::run::{RunFuture, run_with_consumer};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::clock::Clock;
 use crate::listwatch::{Error, ListerWatcher};
@@ -23,11 +23,11 @@ use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
 /// Makes the reflector, once it is known how often to resync.
-pub(super) type Source = Box<dyn FnOnce(Start) -> (ReflectorHandle, Running) + Send>;
+pub(super) type StartReflector = Box<dyn FnOnce(ReflectorStart) -> (ReflectorHandle, RunFuture) + Send>;
 
 /// What the reflector is started with.
-pub(super) struct Start {
-    pub(super) inlet: Arc<Inlet>,
+pub(super) struct ReflectorStart {
+    pub(super) queue_sink: Arc<QueueSink>,
     pub(super) resync_period: Option<Duration>,
     pub(super) should_resync: ShouldResync,
     /// In the place of the options' own.
@@ -37,7 +37,7 @@ pub(super) struct Start {
 
 /// What can still be chosen, until the run takes it.
 struct NotStarted {
-    source: Source,
+    start_reflector: StartReflector,
     observer: Option<Observer>,
 }
 
@@ -101,14 +101,14 @@ impl SharedIndexInformer {
 
     pub(super) fn new(
         pump: Pump,
-        source: Source,
+        start_reflector: StartReflector,
         clock: Arc<dyn Clock>,
         default_resync: Option<Duration>,
         compressor: Option<Arc<Compressor>>,
     ) -> Self {
         let shared = Shared {
             pump,
-            not_started: Mutex::new(Some(NotStarted { source, observer: None })),
+            not_started: Mutex::new(Some(NotStarted { start_reflector, observer: None })),
             reflector: OnceLock::new(),
             clock,
             default_resync,
@@ -297,7 +297,7 @@ impl SharedIndexInformer {
     /// Whether the store has held the whole initial state. Says nothing of handlers: see [`Registration::has_synced`].
     #[must_use]
     pub fn has_synced(&self) -> bool {
-        Controlled::has_synced(&*self.shared)
+        ControllerBackend::has_synced(&*self.shared)
     }
 
     /// Waits until the store has held the whole initial state; `false` when the informer ended before.
@@ -308,7 +308,7 @@ impl SharedIndexInformer {
     /// The version the reflector received last; unset before the first.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
-        Controlled::last_sync_resource_version(&*self.shared)
+        ControllerBackend::last_sync_resource_version(&*self.shared)
     }
 
     /// The version up to which everything is in the store: whoever wrote an object and got this version, or an older
@@ -367,11 +367,11 @@ impl SharedIndexInformer {
     /// ```
     #[must_use]
     pub fn get_controller(&self) -> Controller {
-        Controller::of(Arc::clone(&self.shared) as _)
+        Controller::from_backend(Arc::clone(&self.shared) as _)
     }
 }
 
-impl Controlled for Shared {
+impl ControllerBackend for Shared {
     fn has_synced(&self) -> bool {
         self.pump.queue.has_synced()
     }
@@ -380,7 +380,7 @@ impl Controlled for Shared {
         self.reflector.get().map(ReflectorHandle::last_sync_resource_version).unwrap_or_default()
     }
 
-    fn start(self: Arc<Self>, stop: CancellationToken) -> Running {
+    fn start(self: Arc<Self>, stop: CancellationToken) -> RunFuture {
         Box::pin(async move {
             let not_started = self.not_started().take();
             if let Some(not_started) = not_started {
@@ -415,21 +415,22 @@ impl Shared {
             let (processor, clock) = (Arc::clone(&pump.processor), Arc::clone(&self.clock));
             Arc::new(move || processor.should_resync(clock.now()))
         };
-        let inlet = Arc::new(Inlet(Arc::clone(&pump.queue)));
-        let NotStarted { source, observer } = not_started;
-        let (handle, reflecting) = source(Start { inlet, resync_period, should_resync, observer, stop });
+        let queue_sink = Arc::new(QueueSink(Arc::clone(&pump.queue)));
+        let NotStarted { start_reflector, observer } = not_started;
+        let (handle, reflecting) =
+            start_reflector(ReflectorStart { queue_sink, resync_period, should_resync, observer, stop });
         let _first = self.reflector.set(handle);
-        let hurry = CancellationToken::new();
-        let detected = async {
+        let stopping = CancellationToken::new();
+        let detecting = async {
             if let Some(detector) = &pump.detector {
-                detector.run(&*self.clock, &hurry).await;
+                detector.run(&*self.clock, &stopping).await;
             }
         };
-        let work = async {
-            tokio::join!(pump.process_loop(&hurry), detected);
+        let consumer = async {
+            tokio::join!(pump.process_loop(&stopping), detecting);
             pump.processor.stop().await;
         };
-        run_beside(&*pump.queue, reflecting, &hurry, work).await
+        run_with_consumer(&*pump.queue, reflecting, &stopping, consumer).await
     }
 }
 

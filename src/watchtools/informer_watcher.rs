@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::informer::{InformerError, Notification, SharedIndexInformer, Subscription, answer};
+use crate::informer::{InformerError, Notification, SharedIndexInformer, Subscription, task_output};
 use crate::listwatch::{Error, WatchEvent, WatchStream};
 
 /// The capacity of the buffer between the informer and the reader.
@@ -85,7 +85,7 @@ impl InformerWatcher {
 
 /// Returns the result of the run; resumes a panic in it.
 async fn ended(running: &mut JoinSet<Result<(), Error>>) -> Result<(), Error> {
-    running.join_next().await.and_then(answer).unwrap_or(Ok(()))
+    running.join_next().await.and_then(task_output).unwrap_or(Ok(()))
 }
 
 impl WatchStream for InformerWatcher {

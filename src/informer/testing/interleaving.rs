@@ -36,7 +36,7 @@ fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
 }
 
 /// A list, events about three objects, another list that shows what nobody told; then the end, in its order.
-async fn tell(pump: Arc<Pump>, schedule: Rc<Schedule>, hurry: CancellationToken) {
+async fn tell(pump: Arc<Pump>, schedule: Rc<Schedule>, stopping: CancellationToken) {
     let queue = &*pump.queue;
     let list = |version, origin| {
         queue.list_begin(origin);
@@ -58,7 +58,7 @@ async fn tell(pump: Arc<Pump>, schedule: Rc<Schedule>, hurry: CancellationToken)
     }
     queue.close();
     step().await;
-    hurry.cancel();
+    stopping.cancel();
 }
 
 type Told = Rc<RefCell<Vec<Vec<String>>>>;
@@ -108,7 +108,7 @@ fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_stor
         for ordered in [false, true] {
             let schedule = Schedule::new(seed);
             let pump = pump(ordered, 1 + schedule.below(3));
-            let (hurry, told) = (CancellationToken::new(), Told::default());
+            let (stopping, told) = (CancellationToken::new(), Told::default());
             // One by its number, one by its bytes.
             let ways = [channel(1, usize::MAX), coalescing(None), channel(4, 1 + schedule.below(800))];
             for (listener, inbox) in ways {
@@ -122,10 +122,10 @@ fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_stor
             let stuck = Rc::default();
             let sticks = stick(Arc::clone(&pump), schedule.below(40), Rc::clone(&stuck));
             schedule.spawn("a stuck handler", sticks);
-            schedule.spawn("the source", tell(Arc::clone(&pump), Rc::clone(&schedule), hurry.clone()));
+            schedule.spawn("the source", tell(Arc::clone(&pump), Rc::clone(&schedule), stopping.clone()));
             let popping = Arc::clone(&pump);
             schedule.spawn("the task that pops", async move {
-                popping.process_loop(&hurry).await;
+                popping.process_loop(&stopping).await;
                 popping.processor.stop().await;
             });
             schedule.run();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use kdelta::informer::{
     HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
-    Subscription, TrySendError, WeighedReceiver, WeighedSender, weighed_channel,
+    Subscription, TrySendError, WeightedReceiver, WeightedSender, weighted_channel,
 };
 use kdelta::listwatch::Error;
 use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
@@ -62,7 +62,7 @@ pub(super) enum PartEventKind {
 /// them.
 pub(super) struct MergedStream {
     /// Bounded: a slow printer blocks the parts, which block their queues, which block the server.
-    receiver: WeighedReceiver<PartEvent>,
+    receiver: WeightedReceiver<PartEvent>,
     sender: EventSender,
     /// One task per part. Finished tasks are reaped when a part is added.
     parts: JoinSet<()>,
@@ -75,7 +75,7 @@ impl MergedStream {
     /// Creates a stream without parts. Events in it can no longer be coalesced, so with coalescing its capacity is 1.
     pub(super) fn new(flow: &Flow) -> Self {
         let (sender, receiver) =
-            weighed_channel(if flow.coalesce { 1 } else { STREAM_CAPACITY }, STREAM_BYTES);
+            weighted_channel(if flow.coalesce { 1 } else { STREAM_CAPACITY }, STREAM_BYTES);
         let sender = EventSender { sender };
         let stop = CancellationToken::new();
         Self { receiver, sender, parts: JoinSet::new(), stop, leave: HashMap::new() }
@@ -199,7 +199,7 @@ impl PartEvent {
 /// The sending half of the stream.
 #[derive(Clone)]
 pub(super) struct EventSender {
-    sender: WeighedSender<PartEvent>,
+    sender: WeightedSender<PartEvent>,
 }
 
 /// The channel had no room for an event.
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn try_send_fails_when_full_but_not_when_closed() {
-        let (sender, receiver) = weighed_channel(1, 1);
+        let (sender, receiver) = weighted_channel(1, 1);
         let sender = EventSender { sender };
         let send = || sender.try_send(PartEvent::now(0, PartEventKind::Left));
         assert!(send().is_ok());

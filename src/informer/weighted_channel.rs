@@ -14,10 +14,10 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 /// It is closed when every sender is gone, or by the receiver; what was sent before can still be read.
 ///
 /// ```
-/// # use kdelta::informer::weighed_channel;
+/// # use kdelta::informer::weighted_channel;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let (sender, mut receiver) = weighed_channel(100, 10);
+/// let (sender, mut receiver) = weighted_channel(100, 10);
 /// assert!(sender.try_send("heavy", 5000).is_ok());
 /// assert!(sender.try_send("light", 1).is_err(), "there is no room beside it");
 /// assert_eq!(receiver.recv().await, Some("heavy"));
@@ -25,34 +25,34 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 /// # }
 /// ```
 #[must_use]
-pub fn weighed_channel<T>(capacity: usize, weight: usize) -> (WeighedSender<T>, WeighedReceiver<T>) {
+pub fn weighted_channel<T>(capacity: usize, weight: usize) -> (WeightedSender<T>, WeightedReceiver<T>) {
     // What is more than the runtime can count is no bound.
     let (sender, receiver) = mpsc::channel(capacity.clamp(1, Semaphore::MAX_PERMITS));
     let load = Arc::new(Load::new(weight.min(usize::MAX / 2)));
-    let sender = WeighedSender { sender, load: Arc::clone(&load) };
-    (sender, WeighedReceiver { receiver, load, batch: Vec::new() })
+    let sender = WeightedSender { sender, load: Arc::clone(&load) };
+    (sender, WeightedReceiver { receiver, load, batch: Vec::new() })
 }
 
-/// The sending end of a [`weighed_channel`]. Clones share the room.
+/// The sending end of a [`weighted_channel`]. Clones share the room.
 #[derive(Debug)]
-pub struct WeighedSender<T> {
+pub struct WeightedSender<T> {
     sender: mpsc::Sender<(T, usize)>,
     load: Arc<Load>,
 }
 
-/// The receiving end of a [`weighed_channel`], which makes room by what it reads.
+/// The receiving end of a [`weighted_channel`], which makes room by what it reads.
 #[derive(Debug)]
-pub struct WeighedReceiver<T> {
+pub struct WeightedReceiver<T> {
     /// Each message with its weight, so that exactly what was put on the load is taken off it.
     receiver: mpsc::Receiver<(T, usize)>,
     load: Arc<Load>,
-    /// Of [`WeighedReceiver::recv_many`], empty in between.
+    /// Of [`WeightedReceiver::recv_many`], empty in between.
     batch: Vec<(T, usize)>,
 }
 
 /// Room for one message. Dropping it gives it back.
 #[derive(Debug)]
-pub struct WeighedPermit<'a, T> {
+pub struct WeightedPermit<'a, T> {
     permit: mpsc::Permit<'a, (T, usize)>,
     load: &'a Load,
 }
@@ -71,16 +71,16 @@ pub enum TrySendError<T> {
     Closed(T),
 }
 
-impl<T> Clone for WeighedSender<T> {
+impl<T> Clone for WeightedSender<T> {
     fn clone(&self) -> Self {
         Self { sender: self.sender.clone(), load: Arc::clone(&self.load) }
     }
 }
 
-impl<T> WeighedSender<T> {
+impl<T> WeightedSender<T> {
     /// Waits for room for one message; `None` where nobody reads any more. Dropping the future gives up the place in
     /// line.
-    pub async fn reserve(&self) -> Option<WeighedPermit<'_, T>> {
+    pub async fn reserve(&self) -> Option<WeightedPermit<'_, T>> {
         loop {
             if !self.load.has_room() {
                 tokio::select! {
@@ -93,7 +93,7 @@ impl<T> WeighedSender<T> {
             let permit = self.sender.reserve().await.ok()?;
             // All that wait for room are woken at once, and those that go on first may fill it again.
             if self.load.has_room() {
-                return Some(WeighedPermit { permit, load: &self.load });
+                return Some(WeightedPermit { permit, load: &self.load });
             }
         }
     }
@@ -120,7 +120,7 @@ impl<T> WeighedSender<T> {
         match self.sender.try_reserve() {
             Err(mpsc::error::TrySendError::Closed(())) => Err(TrySendError::Closed(message)),
             Ok(permit) if self.load.has_room() => {
-                WeighedPermit { permit, load: &self.load }.send(message, weight);
+                WeightedPermit { permit, load: &self.load }.send(message, weight);
                 Ok(())
             }
             Ok(_) | Err(mpsc::error::TrySendError::Full(())) => Err(TrySendError::Full(message)),
@@ -134,7 +134,7 @@ impl<T> WeighedSender<T> {
     }
 }
 
-impl<T> WeighedPermit<'_, T> {
+impl<T> WeightedPermit<'_, T> {
     /// Sends a message of this weight.
     pub fn send(self, message: T, weight: usize) {
         let weight = weight.min(HEAVIEST);
@@ -143,7 +143,7 @@ impl<T> WeighedPermit<'_, T> {
     }
 }
 
-impl<T> WeighedReceiver<T> {
+impl<T> WeightedReceiver<T> {
     /// The next message, once there is one; `None` when there will be no more. Dropping the future loses nothing.
     pub async fn recv(&mut self) -> Option<T> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
@@ -244,14 +244,14 @@ mod tests {
 
     #[test]
     fn a_bound_beyond_all_bounds_is_none() {
-        let (sender, mut receiver) = weighed_channel(usize::MAX, usize::MAX);
+        let (sender, mut receiver) = weighted_channel(usize::MAX, usize::MAX);
         assert_eq!(sender.try_send("a", 1), Ok(()));
         assert_eq!(receiver.try_recv(), Ok("a"));
     }
 
     #[test]
     fn what_is_too_heavy_to_be_counted_fills_the_channel_and_no_more() {
-        let (sender, mut receiver) = weighed_channel(10, 10);
+        let (sender, mut receiver) = weighted_channel(10, 10);
         assert_eq!((sender.try_send("a", 1), sender.try_send("b", usize::MAX)), (Ok(()), Ok(())));
         assert_eq!(sender.try_send("c", 1), Err(TrySendError::Full("c")));
         assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok("a"), Ok("b")));
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_is_not_sent_comes_back_and_weighs_nothing() {
-        let (sender, mut receiver) = weighed_channel(2, 10);
+        let (sender, mut receiver) = weighted_channel(2, 10);
         assert_eq!(sender.try_send("a", 10), Ok(()));
         assert_eq!(sender.try_send("b", 1), Err(TrySendError::Full("b")), "by its weight");
         assert_eq!(receiver.try_recv(), Ok("a"));
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn who_waited_for_a_place_and_then_finds_no_room_beside_another_goes_on_waiting() {
-        let (sender, mut receiver) = weighed_channel(2, 10);
+        let (sender, mut receiver) = weighted_channel(2, 10);
         assert_eq!((sender.try_send(0, 1), sender.try_send(1, 1)), (Ok(()), Ok(())));
         let mut waiting = [2, 3].map(|number| Box::pin(sender.send(number, 10)));
         let mut context = Context::from_waker(std::task::Waker::noop());
@@ -290,7 +290,7 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_waits_for_the_weight_of_a_reader_that_is_gone() {
-        let (sender, receiver) = weighed_channel(100, 1);
+        let (sender, receiver) = weighted_channel(100, 1);
         assert_eq!(sender.send("a", 7).await, Ok(()));
         let mut waiting = Box::pin(sender.send("b", 7));
         let mut context = Context::from_waker(std::task::Waker::noop());
@@ -304,7 +304,7 @@ mod tests {
         const SENDERS: usize = 3;
         const EACH: usize = 20_000;
         const HEAVIEST: usize = 150;
-        let (sender, mut receiver) = weighed_channel(1000, 100);
+        let (sender, mut receiver) = weighted_channel(1000, 100);
         let most = Arc::new(AtomicUsize::new(0));
         for _ in 0..SENDERS {
             let (sender, most) = (sender.clone(), Arc::clone(&most));

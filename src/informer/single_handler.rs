@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::apply::{Tell, apply, apply_all};
-use super::guarded::{HandlerPanicHook, tell};
-use super::process_loop::Work;
-use super::progress::Telling;
+use super::apply::{Dispatch, apply, apply_all};
+use super::handler_call::{HandlerPanicHook, call_handler};
+use super::process_loop::ItemProcessor;
+use super::progress::InitialDelivery;
 use super::{Controller, Notification, ResourceEventHandler};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, Transformer};
@@ -139,47 +139,47 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
             ..DeltaFifoOptions::default()
         });
         let options = ReflectorOptions { resync_period: self.resync_period, ..self.reflector };
-        let telling = Arc::<Telling>::default();
-        let work = OneHandler {
+        let initial_delivery = Arc::<InitialDelivery>::default();
+        let processor = SingleHandler {
             store: Arc::clone(&store),
             handler: self.handler,
             on_panic: self.on_handler_panic,
             outbox: Vec::new(),
-            telling: Arc::clone(&telling),
+            initial_delivery: Arc::clone(&initial_delivery),
         };
         let (queue, source) = (Arc::new(queue), self.lister_watcher);
-        (store, Controller::with_work(queue, source, options, Box::new(work), telling))
+        (store, Controller::with_processor(queue, source, options, Box::new(processor), initial_delivery))
     }
 }
 
-struct OneHandler<H> {
+struct SingleHandler<H> {
     store: Arc<dyn Indexer>,
     handler: H,
     on_panic: Option<HandlerPanicHook>,
     /// What one pop is to tell, until the queue is released.
     outbox: Vec<Notification>,
     /// Of the initial state.
-    telling: Arc<Telling>,
+    initial_delivery: Arc<InitialDelivery>,
 }
 
-impl<H: ResourceEventHandler> Work for OneHandler<H> {
+impl<H: ResourceEventHandler> ItemProcessor for SingleHandler<H> {
     fn process(&mut self, popped: Popped) -> Vec<Deltas> {
         let outbox = &mut self.outbox;
         match popped.item {
             Item::Deltas(deltas) => {
                 for delta in deltas {
                     let in_resync = delta.delta_type() == DeltaType::Sync;
-                    let mut tell = |tell| match tell {
-                        Tell::All(notification) => outbox.push(notification),
-                        Tell::Due(notification) if in_resync => outbox.push(notification),
-                        Tell::Due(_) => {}
+                    let mut dispatch = |dispatch| match dispatch {
+                        Dispatch::All(notification) => outbox.push(notification),
+                        Dispatch::ResyncDue(notification) if in_resync => outbox.push(notification),
+                        Dispatch::ResyncDue(_) => {}
                     };
-                    apply(&*self.store, delta, popped.is_in_initial_list, &mut tell);
+                    apply(&*self.store, delta, popped.is_in_initial_list, &mut dispatch);
                 }
             }
             Item::ReplacedAll(all) => {
-                apply_all(&*self.store, all, popped.up_to.as_ref(), false, &mut |tell| {
-                    if let Tell::All(notification) = tell {
+                apply_all(&*self.store, all, popped.up_to.as_ref(), false, &mut |dispatch| {
+                    if let Dispatch::All(notification) = dispatch {
                         outbox.push(notification);
                     }
                 });
@@ -190,15 +190,15 @@ impl<H: ResourceEventHandler> Work for OneHandler<H> {
             self.store.bookmark(&version);
         }
         if popped.is_in_initial_list && !self.outbox.is_empty() {
-            self.telling.begin();
+            self.initial_delivery.begin();
         }
         Vec::new()
     }
 
-    fn released(&mut self) {
+    fn after_release(&mut self) {
         for notification in self.outbox.drain(..) {
-            tell(&self.handler, notification, self.on_panic.as_ref());
+            call_handler(&self.handler, notification, self.on_panic.as_ref());
         }
-        self.telling.end();
+        self.initial_delivery.end();
     }
 }

@@ -9,9 +9,9 @@ use crate::reflector::ReflectorStore;
 
 /// The queue as a reflector sees it. What is stored already is shared on the way in (see [`Queue::list_item`]), so a
 /// list of what is known costs no second copy of it.
-pub(super) struct Inlet(pub(super) Arc<dyn Queue>);
+pub(super) struct QueueSink(pub(super) Arc<dyn Queue>);
 
-impl ReflectorStore for Inlet {
+impl ReflectorStore for QueueSink {
     type Error = KeyError;
 
     async fn ready(&self) {

@@ -17,7 +17,7 @@ pub struct HandlerPanic {
 pub type HandlerPanicHook = Arc<dyn Fn(&HandlerPanic) + Send + Sync>;
 
 /// Has a handler told. Every informer calls its handlers here.
-pub(super) fn tell<H: ResourceEventHandler>(
+pub(super) fn call_handler<H: ResourceEventHandler>(
     handler: &H,
     notification: Notification,
     on_panic: Option<&HandlerPanicHook>,
