@@ -4,11 +4,11 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line, Room, SPARE};
-use super::intake::Intake;
-use super::news::News;
+use super::applied_version::VersionTracker;
+use super::enqueue::Preprocessor;
+use super::initial_sync::InitialSync;
+use super::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use super::pending_resync::PendingResync;
-use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
     Popped, Queue, RequeueFunc, Signals, Transformer, key_of,
@@ -109,24 +109,24 @@ impl Default for DeltaFifoOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DeltaFifo {
-    intake: Intake,
+    preprocessor: Preprocessor,
     emit_delta_type_replaced: bool,
     atomic_replace: bool,
-    held: Held<State>,
+    queue: LockedQueue<State>,
 }
 
 #[derive(Default)]
 struct State {
     /// Each key once.
-    line: VecDeque<Key>,
+    keys: VecDeque<Key>,
     /// The deltas of exactly the keys in `line`.
     deltas: HashMap<Key, Deltas>,
     /// The number of keys at the front of `line` whose deltas are popped together; 0 if there is no such group.
     replaced: usize,
     /// What they take.
-    used: Room,
-    population: Population,
-    news: News,
+    used: QueueSize,
+    initial_sync: InitialSync,
+    versions: VersionTracker,
     resync: PendingResync,
 }
 
@@ -145,19 +145,19 @@ impl DeltaFifo {
             bytes,
         } = options;
         Self {
-            intake: Intake::new(key_func, known_objects, transformer, compressor),
+            preprocessor: Preprocessor::new(key_func, known_objects, transformer, compressor),
             emit_delta_type_replaced,
             atomic_replace,
-            held: Held::new(State::default(), Room { deltas: capacity, bytes }),
+            queue: LockedQueue::new(State::default(), QueueSize { deltas: capacity, bytes }),
         }
     }
 
     /// Returns the keys in line, in order, and then those that a resync is still to deliver.
     #[must_use]
     pub fn list_keys(&self) -> Vec<Key> {
-        self.held.look(|state| {
+        self.queue.inspect(|state| {
             let pending = state.resync.keys().filter(|key| !state.deltas.contains_key(*key));
-            state.line.iter().chain(pending).cloned().collect()
+            state.keys.iter().chain(pending).cloned().collect()
         })
     }
 
@@ -185,9 +185,9 @@ impl DeltaFifo {
     /// # Errors
     /// There is no delta, or the key function refused the object.
     pub fn add_if_not_present(&self, deltas: Deltas) -> Result<bool, KeyError> {
-        let key = key_of(&deltas, self.intake.key_func)?;
-        Ok(self.held.change(|state| {
-            state.population.event();
+        let key = key_of(&deltas, self.preprocessor.key_func)?;
+        Ok(self.queue.change(|state| {
+            state.initial_sync.record_event();
             state.put_back(&key, deltas)
         }))
     }
@@ -199,9 +199,9 @@ impl DeltaFifo {
         change: fn(Arc<Object>) -> Change,
     ) -> Result<(), KeyError> {
         let version = object.resource_version().clone();
-        let (key, object) = self.intake.take(object)?;
-        self.held.change(|state| {
-            state.queue(key, Delta { change: change(object), origin });
+        let (key, object) = self.preprocessor.prepare(object)?;
+        self.queue.change(|state| {
+            state.enqueue(key, Delta { change: change(object), origin });
             state.event(version, origin);
         });
         Ok(())
@@ -212,16 +212,16 @@ impl State {
     /// To be called once its delta is queued.
     fn event(&mut self, version: ResourceVersion, origin: Origin) {
         if origin != Origin::List {
-            self.population.event();
+            self.initial_sync.record_event();
         }
         if origin == Origin::Watch && !version.is_unset() {
-            self.heard(version);
+            self.record_version(version);
         }
     }
 
     /// Everything up to this version has been queued.
-    fn heard(&mut self, version: ResourceVersion) {
-        self.news.heard(version, self.line.len());
+    fn record_version(&mut self, version: ResourceVersion) {
+        self.versions.record(version, self.keys.len());
     }
 
     /// Whether the key was not queued, so that it is with these now.
@@ -229,7 +229,7 @@ impl State {
         let is_absent = !self.deltas.contains_key(key);
         if is_absent {
             for delta in deltas {
-                self.queue(key.clone(), delta);
+                self.enqueue(key.clone(), delta);
             }
         }
         is_absent
@@ -238,64 +238,64 @@ impl State {
     /// Returns the deltas of a key that has left the line.
     fn popped(&mut self, key: &Key) -> Deltas {
         let deltas = self.deltas.remove(key).unwrap_or_default();
-        deltas.iter().for_each(|delta| self.used.free(delta));
-        self.population.popped();
-        self.news.popped(1);
+        deltas.iter().for_each(|delta| self.used.subtract(delta));
+        self.initial_sync.record_pop();
+        self.versions.record_pops(1);
         deltas
     }
 
-    fn queue(&mut self, key: Key, delta: Delta) {
-        self.used.take(&delta);
+    fn enqueue(&mut self, key: Key, delta: Delta) {
+        self.used.add(&delta);
         match self.deltas.entry(key) {
             Entry::Vacant(entry) => {
-                self.line.push_back(entry.key().clone());
+                self.keys.push_back(entry.key().clone());
                 entry.insert(delta.into());
             }
             Entry::Occupied(mut entry) => {
                 if let Some(dropped) = entry.get_mut().put(delta) {
-                    self.used.free(&dropped);
+                    self.used.subtract(&dropped);
                 }
             }
         }
     }
 }
 
-impl Line for State {
+impl QueueState for State {
     fn take(&mut self) -> Option<Popped> {
-        let is_in_initial_list = !self.population.has_synced();
-        let has_live = !self.line.is_empty() || self.news.is_due();
+        let is_in_initial_list = !self.initial_sync.has_synced();
+        let has_live = !self.keys.is_empty() || self.versions.has_due();
         if !self.resync.is_empty()
             && let Some(delta) = self.resync.take_turn(!has_live, |key| self.deltas.contains_key(key))
         {
             return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
         }
-        let item = match self.line.pop_front() {
+        let item = match self.keys.pop_front() {
             Some(key) if self.replaced > 0 => {
                 let mut all = Vec::with_capacity(self.replaced);
                 all.push(self.popped(&key));
                 for _ in 1..std::mem::take(&mut self.replaced) {
-                    all.extend(self.line.pop_front().map(|key| self.popped(&key)));
+                    all.extend(self.keys.pop_front().map(|key| self.popped(&key)));
                 }
                 Item::ReplacedAll(all)
             }
             Some(key) => Item::Deltas(self.popped(&key)),
-            None if self.news.is_due() => Item::Bookmark,
+            None if self.versions.has_due() => Item::Bookmark,
             None => return None,
         };
-        if self.line.is_empty() {
-            self.line.shrink_to(SPARE);
-            self.deltas.shrink_to(SPARE);
+        if self.keys.is_empty() {
+            self.keys.shrink_to(RETAINED_CAPACITY);
+            self.deltas.shrink_to(RETAINED_CAPACITY);
         }
-        let up_to = self.news.take();
+        let up_to = self.versions.take_due();
         Some(Popped { item, is_in_initial_list, up_to })
     }
 
-    fn used(&self) -> Room {
+    fn used(&self) -> QueueSize {
         self.used
     }
 
-    fn population(&self) -> &Population {
-        &self.population
+    fn initial_sync(&self) -> &InitialSync {
+        &self.initial_sync
     }
 }
 
@@ -313,10 +313,10 @@ impl Queue for DeltaFifo {
             DeletedObject::Known(object) => object.resource_version().clone(),
             DeletedObject::FinalStateUnknown(_) => ResourceVersion::UNSET,
         };
-        let (key, deleted) = self.intake.take_deleted(deleted)?;
-        self.held.change(|state| {
-            if state.deltas.contains_key(&key) || self.intake.known_object(&key).is_some() {
-                state.queue(key, Delta { change: Change::Deleted(deleted), origin });
+        let (key, deleted) = self.preprocessor.prepare_deleted(deleted)?;
+        self.queue.change(|state| {
+            if state.deltas.contains_key(&key) || self.preprocessor.known_object(&key).is_some() {
+                state.enqueue(key, Delta { change: Change::Deleted(deleted), origin });
             }
             state.event(version, origin);
         });
@@ -331,86 +331,87 @@ impl Queue for DeltaFifo {
     ) -> Result<(), KeyError> {
         let objects = objects
             .into_iter()
-            .map(|object| self.intake.take_listed(object))
+            .map(|object| self.preprocessor.prepare_listed(object))
             .collect::<Result<Vec<_>, _>>()?;
         let change = if self.emit_delta_type_replaced { Change::Replaced } else { Change::Sync };
-        self.held.change(|state| {
-            let queued = state.line.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
-            let gone = self.intake.tombstones(queued, objects.iter().map(|(key, _)| key.clone()), origin);
-            state.line.reserve(objects.len());
+        self.queue.change(|state| {
+            let queued = state.keys.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
+            let gone =
+                self.preprocessor.tombstones(queued, objects.iter().map(|(key, _)| key.clone()), origin);
+            state.keys.reserve(objects.len());
             state.deltas.reserve(objects.len());
             for (key, object) in objects {
-                state.queue(key, Delta { change: change(object), origin });
+                state.enqueue(key, Delta { change: change(object), origin });
             }
             for (key, tombstone) in gone {
-                state.queue(key, tombstone);
+                state.enqueue(key, tombstone);
             }
-            if self.atomic_replace && state.population.has_synced() {
-                state.replaced = state.line.len();
+            if self.atomic_replace && state.initial_sync.has_synced() {
+                state.replaced = state.keys.len();
             }
-            state.population.list(state.line.len());
-            state.heard(version.clone());
+            state.initial_sync.record_list(state.keys.len());
+            state.record_version(version.clone());
         });
         Ok(())
     }
 
     fn list_begin(&self, _origin: Origin) {
-        self.intake.doubt(false);
+        self.preprocessor.set_list_may_be_unrelated(false);
     }
 
     fn list_in_doubt(&self) {
-        self.intake.doubt(true);
+        self.preprocessor.set_list_may_be_unrelated(true);
     }
 
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
-        Some(self.intake.hand_back(object))
+        Some(self.preprocessor.prepare_deferred(object))
     }
 
     fn resync(&self) {
-        let Some((known, keys)) = self.intake.to_resync() else { return };
-        self.held.change(|state| state.resync.start(known, keys, state.line.iter().cloned().collect()));
+        let Some((known, keys)) = self.preprocessor.resync_source() else { return };
+        self.queue.change(|state| state.resync.start(known, keys, state.keys.iter().cloned().collect()));
     }
 
     fn mark(&self, _mark: Mark) {}
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.held.change(|state| state.heard(version.clone()));
+        self.queue.change(|state| state.record_version(version.clone()));
     }
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
-        self.held.try_pop(process, |state, deltas, up_to| {
+        self.queue.try_pop(process, |state, deltas, up_to| {
             for deltas in deltas {
                 // It had a key before, so it has one now.
-                if let Ok(key) = key_of(&deltas, self.intake.key_func) {
+                if let Ok(key) = key_of(&deltas, self.preprocessor.key_func) {
                     state.put_back(&key, deltas);
                 }
             }
-            state.news.put_back(up_to, state.line.len());
+            state.versions.restore(up_to, state.keys.len());
         })
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
-        self.held.under_lock(work);
+        self.queue.under_lock(work);
     }
 
     fn has_room(&self) -> bool {
-        self.held.has_room()
+        self.queue.has_room()
     }
 
     fn has_synced(&self) -> bool {
-        self.held.has_synced()
+        self.queue.has_synced()
     }
 
     fn set_transformer(&self, transformer: Transformer) {
-        self.intake.set_transformer(transformer);
+        self.preprocessor.set_transformer(transformer);
     }
 
     fn close(&self) {
-        self.held.close();
+        self.queue.close();
     }
 
     fn signals(&self) -> &Signals {
-        self.held.signals()
+        self.queue.signals()
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::held::{Held, Line, Room, SPARE};
-use super::news::News;
-use super::population::Population;
+use super::applied_version::VersionTracker;
+use super::initial_sync::InitialSync;
+use super::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc,
     Signals, key_of,
@@ -42,18 +42,18 @@ use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, Resou
 /// ```
 pub struct Fifo {
     key_func: KeyFunc,
-    held: Held<State>,
+    queue: LockedQueue<State>,
 }
 
 #[derive(Default)]
 struct State {
     /// Every key of `items`; and places of items that were deleted, which are passed over.
-    line: VecDeque<Key>,
+    keys: VecDeque<Key>,
     items: HashMap<Key, Delta>,
     /// The bytes of `items`.
     bytes: usize,
-    population: Population,
-    news: News,
+    initial_sync: InitialSync,
+    versions: VersionTracker,
 }
 
 impl Fifo {
@@ -66,11 +66,11 @@ impl Fifo {
     /// An empty queue with room for so many objects, at least one, and for [`DEFAULT_BYTES`] of them.
     #[must_use]
     pub fn with_capacity(key_func: KeyFunc, capacity: usize) -> Self {
-        Self::with_room(key_func, Room { deltas: capacity, bytes: DEFAULT_BYTES })
+        Self::with_room(key_func, QueueSize { deltas: capacity, bytes: DEFAULT_BYTES })
     }
 
-    pub(super) fn with_room(key_func: KeyFunc, capacity: Room) -> Self {
-        Self { key_func, held: Held::new(State::default(), capacity) }
+    pub(super) fn with_room(key_func: KeyFunc, capacity: QueueSize) -> Self {
+        Self { key_func, queue: LockedQueue::new(State::default(), capacity) }
     }
 
     fn event(
@@ -80,20 +80,20 @@ impl Fifo {
         change: fn(Arc<Object>) -> Change,
     ) -> Result<(), KeyError> {
         let key = (self.key_func)(&object)?;
-        self.held.change(|state| {
-            state.population.event();
-            state.queue(key, Delta { change: change(object), origin });
+        self.queue.change(|state| {
+            state.initial_sync.record_event();
+            state.enqueue(key, Delta { change: change(object), origin });
         });
         Ok(())
     }
 }
 
 impl State {
-    fn queue(&mut self, key: Key, delta: Delta) {
+    fn enqueue(&mut self, key: Key, delta: Delta) {
         self.bytes += delta.weight();
         match self.items.insert(key.clone(), delta) {
             Some(older) => self.bytes -= older.weight(),
-            None => self.line.push_back(key),
+            None => self.keys.push_back(key),
         }
     }
 
@@ -104,40 +104,40 @@ impl State {
     }
 
     /// Everything up to this version has been queued.
-    fn heard(&mut self, version: &ResourceVersion) {
-        self.news.heard(version.clone(), self.line.len());
+    fn record_version(&mut self, version: &ResourceVersion) {
+        self.versions.record(version.clone(), self.keys.len());
     }
 }
 
-impl Line for State {
+impl QueueState for State {
     fn take(&mut self) -> Option<Popped> {
-        let is_in_initial_list = !self.population.has_synced();
+        let is_in_initial_list = !self.initial_sync.has_synced();
         let mut item = None;
         while item.is_none() {
-            let Some(key) = self.line.pop_front() else { break };
+            let Some(key) = self.keys.pop_front() else { break };
             // The place of one that was deleted counts too: nothing is waited for there any more.
-            self.population.popped();
-            self.news.popped(1);
+            self.initial_sync.record_pop();
+            self.versions.record_pops(1);
             item = self.remove(&key).map(|delta| Item::Deltas(delta.into()));
         }
-        if item.is_none() && self.news.is_due() {
+        if item.is_none() && self.versions.has_due() {
             item = Some(Item::Bookmark);
         }
-        if self.line.is_empty() {
-            self.line.shrink_to(SPARE);
-            self.items.shrink_to(SPARE);
+        if self.keys.is_empty() {
+            self.keys.shrink_to(RETAINED_CAPACITY);
+            self.items.shrink_to(RETAINED_CAPACITY);
         }
-        let up_to = self.news.take();
+        let up_to = self.versions.take_due();
         Some(Popped { item: item?, is_in_initial_list, up_to })
     }
 
     /// The places of what was deleted too, or one that comes and goes would fill the line for ever.
-    fn used(&self) -> Room {
-        Room { deltas: self.line.len(), bytes: self.bytes }
+    fn used(&self) -> QueueSize {
+        QueueSize { deltas: self.keys.len(), bytes: self.bytes }
     }
 
-    fn population(&self) -> &Population {
-        &self.population
+    fn initial_sync(&self) -> &InitialSync {
+        &self.initial_sync
     }
 }
 
@@ -156,8 +156,8 @@ impl Queue for Fifo {
             DeletedObject::Known(object) => (self.key_func)(object)?,
             DeletedObject::FinalStateUnknown(tombstone) => tombstone.key.clone(),
         };
-        self.held.change(|state| {
-            state.population.event();
+        self.queue.change(|state| {
+            state.initial_sync.record_event();
             state.remove(&key);
         });
         Ok(())
@@ -172,16 +172,16 @@ impl Queue for Fifo {
     ) -> Result<(), KeyError> {
         let keyed = objects.into_iter().map(|object| Ok(((self.key_func)(&object)?, object)));
         let keyed = keyed.collect::<Result<Vec<_>, KeyError>>()?;
-        self.held.change(|state| {
+        self.queue.change(|state| {
             state.items.clear();
             state.bytes = 0;
-            state.news.popped(state.line.len());
-            state.line.clear();
+            state.versions.record_pops(state.keys.len());
+            state.keys.clear();
             for (key, object) in keyed {
-                state.queue(key, Delta { change: Change::Replaced(object), origin });
+                state.enqueue(key, Delta { change: Change::Replaced(object), origin });
             }
-            state.population.list(state.line.len());
-            state.heard(version);
+            state.initial_sync.record_list(state.keys.len());
+            state.record_version(version);
         });
         Ok(())
     }
@@ -198,41 +198,41 @@ impl Queue for Fifo {
     fn mark(&self, _mark: Mark) {}
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.held.change(|state| state.heard(version));
+        self.queue.change(|state| state.record_version(version));
     }
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
-        self.held.try_pop(process, |state, deltas, up_to| {
+        self.queue.try_pop(process, |state, deltas, up_to| {
             for deltas in deltas {
                 if let Ok(key) = key_of(&deltas, self.key_func)
                     && !state.items.contains_key(&key)
                     && let Some(newest) = deltas.into_iter().next_back()
                 {
-                    state.queue(key, newest);
+                    state.enqueue(key, newest);
                 }
             }
-            state.news.put_back(up_to, state.line.len());
+            state.versions.restore(up_to, state.keys.len());
         })
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
-        self.held.under_lock(work);
+        self.queue.under_lock(work);
     }
 
     fn has_room(&self) -> bool {
-        self.held.has_room()
+        self.queue.has_room()
     }
 
     fn has_synced(&self) -> bool {
-        self.held.has_synced()
+        self.queue.has_synced()
     }
 
     fn close(&self) {
-        self.held.close();
+        self.queue.close();
     }
 
     fn signals(&self) -> &Signals {
-        self.held.signals()
+        self.queue.signals()
     }
 }
 

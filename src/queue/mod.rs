@@ -8,27 +8,27 @@
 //! Whoever pops applies what it popped while the queue is held (see [`Queue::try_pop`]). Only so can a list that
 //! comes in tell what is gone: an object is always in the queue or in the store, never between the two.
 
+mod applied_version;
 mod contract;
 mod delta;
 mod delta_fifo;
+mod enqueue;
 mod fifo;
-mod held;
-mod intake;
-mod news;
+mod initial_sync;
+mod locks;
 mod ordered_fifo;
 mod pending_resync;
-mod population;
-mod waiting;
+mod wakeups;
 
 pub use contract::{
     DEFAULT_BYTES, DEFAULT_CAPACITY, FifoClosedError, KnownObjects, PopProcessFunc, Queue, RequeueFunc,
 };
 pub use delta::{Change, Delta, DeltaType, Deltas, Item, Mark, Popped, key_of};
 pub use delta_fifo::{DeltaFifo, DeltaFifoOptions};
+pub use enqueue::Transformer;
 pub use fifo::Fifo;
-pub use intake::Transformer;
 pub use ordered_fifo::{OrderedFifo, OrderedFifoOptions};
-pub use waiting::{Signals, pop, pop_or_requeue, room};
+pub use wakeups::{Signals, pop, pop_or_requeue, room};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet, VecDeque, hash_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::held::{Held, Line, Room, SPARE};
-use super::intake::Intake;
+use super::enqueue::Preprocessor;
+use super::initial_sync::InitialSync;
+use super::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use super::pending_resync::PendingResync;
-use super::population::Population;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
     Popped, Queue, RequeueFunc, Signals, Transformer,
@@ -80,31 +80,31 @@ impl Default for OrderedFifoOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct OrderedFifo {
-    intake: Intake,
+    preprocessor: Preprocessor,
     atomic_replace: bool,
-    held: Held<State>,
+    queue: LockedQueue<State>,
     /// Whether the initial list is complete, so that this is known of each object of a list without a lock. Relaxed: one
     /// task lists, and it is the one that ends lists.
-    is_listed: AtomicBool,
+    is_initial_list_complete: AtomicBool,
 }
 
 struct State {
     key_func: KeyFunc,
-    line: VecDeque<Entry>,
+    entries: VecDeque<Entry>,
     /// The number of deltas in `line` for each key. Counted from the first delta that is put back, and from the beginning of a
     /// resync, until the line is empty: nothing else needs it.
     queued: Option<HashMap<Key, usize>>,
     resync: PendingResync,
     /// What the deltas of `line` take: marks and bookmarks take no room, there is about one of them to a list.
-    used: Room,
-    population: Population,
-    listing: Listing,
+    used: QueueSize,
+    initial_sync: InitialSync,
+    initial_list: InitialList,
 }
 
 enum Entry {
     Delta(Delta),
     /// A delta that was popped and put back behind what came after it: its version is no news any more.
-    Again(Delta),
+    Requeued(Delta),
     /// Boxed, so that the few marks do not set the size of the many deltas.
     Mark(Box<Mark>),
     /// A list that is applied in one step, and its version.
@@ -113,12 +113,12 @@ enum Entry {
 }
 
 /// How the initial list is coming in.
-enum Listing {
+enum InitialList {
     /// It began with nothing known and nothing queued, so whatever is known or queued now is of this list. The usual
     /// case, in which no key needs to be kept.
-    Fresh,
+    FromEmpty,
     /// It may have to contradict what was said before it: these are the keys it holds so far.
-    Afresh(HashSet<Key>),
+    Tracked(HashSet<Key>),
     /// It is complete. From now on a list is taken as a whole.
     Complete,
 }
@@ -131,27 +131,27 @@ impl OrderedFifo {
             options;
         let state = State {
             key_func,
-            line: VecDeque::new(),
+            entries: VecDeque::new(),
             queued: None,
             resync: PendingResync::default(),
-            used: Room::default(),
-            population: Population::default(),
-            listing: Listing::Afresh(HashSet::new()),
+            used: QueueSize::default(),
+            initial_sync: InitialSync::default(),
+            initial_list: InitialList::Tracked(HashSet::new()),
         };
         Self {
-            intake: Intake::new(key_func, Some(known_objects), transformer, compressor),
+            preprocessor: Preprocessor::new(key_func, Some(known_objects), transformer, compressor),
             atomic_replace,
-            held: Held::new(state, Room { deltas: capacity, bytes }),
-            is_listed: AtomicBool::new(false),
+            queue: LockedQueue::new(state, QueueSize { deltas: capacity, bytes }),
+            is_initial_list_complete: AtomicBool::new(false),
         }
     }
 
     fn event(&self, change: Change, origin: Origin, also: impl FnOnce(&mut State)) {
-        self.held.add(|state| {
+        self.queue.push(|state| {
             if origin != Origin::List {
-                state.population.event();
+                state.initial_sync.record_event();
             }
-            state.queue(Delta { change, origin });
+            state.enqueue(Delta { change, origin });
             also(state);
         });
     }
@@ -161,7 +161,7 @@ impl OrderedFifo {
         let mut places = HashMap::new();
         let mut newest: Vec<(Key, &Delta)> = Vec::new();
         for delta in state.deltas() {
-            let Some(key) = self.intake.key_of(delta) else { continue };
+            let Some(key) = self.preprocessor.key_of(delta) else { continue };
             let place = *places.entry(key.clone()).or_insert(newest.len());
             match newest.get_mut(place) {
                 Some(entry) => entry.1 = delta,
@@ -175,7 +175,7 @@ impl OrderedFifo {
 impl Entry {
     fn deltas(&self) -> impl Iterator<Item = &Delta> {
         let (one, all) = match self {
-            Self::Delta(delta) | Self::Again(delta) => (Some(delta), None),
+            Self::Delta(delta) | Self::Requeued(delta) => (Some(delta), None),
             Self::ReplacedAll(replaced) => (None, Some(&replaced.0)),
             Self::Mark(_) | Self::Bookmark(_) => (None, None),
         };
@@ -184,18 +184,18 @@ impl Entry {
 }
 
 impl State {
-    fn queue(&mut self, delta: Delta) {
+    fn enqueue(&mut self, delta: Delta) {
         self.push(delta, Entry::Delta);
     }
 
     fn push(&mut self, delta: Delta, entry: fn(Delta) -> Entry) {
         self.count(&delta);
-        self.line.push_back(entry(delta));
+        self.entries.push_back(entry(delta));
     }
 
     /// Counts a delta that is about to be queued.
     fn count(&mut self, delta: &Delta) {
-        self.used.take(delta);
+        self.used.add(delta);
         if let Some(queued) = &mut self.queued
             && let Ok(key) = delta.key(self.key_func)
         {
@@ -224,17 +224,17 @@ impl State {
             }
         }
         all.iter().flat_map(|deltas| &**deltas).for_each(|delta| self.count(delta));
-        self.line.push_back(Entry::ReplacedAll(Box::new((all, version))));
+        self.entries.push_back(Entry::ReplacedAll(Box::new((all, version))));
     }
 
     /// The deltas in the line, in order.
     fn deltas(&self) -> impl Iterator<Item = &Delta> {
-        self.line.iter().flat_map(Entry::deltas)
+        self.entries.iter().flat_map(Entry::deltas)
     }
 
     /// Of a delta that has left the line.
     fn popped(&mut self, delta: &Delta) {
-        self.used.free(delta);
+        self.used.subtract(delta);
         if let Some(queued) = &mut self.queued
             && let Ok(key) = delta.key(self.key_func)
             && let hash_map::Entry::Occupied(mut count) = queued.entry(key)
@@ -251,7 +251,7 @@ impl State {
         // It had a key before, so it has one now.
         let Ok(key) = delta.key(self.key_func) else { return };
         if !self.count_queued().contains_key(&key) {
-            self.push(delta, Entry::Again);
+            self.push(delta, Entry::Requeued);
         }
     }
 
@@ -259,7 +259,7 @@ impl State {
     fn count_queued(&mut self) -> &HashMap<Key, usize> {
         self.queued.get_or_insert_with(|| {
             let mut queued = HashMap::new();
-            let deltas = self.line.iter().flat_map(Entry::deltas);
+            let deltas = self.entries.iter().flat_map(Entry::deltas);
             let keys = deltas.filter_map(|delta| delta.key(self.key_func).ok());
             keys.for_each(|key| *queued.entry(key).or_default() += 1);
             queued
@@ -267,37 +267,37 @@ impl State {
     }
 
     fn mark(&mut self, mark: Mark) {
-        self.line.push_back(Entry::Mark(Box::new(mark)));
+        self.entries.push_back(Entry::Mark(Box::new(mark)));
     }
 
     fn bookmark(&mut self, version: ResourceVersion) {
-        if let Some(Entry::Bookmark(last)) = self.line.back_mut() {
+        if let Some(Entry::Bookmark(last)) = self.entries.back_mut() {
             *last = version;
         } else {
-            self.line.push_back(Entry::Bookmark(version));
+            self.entries.push_back(Entry::Bookmark(version));
         }
     }
 }
 
-impl Line for State {
+impl QueueState for State {
     fn take(&mut self) -> Option<Popped> {
-        let is_in_initial_list = !self.population.has_synced();
+        let is_in_initial_list = !self.initial_sync.has_synced();
         if !self.resync.is_empty() {
             let queued = self.queued.as_ref();
             let is_queued = |key: &Key| queued.is_some_and(|queued| queued.contains_key(key));
-            if let Some(delta) = self.resync.take_turn(self.line.is_empty(), is_queued) {
+            if let Some(delta) = self.resync.take_turn(self.entries.is_empty(), is_queued) {
                 return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
             }
         }
-        let (item, up_to) = match self.line.pop_front()? {
+        let (item, up_to) = match self.entries.pop_front()? {
             Entry::Delta(delta) => {
                 self.popped(&delta);
-                self.population.popped();
+                self.initial_sync.record_pop();
                 let version = delta.object().map(|object| object.resource_version().clone());
                 let told = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
                 (Item::Deltas(delta.into()), told)
             }
-            Entry::Again(delta) => {
+            Entry::Requeued(delta) => {
                 self.popped(&delta);
                 (Item::Deltas(delta.into()), None)
             }
@@ -315,40 +315,40 @@ impl Line for State {
             }
             Entry::Bookmark(version) => (Item::Bookmark, Some(version)),
         };
-        if self.line.is_empty() {
-            self.line.shrink_to(SPARE);
+        if self.entries.is_empty() {
+            self.entries.shrink_to(RETAINED_CAPACITY);
             self.queued = self.queued.take().filter(|_| !self.resync.is_empty());
         }
         Some(Popped { item, is_in_initial_list, up_to })
     }
 
-    fn used(&self) -> Room {
+    fn used(&self) -> QueueSize {
         self.used
     }
 
-    fn population(&self) -> &Population {
-        &self.population
+    fn initial_sync(&self) -> &InitialSync {
+        &self.initial_sync
     }
 }
 
 impl Queue for OrderedFifo {
     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
-        let (_, object) = self.intake.take(object)?;
+        let (_, object) = self.preprocessor.prepare(object)?;
         self.event(Change::Added(object), origin, |_| ());
         Ok(())
     }
 
     fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
-        let (_, object) = self.intake.take(object)?;
+        let (_, object) = self.preprocessor.prepare(object)?;
         self.event(Change::Updated(object), origin, |_| ());
         Ok(())
     }
 
     fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
-        let (key, deleted) = self.intake.take_deleted(deleted)?;
+        let (key, deleted) = self.preprocessor.prepare_deleted(deleted)?;
         self.event(Change::Deleted(deleted), origin, |state| {
             // Listed and gone again before the list was complete.
-            if let Listing::Afresh(listed) = &mut state.listing {
+            if let InitialList::Tracked(listed) = &mut state.initial_list {
                 listed.remove(&key);
             }
         });
@@ -363,37 +363,37 @@ impl Queue for OrderedFifo {
     ) -> Result<(), KeyError> {
         let objects = objects
             .into_iter()
-            .map(|object| self.intake.take_listed(object))
+            .map(|object| self.preprocessor.prepare_listed(object))
             .collect::<Result<Vec<_>, _>>()?;
-        self.held.change(|state| {
-            let listing = std::mem::replace(&mut state.listing, Listing::Complete);
-            self.is_listed.store(true, Ordering::Relaxed);
-            let (is_first, listed) = match listing {
-                Listing::Fresh => (true, None),
-                Listing::Afresh(listed) => (true, Some(listed)),
-                Listing::Complete => (false, Some(HashSet::new())),
+        self.queue.change(|state| {
+            let initial_list = std::mem::replace(&mut state.initial_list, InitialList::Complete);
+            self.is_initial_list_complete.store(true, Ordering::Relaxed);
+            let (is_first, listed) = match initial_list {
+                InitialList::FromEmpty => (true, None),
+                InitialList::Tracked(listed) => (true, Some(listed)),
+                InitialList::Complete => (false, Some(HashSet::new())),
             };
             let tombstones = listed.map(|listed| {
                 let newest = self.newest(state);
                 let queued = newest.iter().map(|(key, delta)| (key, *delta));
                 let kept = listed.into_iter().chain(objects.iter().map(|(key, _)| key.clone()));
-                self.intake.tombstones(queued, kept, origin)
+                self.preprocessor.tombstones(queued, kept, origin)
             });
             let tombstones = tombstones.unwrap_or_default();
-            if self.atomic_replace && !is_first && state.population.has_synced() {
+            if self.atomic_replace && !is_first && state.initial_sync.has_synced() {
                 state.replace_all(tombstones, objects, version.clone(), origin);
                 return;
             }
             for (_, tombstone) in tombstones {
-                state.queue(tombstone);
+                state.enqueue(tombstone);
             }
-            state.line.reserve(objects.len());
+            state.entries.reserve(objects.len());
             for (_, object) in objects {
-                state.queue(Delta { change: Change::Replaced(object), origin });
+                state.enqueue(Delta { change: Change::Replaced(object), origin });
             }
             // What was put back was popped before.
-            let unpopped = state.line.iter().filter(|entry| matches!(entry, Entry::Delta(_))).count();
-            state.population.list(unpopped);
+            let unpopped = state.entries.iter().filter(|entry| matches!(entry, Entry::Delta(_))).count();
+            state.initial_sync.record_list(unpopped);
             if is_first {
                 state.mark(Mark::Synced { resource_version: version.clone() });
             } else {
@@ -404,54 +404,54 @@ impl Queue for OrderedFifo {
     }
 
     fn list_in_doubt(&self) {
-        self.intake.doubt(true);
+        self.preprocessor.set_list_may_be_unrelated(true);
     }
 
     fn list_begin(&self, _origin: Origin) {
-        self.intake.doubt(false);
-        self.held.look(|state| {
-            let nothing_said = state.used.deltas == 0 && self.intake.known_keys().is_empty();
-            match &mut state.listing {
-                Listing::Complete => {}
-                listing if nothing_said => *listing = Listing::Fresh,
-                listing => *listing = Listing::Afresh(HashSet::new()),
+        self.preprocessor.set_list_may_be_unrelated(false);
+        self.queue.inspect(|state| {
+            let nothing_said = state.used.deltas == 0 && self.preprocessor.known_keys().is_empty();
+            match &mut state.initial_list {
+                InitialList::Complete => {}
+                listing if nothing_said => *listing = InitialList::FromEmpty,
+                listing => *listing = InitialList::Tracked(HashSet::new()),
             }
         });
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
-        if self.is_listed.load(Ordering::Relaxed) {
-            return Some(self.intake.hand_back(object));
+        if self.is_initial_list_complete.load(Ordering::Relaxed) {
+            return Some(self.preprocessor.prepare_deferred(object));
         }
         // What has no key comes back: `replace` is there to say so.
-        let Ok((key, taken)) = self.intake.take(Arc::clone(&object)) else { return Some(object) };
-        self.held.gather(|state| {
-            if let Listing::Afresh(listed) = &mut state.listing {
+        let Ok((key, taken)) = self.preprocessor.prepare(Arc::clone(&object)) else { return Some(object) };
+        self.queue.push_batched(|state| {
+            if let InitialList::Tracked(listed) = &mut state.initial_list {
                 listed.insert(key);
             }
-            state.queue(Delta { change: Change::Replaced(taken), origin });
+            state.enqueue(Delta { change: Change::Replaced(taken), origin });
         });
         None
     }
 
     fn resync(&self) {
-        let Some((known, keys)) = self.intake.to_resync() else { return };
-        self.held.change(|state| {
+        let Some((known, keys)) = self.preprocessor.resync_source() else { return };
+        self.queue.change(|state| {
             let queued = state.count_queued().keys().cloned().collect();
             state.resync.start(known, keys, queued);
         });
     }
 
     fn mark(&self, mark: Mark) {
-        self.held.add(|state| state.mark(mark));
+        self.queue.push(|state| state.mark(mark));
     }
 
     fn bookmark(&self, version: &ResourceVersion) {
-        self.held.add(|state| state.bookmark(version.clone()));
+        self.queue.push(|state| state.bookmark(version.clone()));
     }
 
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
-        self.held.try_pop(process, |state, deltas, _| {
+        self.queue.try_pop(process, |state, deltas, _| {
             for delta in deltas.into_iter().flatten() {
                 state.put_back(delta);
             }
@@ -459,31 +459,31 @@ impl Queue for OrderedFifo {
     }
 
     fn under_lock(&self, work: &mut dyn FnMut()) {
-        self.held.under_lock(work);
+        self.queue.under_lock(work);
     }
 
     fn flush(&self) {
-        self.held.signals().filled();
+        self.queue.signals().notify_item();
     }
 
     fn has_room(&self) -> bool {
-        self.held.has_room()
+        self.queue.has_room()
     }
 
     fn has_synced(&self) -> bool {
-        self.held.has_synced()
+        self.queue.has_synced()
     }
 
     fn set_transformer(&self, transformer: Transformer) {
-        self.intake.set_transformer(transformer);
+        self.preprocessor.set_transformer(transformer);
     }
 
     fn close(&self) {
-        self.held.close();
+        self.queue.close();
     }
 
     fn signals(&self) -> &Signals {
-        self.held.signals()
+        self.queue.signals()
     }
 }
 

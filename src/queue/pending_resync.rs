@@ -47,10 +47,10 @@ impl PendingResync {
     /// over objects that have been deleted, and those that `is_queued`, whose queued state is newer.
     pub(super) fn take_turn(
         &mut self,
-        is_line_empty: bool,
+        is_queue_empty: bool,
         is_queued: impl Fn(&Key) -> bool,
     ) -> Option<Delta> {
-        if !std::mem::replace(&mut self.is_next, true) && !is_line_empty {
+        if !std::mem::replace(&mut self.is_next, true) && !is_queue_empty {
             return None;
         }
         let found = loop {

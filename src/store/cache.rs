@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::Change;
+use super::indexed_objects::Change;
 use super::{Indexer, Indexers, Indices, Memory, Store, StoreError, ThreadSafeStore, Transaction};
 use crate::object::{
     Compressor, Key, KeyError, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key,

@@ -25,7 +25,7 @@ use crate::object::{LabelSelector, Object};
 /// ```
 pub fn list_all<S: Store + ?Sized>(store: &S, selector: &LabelSelector, f: impl FnMut(Arc<Object>)) {
     if !selector.is_nothing() {
-        hand_out(store.list(), selector, f);
+        visit_selected(store.list(), selector, f);
     }
 }
 
@@ -68,10 +68,10 @@ pub fn list_all_by_namespace<I: Indexer + ?Sized>(
             objects
         })
     };
-    hand_out(objects, selector, f);
+    visit_selected(objects, selector, f);
 }
 
-fn hand_out(objects: Vec<Arc<Object>>, selector: &LabelSelector, f: impl FnMut(Arc<Object>)) {
+fn visit_selected(objects: Vec<Arc<Object>>, selector: &LabelSelector, f: impl FnMut(Arc<Object>)) {
     objects.into_iter().filter(|object| selector.matches(object)).for_each(f);
 }
 

@@ -30,7 +30,7 @@ pub struct Memory {
     /// Keys and what else is held of each object, about.
     pub object_bytes: usize,
     /// The places of the objects.
-    pub place_bytes: usize,
+    pub slot_bytes: usize,
     /// The indices, about.
     pub index_bytes: usize,
 }
@@ -39,7 +39,7 @@ impl AddAssign for Memory {
     fn add_assign(&mut self, other: Self) {
         self.bodies += other.bodies;
         self.object_bytes += other.object_bytes;
-        self.place_bytes += other.place_bytes;
+        self.slot_bytes += other.slot_bytes;
         self.index_bytes += other.index_bytes;
     }
 }
@@ -48,7 +48,7 @@ impl Memory {
     /// All of it.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bodies.stored_bytes() + self.object_bytes + self.place_bytes + self.index_bytes
+        self.bodies.stored_bytes() + self.object_bytes + self.slot_bytes + self.index_bytes
     }
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Memory {
             bodies.base_bytes,
             bodies.dictionary_bytes,
             self.object_bytes,
-            self.place_bytes,
+            self.slot_bytes,
             self.index_bytes,
         )
     }

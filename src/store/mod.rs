@@ -5,12 +5,12 @@ mod cache;
 mod fixtures;
 mod index;
 pub mod index_funcs;
+mod index_table;
+mod indexed_objects;
 mod indexer;
-mod items;
-mod kept_index;
 mod lister;
 mod memory;
-mod state;
+mod slots;
 mod thread_safe;
 mod transaction;
 

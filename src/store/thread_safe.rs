@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::kept_index::KeptIndex;
-use super::state::{Change, Prepared, State, report};
+use super::index_table::IndexTable;
+use super::indexed_objects::{Change, IndexedObjects, PreparedChanges, report};
 use super::{Indexers, Indices, Memory, StoreError};
 use crate::object::{Compressor, Key, Object, ResourceVersion};
 
@@ -38,7 +38,7 @@ pub struct ThreadSafeStore {
     /// Readers share it, for questions come from many sides at once. It is held for plain map work only, with one
     /// exception: a writer runs index functions under the read lock, so that readers go on meanwhile. Nobody waits
     /// for the write lock but the one writer, so a function may itself read.
-    state: RwLock<State>,
+    state: RwLock<IndexedObjects>,
     compressor: Option<Arc<Compressor>>,
 }
 
@@ -46,7 +46,11 @@ impl ThreadSafeStore {
     /// An empty store with these indices.
     #[must_use]
     pub fn new(indexers: Indexers) -> Self {
-        Self { writer: Mutex::default(), state: RwLock::new(State::empty(indexers)), compressor: None }
+        Self {
+            writer: Mutex::default(),
+            state: RwLock::new(IndexedObjects::empty(indexers)),
+            compressor: None,
+        }
     }
 
     /// The same, which compresses the bodies of what is put into it, after the index functions have seen them. What is got
@@ -93,7 +97,7 @@ impl ThreadSafeStore {
 
     fn remove(&self, change: Change) {
         // Only what is put can find the store full.
-        let _never = self.apply([change]);
+        let _result = self.apply([change]);
     }
 
     /// Applies the changes in order under one lock: no reader sees a part of them.
@@ -101,8 +105,8 @@ impl ThreadSafeStore {
     /// # Errors
     /// [`StoreError::Full`]; nothing changed.
     pub(super) fn apply(&self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
-        let writer = self.write_turn();
-        let prepared: Prepared = {
+        let writer = self.lock_writer();
+        let prepared: PreparedChanges = {
             let state = self.read();
             let prepared = changes.into_iter().map(|change| state.prepare(change));
             let compressed = prepared.map(|(change, computed)| match change {
@@ -128,9 +132,9 @@ impl ThreadSafeStore {
         items: Vec<(Key, Arc<Object>)>,
         version: &ResourceVersion,
     ) -> Result<(), StoreError> {
-        let writer = self.write_turn();
+        let writer = self.lock_writer();
         let mut refusals = Vec::new();
-        let fresh = self.read().rebuilt(items, version, |object| self.compress(object), &mut refusals)?;
+        let fresh = self.read().rebuild(items, version, |object| self.compress(object), &mut refusals)?;
         let old = std::mem::replace(&mut *self.write(), fresh);
         drop(writer);
         // Freeing a million objects takes a while: no reader waits for it.
@@ -144,7 +148,7 @@ impl ThreadSafeStore {
     /// # Errors
     /// [`StoreError::IndexerConflict`] when an index of one of these names is there already; none was added.
     pub fn add_indexers(&self, indexers: Indexers) -> Result<(), StoreError> {
-        let writer = self.write_turn();
+        let writer = self.lock_writer();
         let mut refusals = Vec::new();
         let added = self.read().index_all(indexers, &mut refusals)?;
         self.write().indices.extend(added);
@@ -183,7 +187,7 @@ impl ThreadSafeStore {
         let state = self.read();
         let mut found = BTreeMap::new();
         for value in &values {
-            found.extend(state.having(name, value)?.map(|(slot, item)| (slot, Arc::clone(&item.object))));
+            found.extend(state.with_value(name, value)?.map(|(slot, item)| (slot, Arc::clone(&item.object))));
         }
         Ok(found.into_values().collect())
     }
@@ -194,7 +198,7 @@ impl ThreadSafeStore {
     /// [`StoreError::NoSuchIndex`].
     pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Arc<Object>>, StoreError> {
         let state = self.read();
-        Ok(state.having(name, value)?.map(|(_, item)| Arc::clone(&item.object)).collect())
+        Ok(state.with_value(name, value)?.map(|(_, item)| Arc::clone(&item.object)).collect())
     }
 
     /// See [`super::Indexer::index_keys`].
@@ -204,7 +208,7 @@ impl ThreadSafeStore {
     pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<Key>, StoreError> {
         let mut keys: Vec<Key> = {
             let state = self.read();
-            state.having(name, value)?.map(|(_, item)| Arc::clone(&item.key)).collect()
+            state.with_value(name, value)?.map(|(_, item)| Arc::clone(&item.key)).collect()
         };
         keys.sort_unstable();
         Ok(keys)
@@ -237,7 +241,7 @@ impl ThreadSafeStore {
     /// indices.
     #[must_use]
     pub fn indices(&self) -> Indices {
-        self.read().copied()
+        self.read().copy_indices()
     }
 
     /// See [`super::Indexer::indexers`].
@@ -249,7 +253,7 @@ impl ThreadSafeStore {
     /// See [`super::Indexer::index_errors`].
     #[must_use]
     pub fn index_errors(&self, name: &str) -> usize {
-        self.read().indices.get(name).map_or(0, KeptIndex::left_out)
+        self.read().indices.get(name).map_or(0, IndexTable::refused)
     }
 
     /// See [`super::Indexer::memory`].
@@ -260,7 +264,7 @@ impl ThreadSafeStore {
 
     /// Sets the version and nothing else.
     pub fn bookmark(&self, version: &ResourceVersion) {
-        let _writer = self.write_turn();
+        let _writer = self.lock_writer();
         self.write().version = version.clone();
     }
 
@@ -270,15 +274,15 @@ impl ThreadSafeStore {
         self.read().version.clone()
     }
 
-    fn write_turn(&self) -> MutexGuard<'_, ()> {
+    fn lock_writer(&self) -> MutexGuard<'_, ()> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, IndexedObjects> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, IndexedObjects> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -669,7 +673,7 @@ mod tests {
         add_all(&mut model);
         let tables = || {
             let memory = store.memory();
-            memory.place_bytes + memory.index_bytes
+            memory.slot_bytes + memory.index_bytes
         };
         let full = tables();
         for number in (0..5000_u32).rev().filter(|number| number % 97 != 0) {
@@ -723,18 +727,18 @@ mod tests {
 
     /// What an index over these objects must be, worked out anew: value → keys, and the number left out.
     fn recomputed(model: &BTreeMap<Key, Arc<Object>>) -> (BTreeMap<String, BTreeSet<Key>>, usize) {
-        let (mut index, mut left_out) = (BTreeMap::<String, BTreeSet<Key>>::new(), 0);
+        let (mut index, mut refused) = (BTreeMap::<String, BTreeSet<Key>>::new(), 0);
         for (key, object) in model {
             let values = values_of(object);
             if values.iter().any(|value| value == "bad") {
-                left_out += 1;
+                refused += 1;
                 continue;
             }
             for value in values {
                 index.entry(value).or_default().insert(Arc::clone(key));
             }
         }
-        (index, left_out)
+        (index, refused)
     }
 
     fn check(store: &ThreadSafeStore, model: &BTreeMap<Key, Arc<Object>>) -> Result<(), TestCaseError> {
@@ -748,14 +752,14 @@ mod tests {
             prop_assert!(stored.is_compressed() || Arc::ptr_eq(&stored, object));
             prop_assert_eq!(stored.json(), object.json());
         }
-        let (index, left_out) = recomputed(model);
+        let (index, refused) = recomputed(model);
         let copies = store.indices();
         prop_assert_eq!(copies.keys().cloned().collect::<Vec<_>>(), store.indexers());
         for name in store.indexers() {
             prop_assert_eq!(&copies[&name], &index);
             let counts: Vec<_> = index.iter().map(|(value, keys)| (value.clone(), keys.len())).collect();
             prop_assert_eq!(store.index_counts(&name).expect("an index"), counts);
-            prop_assert_eq!(store.index_errors(&name), left_out);
+            prop_assert_eq!(store.index_errors(&name), refused);
             for (value, keys) in &index {
                 let keys: Vec<Key> = keys.iter().cloned().collect();
                 prop_assert_eq!(store.index_keys(&name, value).expect("an index"), keys);

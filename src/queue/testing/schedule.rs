@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
     use crate::object::meta_namespace_key;
-    use crate::queue::held::Room;
+    use crate::queue::locks::QueueSize;
     use crate::queue::testing::cases::{known, object};
     use crate::queue::{
         Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, OrderedFifoOptions, pop_or_requeue,
@@ -249,7 +249,7 @@ mod tests {
         [
             Arc::new(Overtaken(delta)),
             Arc::new(Overtaken(OrderedFifo::new(known(&[]) as _, options))),
-            Arc::new(Overtaken(Fifo::with_room(meta_namespace_key, Room { deltas: capacity, bytes }))),
+            Arc::new(Overtaken(Fifo::with_room(meta_namespace_key, QueueSize { deltas: capacity, bytes }))),
         ]
     }
 
@@ -334,7 +334,7 @@ mod tests {
             let waiting = Arc::clone(&queue);
             schedule.spawn("looks first", async move {
                 while !waiting.try_pop(&mut |_| ()).expect("open") {
-                    waiting.signals().filled.notified().await;
+                    waiting.signals().item.notified().await;
                 }
             });
             schedule.spawn("a producer", async move {

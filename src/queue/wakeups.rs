@@ -81,7 +81,7 @@ pub async fn pop_or_requeue<Q: Queue + ?Sized>(
     process: &mut RequeueFunc<'_>,
 ) -> Result<(), FifoClosedError> {
     loop {
-        let filled = queue.signals().filled.notified();
+        let filled = queue.signals().item.notified();
         if queue.try_pop_or_requeue(process)? {
             return Ok(());
         }
@@ -126,24 +126,24 @@ pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
 /// made before the lock is taken to look; a change after the look so finds it waiting.
 #[derive(Debug, Default)]
 pub struct Signals {
-    pub(super) filled: Notify,
+    pub(super) item: Notify,
     room: Notify,
 }
 
 impl Signals {
     /// Something was queued: whoever waits in [`pop`] looks again.
-    pub fn filled(&self) {
-        self.filled.notify_waiters();
+    pub fn notify_item(&self) {
+        self.item.notify_waiters();
     }
 
     /// There is room again: whoever waits in [`room`] looks again.
-    pub fn freed(&self) {
+    pub fn notify_room(&self) {
         self.room.notify_waiters();
     }
 
     /// The queue was closed: nobody waits any more.
-    pub fn closed(&self) {
-        self.filled();
-        self.freed();
+    pub fn notify_closed(&self) {
+        self.notify_item();
+        self.notify_room();
     }
 }

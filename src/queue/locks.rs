@@ -2,39 +2,39 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::population::Population;
+use super::initial_sync::InitialSync;
 use super::{Delta, Deltas, FifoClosedError, Popped, RequeueFunc, Signals};
 use crate::object::ResourceVersion;
 
-/// What is queued, as one queue orders it. Plain data: [`Held`] holds it.
-pub(super) trait Line {
+/// What is queued, as one queue orders it. Plain data: [`LockedQueue`] holds it.
+pub(super) trait QueueState {
     /// Takes the next out.
     fn take(&mut self) -> Option<Popped>;
 
     /// How much is queued.
-    fn used(&self) -> Room;
+    fn used(&self) -> QueueSize;
 
     /// How much of the initial state has been popped.
-    fn population(&self) -> &Population;
+    fn initial_sync(&self) -> &InitialSync;
 }
 
-/// Room in a queue: how much there is in all, or how much of it is taken.
+/// A number of deltas and the bytes of their objects: the capacity of a queue, or the part of it in use.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Room {
+pub(super) struct QueueSize {
     pub(super) deltas: usize,
     /// Of the objects in them: a few large ones are as much as many small ones.
     pub(super) bytes: usize,
 }
 
-impl Room {
+impl QueueSize {
     /// A delta takes room.
-    pub(super) fn take(&mut self, delta: &Delta) {
+    pub(super) fn add(&mut self, delta: &Delta) {
         self.deltas += 1;
         self.bytes += delta.weight();
     }
 
     /// It takes it no longer.
-    pub(super) fn free(&mut self, delta: &Delta) {
+    pub(super) fn subtract(&mut self, delta: &Delta) {
         self.deltas -= 1;
         self.bytes -= delta.weight();
     }
@@ -50,88 +50,88 @@ impl Room {
 
 /// How many objects of a list that is coming in may wait until whoever pops is woken: to be woken, and to fall asleep
 /// again, costs as much as to read an object.
-const BATCH: usize = 64;
+const WAKEUP_BATCH: usize = 64;
 
 /// What an empty line keeps allocated, in places. A list of a million objects must not be paid for for ever.
-pub(super) const SPARE: usize = 1024;
+pub(super) const RETAINED_CAPACITY: usize = 1024;
 
 /// A line under its locks.
-pub(super) struct Held<L> {
+pub(super) struct LockedQueue<Q> {
     /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
     /// be compared (see [`super::Queue::try_pop`]), and is taken before `state` by whoever compares them.
     applying: Mutex<()>,
     /// A std mutex, held for a moment: whoever only adds to the line does not wait until a delta is applied.
-    state: Mutex<State<L>>,
-    capacity: Room,
+    state: Mutex<State<Q>>,
+    capacity: QueueSize,
     signals: Signals,
 }
 
-struct State<L> {
-    line: L,
+struct State<Q> {
+    queue: Q,
     closed: bool,
 }
 
-impl<L: Line> Held<L> {
+impl<Q: QueueState> LockedQueue<Q> {
     /// At least one delta has room, whatever the capacity: where none ever had, whoever waits for room would wait for
     /// ever.
-    pub(super) fn new(line: L, capacity: Room) -> Self {
-        let state = Mutex::new(State { line, closed: false });
-        let capacity = Room { deltas: capacity.deltas.max(1), bytes: capacity.bytes.max(1) };
+    pub(super) fn new(queue: Q, capacity: QueueSize) -> Self {
+        let state = Mutex::new(State { queue, closed: false });
+        let capacity = QueueSize { deltas: capacity.deltas.max(1), bytes: capacity.bytes.max(1) };
         Self { applying: Mutex::default(), state, capacity, signals: Signals::default() }
     }
 
-    fn apart(&self) -> MutexGuard<'_, ()> {
+    fn lock_applying(&self) -> MutexGuard<'_, ()> {
         self.applying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<L>> {
+    fn lock(&self) -> MutexGuard<'_, State<Q>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at the line, or changes what nobody waits for, while nothing is between it and the store.
-    pub(super) fn look<T>(&self, look: impl FnOnce(&mut L) -> T) -> T {
-        let _apart = self.apart();
-        look(&mut self.lock().line)
+    pub(super) fn inspect<T>(&self, inspect: impl FnOnce(&mut Q) -> T) -> T {
+        let _applying = self.lock_applying();
+        inspect(&mut self.lock().queue)
     }
 
     /// Adds to the line what does not depend on what is stored, and wakes whoever pops.
-    pub(super) fn add(&self, add: impl FnOnce(&mut L)) {
-        add(&mut self.lock().line);
-        self.signals.filled();
+    pub(super) fn push(&self, push: impl FnOnce(&mut Q)) {
+        push(&mut self.lock().queue);
+        self.signals.notify_item();
     }
 
     /// The same for one of many. Whoever pops is woken once some have gathered or there is no more room; of those that
     /// are left, [`super::Queue::flush`] tells.
-    pub(super) fn gather(&self, add: impl FnOnce(&mut L)) {
+    pub(super) fn push_batched(&self, push: impl FnOnce(&mut Q)) {
         let mut state = self.lock();
-        add(&mut state.line);
-        let used = state.line.used();
+        push(&mut state.queue);
+        let used = state.queue.used();
         drop(state);
-        if used.deltas >= BATCH || !self.capacity.has_room(used) {
-            self.signals.filled();
+        if used.deltas >= WAKEUP_BATCH || !self.capacity.has_room(used) {
+            self.signals.notify_item();
         }
     }
 
     /// Changes what is queued by what is stored, and wakes whom that concerns.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut L) -> T) -> T {
-        let _apart = self.apart();
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Q) -> T) -> T {
+        let _applying = self.lock_applying();
         let mut state = self.lock();
-        let before = state.line.used();
-        let answer = change(&mut state.line);
-        let used = state.line.used();
+        let before = state.queue.used();
+        let result = change(&mut state.queue);
+        let used = state.queue.used();
         drop(state);
-        self.signals.filled();
+        self.signals.notify_item();
         if used.deltas < before.deltas || used.bytes < before.bytes {
-            self.freed(used, false);
+            self.notify_room(used, false);
         }
-        answer
+        result
     }
 
     /// Wakes whoever waits for room, once half of it is free: to be woken for each single delta would cost more than
     /// the delta. Where deltas are put back that half may never become free, and any room counts.
-    fn freed(&self, used: Room, put_back: bool) {
-        if self.capacity.is_half_free(used) || (put_back && self.capacity.has_room(used)) {
-            self.signals.freed();
+    fn notify_room(&self, used: QueueSize, is_requeued: bool) {
+        if self.capacity.is_half_free(used) || (is_requeued && self.capacity.has_room(used)) {
+            self.signals.notify_room();
         }
     }
 
@@ -140,46 +140,46 @@ impl<L: Line> Held<L> {
     pub(super) fn try_pop(
         &self,
         process: &mut RequeueFunc<'_>,
-        requeue: impl FnOnce(&mut L, Vec<Deltas>, Option<ResourceVersion>),
+        requeue: impl FnOnce(&mut Q, Vec<Deltas>, Option<ResourceVersion>),
     ) -> Result<bool, FifoClosedError> {
-        let _apart = self.apart();
+        let _applying = self.lock_applying();
         let mut state = self.lock();
-        let Some(popped) = state.line.take() else {
+        let Some(popped) = state.queue.take() else {
             // What was passed over has made room too.
-            self.freed(state.line.used(), false);
+            self.notify_room(state.queue.used(), false);
             return if state.closed { Err(FifoClosedError) } else { Ok(false) };
         };
         drop(state);
         let up_to = popped.up_to.clone();
-        let again = process(popped);
+        let requeued = process(popped);
         let mut state = self.lock();
-        let put_back = !again.is_empty() && !state.closed;
-        if put_back {
-            requeue(&mut state.line, again, up_to);
+        let is_requeued = !requeued.is_empty() && !state.closed;
+        if is_requeued {
+            requeue(&mut state.queue, requeued, up_to);
         }
-        self.freed(state.line.used(), put_back);
+        self.notify_room(state.queue.used(), is_requeued);
         Ok(true)
     }
 
     pub(super) fn under_lock(&self, work: &mut dyn FnMut()) {
-        let _apart = self.apart();
+        let _applying = self.lock_applying();
         work();
     }
 
     pub(super) fn has_room(&self) -> bool {
         let state = self.lock();
-        state.closed || self.capacity.has_room(state.line.used())
+        state.closed || self.capacity.has_room(state.queue.used())
     }
 
     pub(super) fn has_synced(&self) -> bool {
         // What was popped last is not yet stored while it is applied.
-        let _apart = self.apart();
-        self.lock().line.population().has_synced()
+        let _applying = self.lock_applying();
+        self.lock().queue.initial_sync().has_synced()
     }
 
     pub(super) fn close(&self) {
         self.lock().closed = true;
-        self.signals.closed();
+        self.signals.notify_closed();
     }
 
     pub(super) fn signals(&self) -> &Signals {
@@ -193,7 +193,7 @@ mod tests {
     use std::task::{Context, Waker};
 
     use crate::object::{DeletedObject, Ingest, Object, Origin, TypeMeta, meta_namespace_key};
-    use crate::queue::held::{BATCH, Room};
+    use crate::queue::locks::{QueueSize, WAKEUP_BATCH};
     use crate::queue::testing::cases::known;
     use crate::queue::{
         DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, OrderedFifoOptions, Queue, pop, room,
@@ -216,7 +216,7 @@ mod tests {
         [
             Arc::new(DeltaFifo::new(delta)),
             Arc::new(OrderedFifo::new(known(&[]) as _, ordered)),
-            Arc::new(Fifo::with_room(meta_namespace_key, Room { deltas: capacity, bytes })),
+            Arc::new(Fifo::with_room(meta_namespace_key, QueueSize { deltas: capacity, bytes })),
         ]
     }
 
@@ -274,8 +274,8 @@ mod tests {
                 assert!(queue.list_item(object(&format!("n{number}"), 10), Origin::List).is_none());
             }
         };
-        assert!(!is_woken(&queue(400), |queue| list(queue, BATCH - 1)));
-        assert!(is_woken(&queue(400), |queue| list(queue, BATCH)));
+        assert!(!is_woken(&queue(400), |queue| list(queue, WAKEUP_BATCH - 1)));
+        assert!(is_woken(&queue(400), |queue| list(queue, WAKEUP_BATCH)));
         assert!(is_woken(&queue(2), |queue| list(queue, 2)), "there is no room for more");
         for ends in [
             OrderedFifo::flush as fn(&OrderedFifo),
@@ -324,9 +324,9 @@ mod tests {
                 queue.replace(vec![object("b", size)], &"9".into(), Origin::Relist).expect("keys");
                 let gone = DeletedObject::Known(object("a", size * 2));
                 queue.delete(gone, Origin::Watch).expect("a key");
-                let mut again = true;
+                let mut requeues = true;
                 let mut process = |popped: crate::queue::Popped| match popped.item {
-                    crate::queue::Item::Deltas(deltas) if std::mem::take(&mut again) => vec![deltas],
+                    crate::queue::Item::Deltas(deltas) if std::mem::take(&mut requeues) => vec![deltas],
                     _ => Vec::new(),
                 };
                 while queue.try_pop_or_requeue(&mut process).expect("open") {}

@@ -45,7 +45,7 @@ pub type Transformer =
     Arc<dyn Fn(Arc<Object>) -> Result<Arc<Object>, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// The door of a queue. It knows the store behind, so that a state that is already held is not held twice.
-pub(super) struct Intake {
+pub(super) struct Preprocessor {
     pub(super) key_func: KeyFunc,
     known: Option<KnownObjects>,
     /// A lock, because it may be set until the queue is in use; from then on it is only read.
@@ -53,10 +53,10 @@ pub(super) struct Intake {
     /// Compresses what waits for the end of a list. A live event is not compressed here: it is told first.
     compressor: Option<Arc<Compressor>>,
     /// Whether versions may name other states than those that are known. Relaxed: one task lists and tells of it.
-    in_doubt: AtomicBool,
+    may_be_unrelated: AtomicBool,
 }
 
-impl Intake {
+impl Preprocessor {
     pub(super) fn new(
         key_func: KeyFunc,
         known: Option<KnownObjects>,
@@ -68,17 +68,17 @@ impl Intake {
             known,
             transformer: RwLock::new(transformer),
             compressor,
-            in_doubt: AtomicBool::new(false),
+            may_be_unrelated: AtomicBool::new(false),
         }
     }
 
     /// Whether equal versions say from now on that two states are equal.
-    pub(super) fn doubt(&self, in_doubt: bool) {
-        self.in_doubt.store(in_doubt, Ordering::Relaxed);
+    pub(super) fn set_list_may_be_unrelated(&self, may_be_unrelated: bool) {
+        self.may_be_unrelated.store(may_be_unrelated, Ordering::Relaxed);
     }
 
     /// The object to queue and its key: the stored one where it is the same state, else the transformed one.
-    pub(super) fn take(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
+    pub(super) fn prepare(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
         let key = (self.key_func)(&object)?;
         let object = match self.stored(&key, &object) {
             Some(stored) => stored,
@@ -88,13 +88,13 @@ impl Intake {
     }
 
     /// The same for an object of a list that is complete, which may wait for many others: compressed.
-    pub(super) fn take_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
-        let (key, object) = self.take(object)?;
+    pub(super) fn prepare_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
+        let (key, object) = self.prepare(object)?;
         Ok((key, self.compress(object)))
     }
 
     /// The same for a delete. A tombstone carries what has been through here before.
-    pub(super) fn take_deleted(&self, deleted: DeletedObject) -> Result<(Key, DeletedObject), KeyError> {
+    pub(super) fn prepare_deleted(&self, deleted: DeletedObject) -> Result<(Key, DeletedObject), KeyError> {
         match deleted {
             DeletedObject::Known(object) => {
                 let key = (self.key_func)(&object)?;
@@ -109,7 +109,7 @@ impl Intake {
 
     /// An object of a list that is to come back with the whole list, as the equal one that is stored, or compressed. With
     /// a transformer it stays what the source sent: nobody could tell later whether it has been through already.
-    pub(super) fn hand_back(&self, object: Arc<Object>) -> Arc<Object> {
+    pub(super) fn prepare_deferred(&self, object: Arc<Object>) -> Arc<Object> {
         if self.transformer().is_some() {
             return self.compress(object);
         }
@@ -135,7 +135,7 @@ impl Intake {
     }
 
     /// The store and its keys, for a resync; nothing if there is nothing to deliver again.
-    pub(super) fn to_resync(&self) -> Option<(KnownObjects, Vec<Key>)> {
+    pub(super) fn resync_source(&self) -> Option<(KnownObjects, Vec<Key>)> {
         let keys = self.known_keys();
         let known = self.known.clone().filter(|_| !keys.is_empty())?;
         Some((known, keys))
@@ -199,7 +199,7 @@ impl Intake {
     /// version does in the ordinary course, for to compare bodies is to decompress each of them.
     fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
         let stored = self.known_object(key).filter(|stored| stored.same_state(object))?;
-        let is_same = !self.in_doubt.load(Ordering::Relaxed)
+        let is_same = !self.may_be_unrelated.load(Ordering::Relaxed)
             || self.transformer().is_some()
             || stored.same_content(object);
         is_same.then_some(stored)
@@ -240,24 +240,25 @@ mod tests {
         let stored = object(r#""x":"<","y":1"#);
         let store: Arc<Known> = known(&[]);
         store.0.lock().expect("no panic").insert(Arc::clone(stored.key()), Arc::clone(&stored));
-        let intake = Intake::new(meta_namespace_key, Some(store), None, None);
+        let preprocessor = Preprocessor::new(meta_namespace_key, Some(store), None, None);
         // With a doubt, and without.
         for (text, taken) in [
             (r#""x":"<","y":1"#, [true, true]),
             (r#""y":1,"x":"\u003c""#, [true, true]),
             (r#""x":"<","y":2"#, [false, true]),
         ] {
-            let found = [true, false].map(|in_doubt| {
-                intake.doubt(in_doubt);
-                let (_, listed) = intake.take_listed(object(text)).expect("a key");
-                [intake.hand_back(object(text)), listed].map(|object| Arc::ptr_eq(&object, &stored))
+            let found = [true, false].map(|may_be_unrelated| {
+                preprocessor.set_list_may_be_unrelated(may_be_unrelated);
+                let (_, listed) = preprocessor.prepare_listed(object(text)).expect("a key");
+                [preprocessor.prepare_deferred(object(text)), listed]
+                    .map(|object| Arc::ptr_eq(&object, &stored))
             });
             assert_eq!(found, taken.map(|is_stored| [is_stored; 2]), "{text}");
         }
-        intake.doubt(true);
-        intake.set_transformer(Arc::new(Ok));
+        preprocessor.set_list_may_be_unrelated(true);
+        preprocessor.set_transformer(Arc::new(Ok));
         assert!(
-            Arc::ptr_eq(&intake.take(object(r#""x":0"#)).expect("a key").1, &stored),
+            Arc::ptr_eq(&preprocessor.prepare(object(r#""x":0"#)).expect("a key").1, &stored),
             "nobody could compare"
         );
     }

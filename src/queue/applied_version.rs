@@ -9,46 +9,46 @@ use crate::object::ResourceVersion;
 ///
 /// At most one version waits for each place in line.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct VersionTracker {
     /// How many places have been popped, ever.
     popped: u64,
     /// How many must have been popped for each version, oldest first.
-    waiting: VecDeque<(u64, ResourceVersion)>,
+    pending: VecDeque<(u64, ResourceVersion)>,
 }
 
-impl News {
+impl VersionTracker {
     /// Everything up to this version has been queued, and so many places stand in line.
-    pub(super) fn heard(&mut self, version: ResourceVersion, places: usize) {
-        let due = self.popped + places as u64;
-        match self.waiting.back_mut() {
+    pub(super) fn record(&mut self, version: ResourceVersion, entries: usize) {
+        let due = self.popped + entries as u64;
+        match self.pending.back_mut() {
             Some((at, last)) if *at == due => *last = version,
-            _ => self.waiting.push_back((due, version)),
+            _ => self.pending.push_back((due, version)),
         }
     }
 
     /// So many places were popped, or have gone.
-    pub(super) fn popped(&mut self, places: usize) {
-        self.popped += places as u64;
+    pub(super) fn record_pops(&mut self, entries: usize) {
+        self.popped += entries as u64;
     }
 
     /// Whether there is something to tell.
-    pub(super) fn is_due(&self) -> bool {
-        self.waiting.front().is_some_and(|(at, _)| *at <= self.popped)
+    pub(super) fn has_due(&self) -> bool {
+        self.pending.front().is_some_and(|(at, _)| *at <= self.popped)
     }
 
     /// The newest version that can be told.
-    pub(super) fn take(&mut self) -> Option<ResourceVersion> {
+    pub(super) fn take_due(&mut self) -> Option<ResourceVersion> {
         let mut newest = None;
-        while self.is_due() {
-            newest = self.waiting.pop_front().map(|(_, version)| version);
+        while self.has_due() {
+            newest = self.pending.pop_front().map(|(_, version)| version);
         }
         newest
     }
 
     /// What was taken is to be told again, after so many places, unless there is something newer to be told.
-    pub(super) fn put_back(&mut self, version: Option<ResourceVersion>, places: usize) {
-        if let Some(version) = version.filter(|_| self.waiting.is_empty()) {
-            self.heard(version, places);
+    pub(super) fn restore(&mut self, version: Option<ResourceVersion>, entries: usize) {
+        if let Some(version) = version.filter(|_| self.pending.is_empty()) {
+            self.record(version, entries);
         }
     }
 }

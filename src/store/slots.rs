@@ -24,9 +24,9 @@ const SMALL: usize = 1024;
 /// The slots per object above which a table is sparse. Compaction then costs a constant for each removal that led to it.
 const SPARSE: usize = 4;
 
-/// A map of objects. A freed slot is used again; [`Items::compact`] releases them where most are free.
+/// A map of objects. A freed slot is used again; [`ObjectSlots::compact`] releases them where most are free.
 #[derive(Default)]
-pub(super) struct Items {
+pub(super) struct ObjectSlots {
     /// The slots by the keys in them. A table of slots takes five bytes for each place, a map with the keys 25.
     by_key: HashTable<Slot>,
     hasher: RandomState,
@@ -34,7 +34,7 @@ pub(super) struct Items {
     free: Vec<Slot>,
 }
 
-impl Items {
+impl ObjectSlots {
     pub(super) fn with_capacity(objects: usize) -> Self {
         Self {
             by_key: HashTable::with_capacity(objects),
@@ -105,8 +105,8 @@ impl Items {
     /// Takes out what is under the key and tells which slot it had.
     pub(super) fn remove(&mut self, key: &str) -> Option<Slot> {
         let Self { by_key, hasher, slots, free } = self;
-        let is_it = |slot: &Slot| slots[*slot as usize].as_ref().is_some_and(|item| &*item.key == key);
-        let (slot, _) = by_key.find_entry(hasher.hash_one(key), is_it).ok()?.remove();
+        let has_key = |slot: &Slot| slots[*slot as usize].as_ref().is_some_and(|item| &*item.key == key);
+        let (slot, _) = by_key.find_entry(hasher.hash_one(key), has_key).ok()?.remove();
         slots[slot as usize] = None;
         free.push(slot);
         Some(slot)
@@ -136,7 +136,7 @@ impl Items {
     }
 
     /// The bytes allocated for places, without what the keys and objects in them take.
-    pub(super) fn place_bytes(&self) -> usize {
+    pub(super) fn slot_bytes(&self) -> usize {
         self.by_key.allocation_size()
             + self.slots.capacity() * size_of::<Option<Item>>()
             + self.free.capacity() * size_of::<Slot>()

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::items::{Item, Items, Slot};
-use super::kept_index::{KeptIndex, KeptIndices, Values};
+use super::index_table::{IndexTable, IndexTables, Values};
 use super::memory::{ALLOCATION, Memory};
+use super::slots::{Item, ObjectSlots, Slot};
 use super::{Index, IndexFuncError, Indexers, Indices, StoreError};
 use crate::object::{Footprint, Key, Object, ResourceVersion};
 
@@ -20,17 +20,17 @@ pub(super) enum Change {
 
 /// All that a store holds.
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) items: Items,
-    pub(super) indices: KeptIndices,
+pub(super) struct IndexedObjects {
+    pub(super) items: ObjectSlots,
+    pub(super) indices: IndexTables,
     pub(super) version: ResourceVersion,
 }
 
 /// The values of one object in each index, in the order of the indices.
-pub(super) type Computed = SmallVec<[Result<Values, IndexFuncError>; 4]>;
+pub(super) type IndexValues = SmallVec<[Result<Values, IndexFuncError>; 4]>;
 
 /// Changes with the index values that they bring.
-pub(super) type Prepared = SmallVec<[(Change, Computed); 1]>;
+pub(super) type PreparedChanges = SmallVec<[(Change, IndexValues); 1]>;
 
 /// A refusal to be reported when no lock is held.
 pub(super) struct Refusal {
@@ -39,27 +39,27 @@ pub(super) struct Refusal {
     reason: IndexFuncError,
 }
 
-impl State {
+impl IndexedObjects {
     /// No objects, and these indices over none.
     pub(super) fn empty(indexers: Indexers) -> Self {
         Self { indices: empty_indices(indexers), ..Self::default() }
     }
 
-    pub(super) fn index(&self, name: &str) -> Result<&KeptIndex, StoreError> {
+    pub(super) fn index(&self, name: &str) -> Result<&IndexTable, StoreError> {
         self.indices.get(name).ok_or_else(|| StoreError::NoSuchIndex(name.to_owned()))
     }
 
     /// A copy of all indices.
-    pub(super) fn copied(&self) -> Indices {
+    pub(super) fn copy_indices(&self) -> Indices {
         let keys = |slot| self.items.at(slot).map(|item| Arc::clone(&item.key));
-        let copy = |index: &KeptIndex| -> Index {
+        let copy = |index: &IndexTable| -> Index {
             index.sets().map(|(value, slots)| (value.to_owned(), slots.filter_map(keys).collect())).collect()
         };
         self.indices.iter().map(|(name, index)| (name.clone(), copy(index))).collect()
     }
 
     /// The objects with this value in an index, by slot.
-    pub(super) fn having(
+    pub(super) fn with_value(
         &self,
         index: &str,
         value: &str,
@@ -69,17 +69,17 @@ impl State {
     }
 
     /// Runs the index functions on what a change brings; nothing changes yet.
-    pub(super) fn prepare(&self, change: Change) -> (Change, Computed) {
+    pub(super) fn prepare(&self, change: Change) -> (Change, IndexValues) {
         let computed = match &change {
             Change::Put(key, object) => self.compute(&self.indices, key, object),
-            Change::Remove(..) | Change::Bookmark(_) => Computed::new(),
+            Change::Remove(..) | Change::Bookmark(_) => IndexValues::new(),
         };
         (change, computed)
     }
 
     /// The values the object has in `indices`, which are these or are being built to take their place. What is
     /// stored already is not asked again, and a refusal that follows a refusal is not told again.
-    fn compute(&self, indices: &KeptIndices, key: &str, object: &Arc<Object>) -> Computed {
+    fn compute(&self, indices: &IndexTables, key: &str, object: &Arc<Object>) -> IndexValues {
         let slot = self.items.slot_of(key);
         let stored = slot.and_then(|slot| self.items.at(slot));
         let same = stored.is_some_and(|stored| Arc::ptr_eq(&stored.object, object));
@@ -92,7 +92,7 @@ impl State {
                 return Ok(kept.clone());
             }
             match index.compute(object) {
-                Err(_) if *kept == Values::LeftOut => Ok(Values::LeftOut),
+                Err(_) if *kept == Values::Refused => Ok(Values::Refused),
                 values => values,
             }
         });
@@ -100,7 +100,11 @@ impl State {
     }
 
     /// Applies all changes in order, or none if there might be too few numbers for the new objects.
-    pub(super) fn apply(&mut self, changes: Prepared, refusals: &mut Vec<Refusal>) -> Result<(), StoreError> {
+    pub(super) fn apply(
+        &mut self,
+        changes: PreparedChanges,
+        refusals: &mut Vec<Refusal>,
+    ) -> Result<(), StoreError> {
         if !self.items.has_slots_for(changes.len()) {
             return Err(StoreError::Full);
         }
@@ -123,27 +127,27 @@ impl State {
         let bodies: Footprint = self.items.iter().map(|(_, item)| &*item.object).collect();
         let keys: usize = self.items.keys().map(|key| key.len() + ALLOCATION).sum();
         let object_bytes = keys + self.items.len() * (size_of::<Object>() + ALLOCATION);
-        let index_bytes = self.indices.values().map(KeptIndex::bytes).sum();
-        Memory { bodies, object_bytes, place_bytes: self.items.place_bytes(), index_bytes }
+        let index_bytes = self.indices.values().map(IndexTable::bytes).sum();
+        Memory { bodies, object_bytes, slot_bytes: self.items.slot_bytes(), index_bytes }
     }
 
     fn put(
         &mut self,
         key: &Key,
         object: Arc<Object>,
-        computed: Computed,
+        computed: IndexValues,
         refusals: &mut Vec<Refusal>,
     ) -> Result<(), StoreError> {
         let version = object.resource_version().clone();
         let slot = self.items.put(Arc::clone(key), object)?;
-        self.told(version);
+        self.record_version(version);
         for ((name, index), values) in self.indices.iter_mut().zip(computed) {
             let (values, reason) = match values {
                 Ok(values) => (values, None),
-                Err(reason) => (Values::LeftOut, Some(reason)),
+                Err(reason) => (Values::Refused, Some(reason)),
             };
-            let went_out = index.set(slot, values);
-            refusals.extend(reason.filter(|_| went_out).map(|reason| Refusal {
+            let is_newly_refused = index.set(slot, values);
+            refusals.extend(reason.filter(|_| is_newly_refused).map(|reason| Refusal {
                 index: name.clone(),
                 key: Arc::clone(key),
                 reason,
@@ -158,18 +162,18 @@ impl State {
                 index.set(slot, Values::None);
             }
         }
-        self.told(version.unwrap_or_default());
+        self.record_version(version.unwrap_or_default());
     }
 
     /// An object without a version (a Table row without metadata) says nothing about the store's.
-    fn told(&mut self, version: ResourceVersion) {
+    fn record_version(&mut self, version: ResourceVersion) {
         if !version.is_unset() {
             self.version = version;
         }
     }
 
     /// What this becomes when these are all its objects.
-    pub(super) fn rebuilt(
+    pub(super) fn rebuild(
         &self,
         items: Vec<(Key, Arc<Object>)>,
         version: &ResourceVersion,
@@ -178,7 +182,7 @@ impl State {
     ) -> Result<Self, StoreError> {
         let indexers =
             self.indices.iter().map(|(name, index)| (name.clone(), index.func().clone())).collect();
-        let mut fresh = Self { items: Items::with_capacity(items.len()), ..Self::empty(indexers) };
+        let mut fresh = Self { items: ObjectSlots::with_capacity(items.len()), ..Self::empty(indexers) };
         for (key, object) in items {
             let computed = self.compute(&fresh.indices, &key, &object);
             fresh.put(&key, compress(object), computed, refusals)?;
@@ -192,7 +196,7 @@ impl State {
         &self,
         indexers: Indexers,
         refusals: &mut Vec<Refusal>,
-    ) -> Result<KeptIndices, StoreError> {
+    ) -> Result<IndexTables, StoreError> {
         let taken: Vec<&str> =
             indexers.keys().map(String::as_str).filter(|name| self.indices.contains_key(*name)).collect();
         if !taken.is_empty() {
@@ -206,7 +210,7 @@ impl State {
             for (name, index) in &mut added {
                 let values = index.compute(object).unwrap_or_else(|reason| {
                     refusals.push(Refusal { index: name.clone(), key: Arc::clone(&item.key), reason });
-                    Values::LeftOut
+                    Values::Refused
                 });
                 index.set(slot, values);
             }
@@ -215,8 +219,8 @@ impl State {
     }
 }
 
-fn empty_indices(indexers: Indexers) -> KeptIndices {
-    indexers.into_iter().map(|(name, func)| (name, KeptIndex::new(func))).collect()
+fn empty_indices(indexers: Indexers) -> IndexTables {
+    indexers.into_iter().map(|(name, func)| (name, IndexTable::new(func))).collect()
 }
 
 /// Tells of refusals; to be called when no lock is held.

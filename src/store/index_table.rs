@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::items::Slot;
 use super::memory::ALLOCATION;
+use super::slots::Slot;
 use super::{IndexFunc, IndexFuncError};
 use crate::object::Object;
 
 /// The indices a store keeps: name → index.
-pub(super) type KeptIndices = BTreeMap<String, KeptIndex>;
+pub(super) type IndexTables = BTreeMap<String, IndexTable>;
 
 /// The values one index has of one object. The texts are those of the index's sets, so a million objects in one
 /// namespace share one.
@@ -24,13 +24,13 @@ pub(super) enum Values {
     /// Sorted, each once, at least two.
     Many(Box<[Arc<str>]>),
     /// The index function refused the object.
-    LeftOut,
+    Refused,
 }
 
 impl Values {
     fn as_slice(&self) -> &[Arc<str>] {
         match self {
-            Self::None | Self::LeftOut => &[],
+            Self::None | Self::Refused => &[],
             Self::One(value) => std::slice::from_ref(value),
             Self::Many(values) => values,
         }
@@ -90,17 +90,17 @@ impl SlotSet {
 
 /// Value → the objects that have it, with the function that says so, and the values of each object. Kept values make
 /// an update cheap: the function never sees the old object again.
-pub(super) struct KeptIndex {
+pub(super) struct IndexTable {
     func: IndexFunc,
     sets: HashMap<Arc<str>, SlotSet>,
     /// By slot; a slot beyond the end has no values.
     values: Vec<Values>,
-    left_out: usize,
+    refused: usize,
 }
 
-impl KeptIndex {
+impl IndexTable {
     pub(super) fn new(func: IndexFunc) -> Self {
-        Self { func, sets: HashMap::new(), values: Vec::new(), left_out: 0 }
+        Self { func, sets: HashMap::new(), values: Vec::new(), refused: 0 }
     }
 
     pub(super) fn func(&self) -> &IndexFunc {
@@ -153,9 +153,9 @@ impl KeptIndex {
                 }
             }
         }
-        let is_out = *new == Values::LeftOut;
-        self.left_out = self.left_out + usize::from(is_out) - usize::from(old == Values::LeftOut);
-        is_out
+        let is_refused = *new == Values::Refused;
+        self.refused = self.refused + usize::from(is_refused) - usize::from(old == Values::Refused);
+        is_refused
     }
 
     /// Renumbers the slots: the object in slot `old[n]` is now in slot `n`. `old` is sorted and names every slot with values.
@@ -199,7 +199,7 @@ impl KeptIndex {
         places + self.sets.iter().map(of_value).sum::<usize>() + self.values.capacity() * size_of::<Values>()
     }
 
-    pub(super) fn left_out(&self) -> usize {
-        self.left_out
+    pub(super) fn refused(&self) -> usize {
+        self.refused
     }
 }
