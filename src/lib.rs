@@ -1,4 +1,4 @@
-//! kdelta: the informer of Kubernetes' client-go in Rust, and what a program that watches a cluster needs besides.
+//! An informer for Kubernetes, as client-go's `tools/cache`, and the tools of a program that watches a cluster.
 //!
 //! # The pipeline
 //!
@@ -12,40 +12,35 @@
 //!                                                  └─────────────▶ SharedIndexInformer ─▶ handlers, subscriptions
 //! ```
 //!
-//! - [`listwatch`] is the seam: whoever can list a collection and watch it from a version can stand behind it.
-//! - [`reflector`] lists, then watches from the version the list returned, and recovers from whatever happens: it goes
-//!   on from the last version while the server still knows it, and lists anew when it does not.
-//! - [`queue`] holds what happened until it is applied. `DeltaFifo` groups it by object; `OrderedFifo` keeps the order in
-//!   which it was received.
-//! - [`store`] holds what is so, with any number of named indices.
-//! - [`informer`] wires them: a delta is applied to the store, and those who are to hear of it are fixed, while the
-//!   queue is locked; sending happens after. `SharedIndexInformer` is what most programs want, `SharedInformerFactory`
-//!   keeps one for each resource; `Controller`, `Informer` and a reflector into a plain `Cache` are the parts by hand.
-//! - [`watchtools`] are tools over watches: one that comes back where it was, and waiting until something is so.
+//! - [`listwatch`] has the trait of every source: it lists a collection and watches it from a version.
+//! - [`reflector`] lists, then watches from the version of the list, and recovers from every failure: it continues from the
+//!   last version while the server still has the events since then, and otherwise lists again.
+//! - [`queue`] holds deltas until they are applied. `DeltaFifo` groups them by object; `OrderedFifo` keeps their order.
+//! - [`store`] holds the current objects, with any number of named indices.
+//! - [`informer`] connects them: while the queue is locked, a delta is applied to the store and its recipients are
+//!   determined; notifications are sent after that. Most programs use `SharedIndexInformer`. `SharedInformerFactory` keeps one
+//!   for each resource; `Controller`, `Informer` and a reflector into a plain `Cache` are its components.
+//! - [`watchtools`] has a watch that resumes after failures, and waits for conditions.
 //! - [`workqueue`] holds the keys that a controller has to reconcile: deduplicating, delaying and rate-limited.
-//! - [`diff`] says what is different between two states of an object.
-//! - [`object`] is what the others speak of: an object is bytes, with its key, uid and version held apart.
+//! - [`diff`] compares two states of an object.
+//! - [`object`] has the object: its bytes, and its key, uid and version.
 #![cfg_attr(
     feature = "api",
-    doc = "- [`api`] requests from a server what [`kubeconfig`] names, over the connections and with the credentials of [`client`]; [`wire`] decodes the responses."
+    doc = "- [`api`] sends requests to the server of a [`kubeconfig`], over the connections and with the credentials of [`client`]; [`wire`] decodes the responses."
 )]
-#![cfg_attr(
-    feature = "demo",
-    doc = "- [`demo`] is an API server of its own on loopback, with a cluster that lives."
-)]
+#![cfg_attr(feature = "demo", doc = "- [`demo`] is an API server on loopback with a simulated cluster.")]
 #![cfg_attr(
     feature = "testing",
-    doc = "- [`testing`] is a source with faults and a clock that is moved by hand."
+    doc = "- [`testing`] has a source with faults and a clock that tests advance."
 )]
 //!
-//! The names are those of client-go's `tools/cache`, so that whoever knows the original finds the way. Where the
-//! behaviour differs on purpose, the item says so. What has no counterpart: the expiration and mutation caches, the heap,
-//! the batch mode of the queue, and everything generic over types ([`object::Object::parse`] gives a typed
-//! view).
+//! The names are those of client-go's `tools/cache`. Where the behaviour differs on purpose, the item says so. There is no
+//! counterpart of the expiration and mutation caches, the heap, the batch mode of the queue, and everything generic over types
+//! ([`object::Object::parse`] gives a typed view).
 //!
 //! # A program
 //!
-//! It lists and watches, keeps an index, is told of changes and asks the index. The source is one in memory;
+//! It lists and watches, keeps an index, receives notifications and queries the index. The source is in memory;
 //! `ResourceClient` of the room `api` is a collection on a server, and [`listwatch::ListWatch`] makes a source of two
 //! closures.
 //!
@@ -64,35 +59,38 @@
 //!     let informer = SharedIndexInformer::builder(source.clone())
 //!         .indexers([("namespace".to_owned(), index_funcs::namespace())].into())
 //!         .build();
-//!     let mut told = informer.subscribe(16, None)?;
+//!     let mut notifications = informer.subscribe(16, None)?;
 //!     let stop = CancellationToken::new();
 //!     let running = tokio::spawn(informer.run(stop.clone()));
 //!     assert!(informer.synced().await);
 //!     let indexer = informer.get_indexer();
 //!     assert_eq!(indexer.index_keys("namespace", "shop")?, ["shop/web-1".into(), "shop/web-2".into()]);
 //!     source.delete("shop/web-1");
-//!     let mut is_gone = false;
-//!     while !is_gone && let Some(notification) = told.recv().await {
+//!     let mut is_deleted = false;
+//!     while !is_deleted && let Some(notification) = notifications.recv().await {
 //!         println!("{notification}"); // `+bank/db-0@4! list`, …, `-shop/web-1@5 watch`
-//!         is_gone = matches!(notification, Notification::Deleted { .. });
-//!     } // The store was written before we were told.
+//!         is_deleted = matches!(notification, Notification::Deleted { .. });
+//!     }
+//!     // The store is written before a notification is sent.
 //!     assert_eq!(indexer.index_counts("namespace")?, [("bank".to_owned(), 1), ("shop".to_owned(), 1)]);
 //!     stop.cancel();
 //!     Ok(running.await??)
 //! }
 //! ```
 //!
-//! # What is promised
+//! # Promises
 //!
-//! - **Eventually the index equals the source.** After any fault the store holds what the source's list at the same
-//!   version holds. Handlers that replay what they are told over nothing come to the same state.
-//! - **Per object, order.** A handler sees the states of one object in their order, possibly not every one of them when
-//!   they came through a `DeltaFifo`; with an `OrderedFifo` it sees every change in the order it was received.
-//! - **Nothing twice, nothing for ever.** A handler that joins late is first told the whole state, once. A deletion
-//!   that no watch told is found by the next list and told as a tombstone with the last known state.
+//! - **The index converges to the source.** After any fault the store holds what the source's list at the same version
+//!   holds. Handlers that replay their notifications over nothing reach the same state.
+//! - **Order per object.** A handler receives the states of an object in their order: with a `DeltaFifo` possibly not all of
+//!   them, with an `OrderedFifo` every change, in the order of arrival.
+//! - **Nothing twice, nothing missing.** A handler that is added late first receives the whole state, once. A deletion that
+//!   the watch missed is found by the next list and delivered as a tombstone with the last known state.
+//! - **Lists are atomic.** A list after the initial one is applied in one step: a reader of the store never sees a part of it.
 //! - **Everything is bounded.** A slow handler fills its channel, then the queue, and then the reflector stops reading
-//!   from the socket. Both have a bound on their items and on the bytes of the objects in them. A list that is taken as a whole, a resync, and
-//!   the unread initial state of a subscription may exceed that by as much as the source or the store holds.
+//!   from the socket. Both are bounded by the number of items and by the bytes of their objects. A list that is applied as a
+//!   whole, a resync, and the unread initial state of a subscription may exceed these bounds, up to the size of the source or
+//!   of the store.
 //! - **Errors are values.** No index function, transformer, handler or byte from the network panics the machine, unless
 //!   the program is built to abort at a panic.
 //!
@@ -103,7 +101,8 @@
 //! also imports `kubeconfig` and `wire`, and `api` imports these three. `informer` imports `queue`, `reflector`, `store`
 //! and the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to
 //! its own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
-//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. `tests/architecture.rs` enforces these rules.
+//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. `tests/architecture.rs` enforces these
+//! rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "api")]
